@@ -1,0 +1,8 @@
+"""The games: rules written once as batched arrays (`rules`), and OpenSpiel's view of them.
+
+Importing this package registers the games with OpenSpiel.
+"""
+
+from spiel_dl.games import goofspiel_ii, oshi_zumo_ii
+
+__all__ = ["goofspiel_ii", "oshi_zumo_ii"]

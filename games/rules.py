@@ -1,0 +1,352 @@
+"""The batched array form in which every game of this package is written, once.
+
+A `Rules` object is immutable: it holds a game's parameters and precomputed tables. A state is a
+`StateBatch`: a frozen dataclass of tensors that share a leading batch dimension B. Everything else
+is made of these two: OpenSpiel's view of a game (`spiel_dl.games.openspiel`), game trees
+(`spiel_dl.tree`), and batches of self-play environments on CPU or GPU.
+
+Conventions:
+  * Player ids are OpenSpiel's: 0, 1, chance -1, terminal -4.
+  * Action ids are those of the game's OpenSpiel C++ twin, so that histories can be replayed there.
+  * Stepping never looks at values on the host: no data-dependent shapes, no loop over the batch.
+
+Factored observations. What a history shows is split into a public tensor, seen by everybody, and
+one private tensor per player, seen by that player alone. With perfect recall both are one-hot
+*sequences* of observations, padded with zeros, as in Kovařík et al. (2021), "Domain-Independent
+Encoding". Two invariants make them useful, and the tests hold every game to both:
+  * two histories share an augmented infoset of a player exactly when their public tensors and that
+    player's private tensors are equal, and
+  * the public tensor is *monotone*: every action, chance's included, adds at least one bit to it
+    and takes none away. So a history can lead to a public state only if its bits are among that
+    state's bits, and equal public tensors mean equally long histories.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+CHANCE_PLAYER = -1
+TERMINAL_PLAYER = -4
+
+
+@dataclasses.dataclass(frozen=True)
+class StateBatch:
+    """A batch of states. Subclasses add tensors, each with leading dimension B.
+
+    The tensors are never written to, so copies share them.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    @property
+    def batch_size(self) -> int:
+        """B, the number of states."""
+        return self._tensors()[0].shape[0]
+
+    @property
+    def device(self) -> torch.device:
+        """The device that holds every tensor of the batch."""
+        return self._tensors()[0].device
+
+    def take(self, rows: torch.Tensor) -> Self:
+        """The batch of the given rows (int64 [N] or bool [B])."""
+        return self._map(lambda tensor: tensor[rows])
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same batch on another device."""
+        return self._map(lambda tensor: tensor.to(device))
+
+    def where(self, condition: torch.Tensor, other: Self) -> Self:
+        """Row by row, this batch where `condition` (bool [B]) holds and `other` elsewhere."""
+        pairs = zip(self._tensors(), other._tensors(), strict=True)
+        return type(self)(
+            *(torch.where(_broadcast(condition, mine), mine, theirs) for mine, theirs in pairs)
+        )
+
+    @classmethod
+    def concatenate(cls, batches: list[Self]) -> Self:
+        """One batch of all rows of `batches`, in order."""
+        columns = zip(*(batch._tensors() for batch in batches), strict=True)
+        return cls(*(torch.cat(column) for column in columns))
+
+    def _tensors(self) -> list[torch.Tensor]:
+        return [getattr(self, field.name) for field in dataclasses.fields(self)]
+
+    def _map(self, function: Any) -> Self:
+        return type(self)(*(function(tensor) for tensor in self._tensors()))
+
+
+@dataclasses.dataclass(frozen=True)
+class ConsistentHistories:
+    """All histories of one public state, or the news that there are too many.
+
+    Attributes:
+      complete: whether every history was found. If not, the arrays are empty.
+      num_seen: how many histories had been seen when the search ended.
+      states: the histories' states, batch dimension N.
+      actions: int16 [N, L], the actions from the root, chance's included. All histories of a public
+        state are equally long.
+      chance_reach: float64 [N], the product of chance's probabilities along each history.
+    """
+
+    complete: bool
+    num_seen: int
+    states: StateBatch
+    actions: torch.Tensor
+    chance_reach: torch.Tensor
+
+
+class Rules(abc.ABC):
+    """A two-player zero-sum perfect-recall game as functions on batches of states.
+
+    Attributes:
+      num_actions: A, the number of distinct player actions.
+      num_chance_outcomes: C, the number of distinct chance outcomes; 0 without chance.
+      max_game_length: the largest number of player actions in a history.
+      max_chance_nodes: the largest number of chance events in a history.
+      min_utility: the smallest utility of either player.
+      max_utility: the largest utility of either player.
+    """
+
+    num_actions: int
+    num_chance_outcomes: int
+    max_game_length: int
+    max_chance_nodes: int
+    min_utility: float
+    max_utility: float
+
+    @abc.abstractmethod
+    def initial_state(self, batch_size: int = 1, device: torch.device | str = "cpu") -> StateBatch:
+        """A batch of B copies of the root."""
+
+    @abc.abstractmethod
+    def current_player(self, state: Any) -> torch.Tensor:
+        """Who acts: int8 [B], OpenSpiel's player ids."""
+
+    @abc.abstractmethod
+    def legal_actions(self, state: Any) -> torch.Tensor:
+        """Legal actions of the player to move: bool [B, A]; False in chance and terminal states."""
+
+    def chance_probabilities(self, state: Any) -> torch.Tensor:
+        """Probabilities of chance outcomes: float64 [B, C]; 0 where chance does not act."""
+        return torch.zeros(
+            (state.batch_size, self.num_chance_outcomes), dtype=torch.float64, device=state.device
+        )
+
+    @abc.abstractmethod
+    def apply(self, state: Any, action: torch.Tensor) -> Any:
+        """The successors under `action` (int64 [B]; chance outcomes too, legality not checked).
+
+        Terminal states are returned unchanged, whatever their action.
+        """
+
+    @abc.abstractmethod
+    def returns(self, state: Any) -> torch.Tensor:
+        """Player 0's utility: float64 [B]; 0 in states that are not terminal."""
+
+    @abc.abstractmethod
+    def round_index(self, state: Any) -> torch.Tensor:
+        """How many rounds of the game are over: int16 [B]."""
+
+    @abc.abstractmethod
+    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of the pieces of the public tensor, in order."""
+
+    @abc.abstractmethod
+    def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of the pieces of a player's private tensor, in order."""
+
+    @abc.abstractmethod
+    def public_tensor(self, state: Any, perfect_recall: bool = True) -> torch.Tensor:
+        """What everybody sees: float32 [B, Dpub], the public pieces flattened and joined."""
+
+    @abc.abstractmethod
+    def private_tensor(self, state: Any, player: int, perfect_recall: bool = True) -> torch.Tensor:
+        """What `player` alone sees: float32 [B, Dpriv], the private pieces flattened and joined."""
+
+    @abc.abstractmethod
+    def action_to_string(self, player: int, action: int) -> str:
+        """A name of an action, or of a chance outcome if `player` is -1, for people."""
+
+    @abc.abstractmethod
+    def describe(self, state: Any, row: int = 0) -> str:
+        """The whole state of one row, hidden parts included, for people."""
+
+    def consistent_histories(
+        self, public_tensor: torch.Tensor, limit: int = 1_000_000
+    ) -> ConsistentHistories:
+        """All histories of a public state, found without enumerating the game.
+
+        Expands breadth first from the root and drops, at every step, the histories whose public
+        bits are not among those of the public state. Games with more structure override this.
+
+        Args:
+          public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
+          limit: stop, incomplete, once a step has more histories than this.
+
+        Raises:
+          ValueError: if no history has this public tensor.
+        """
+        target = public_tensor.reshape(1, -1) > 0
+        length = public_tensor.numel()
+        if length != self.public_size(perfect_recall=True):
+            raise ValueError(
+                f"public_tensor has {length} entries but this game's perfect-recall public tensor "
+                f"has {self.public_size(True)}; pass public_tensor(state, perfect_recall=True)[row]"
+            )
+        states = self.initial_state(1, public_tensor.device)
+        actions = torch.empty((1, 0), dtype=torch.int16, device=public_tensor.device)
+        reach = torch.ones(1, dtype=torch.float64, device=public_tensor.device)
+        while states.batch_size and states.batch_size <= limit:
+            bits = self.public_tensor(states, perfect_recall=True) > 0
+            found = (bits == target).all(dim=1)
+            if bool(found.any()):
+                rows = found.nonzero()[:, 0]
+                return ConsistentHistories(
+                    True, len(rows), states.take(rows), actions[rows], reach[rows]
+                )
+            possible = (bits <= target).all(dim=1)
+            states, actions, reach = (x for x in self._expand(states, actions, reach, possible))
+        if states.batch_size == 0:
+            raise ValueError(
+                "no history has this public tensor: it mixes observations that never follow each "
+                "other; take it from public_tensor(state, perfect_recall=True)"
+            )
+        empty = states.take(torch.zeros(0, dtype=torch.int64, device=public_tensor.device))
+        return ConsistentHistories(False, states.batch_size, empty, actions[:0], reach[:0])
+
+    def _expand(
+        self, states: Any, actions: torch.Tensor, reach: torch.Tensor, rows: torch.Tensor
+    ) -> tuple[Any, torch.Tensor, torch.Tensor]:
+        """All successors of the given rows (bool [B]), with their actions and chance reaches."""
+        kept = rows.nonzero()[:, 0]
+        parent, action, probability = self.successors(states.take(kept))
+        parent = kept[parent]
+        children = self.apply(states.take(parent), action)
+        history = torch.cat([actions[parent], action[:, None].to(actions.dtype)], dim=1)
+        return children, history, reach[parent] * probability
+
+    def successors(self, state: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """All (parent row, action) pairs of a batch, ordered by row, then by action.
+
+        Returns:
+          parent: int64 [N], row of the acting state.
+          action: int64 [N], player action or chance outcome.
+          probability: float64 [N], chance's probability of the outcome; 1 for player actions.
+        """
+        legal = self.legal_actions(state)
+        width = max(self.num_actions, self.num_chance_outcomes)
+        possible = torch.zeros((state.batch_size, width), dtype=torch.bool, device=state.device)
+        possible[:, : self.num_actions] = legal
+        if not self.num_chance_outcomes:
+            parent, action = possible.nonzero(as_tuple=True)
+            return parent, action, torch.ones(len(parent), dtype=torch.float64, device=state.device)
+        chance = self.chance_probabilities(state)
+        possible[:, : self.num_chance_outcomes] |= chance > 0
+        parent, action = possible.nonzero(as_tuple=True)
+        outcome = action.clamp(max=self.num_chance_outcomes - 1)
+        is_chance = self.current_player(state)[parent] == CHANCE_PLAYER
+        probability = torch.where(is_chance, chance[parent, outcome], 1.0)
+        return parent, action, probability
+
+    def public_size(self, perfect_recall: bool) -> int:
+        """Dpub, the length of the public tensor."""
+        return _total_size(self.public_pieces(perfect_recall))
+
+    def private_size(self, perfect_recall: bool) -> int:
+        """Dpriv, the length of a private tensor."""
+        return _total_size(self.private_pieces(perfect_recall))
+
+    def information_state_tensor(self, state: Any, player: int) -> torch.Tensor:
+        """Player one-hot, public and own private tensor: float32 [B, 2 + Dpub + Dpriv]."""
+        own = torch.zeros((state.batch_size, 2), device=state.device)
+        own[:, player] = 1.0
+        public = self.public_tensor(state, perfect_recall=True)
+        return torch.cat([own, public, self.private_tensor(state, player, True)], dim=1)
+
+    def history_tensor(self, state: Any) -> torch.Tensor:
+        """Public and both private tensors, for critics: float32 [B, Dpub + 2 Dpriv]."""
+        public = self.public_tensor(state, perfect_recall=True)
+        private = [self.private_tensor(state, player, True) for player in (0, 1)]
+        return torch.cat([public, *private], dim=1)
+
+
+def one_hot(index: torch.Tensor, size: int) -> torch.Tensor:
+    """One-hot rows, float32 [..., size]; all zeros where `index` is negative."""
+    return (index.unsqueeze(-1) == torch.arange(size, device=index.device)).to(torch.float32)
+
+
+def parse_int_list(text: str, name: str) -> tuple[int, ...]:
+    """Parses OpenSpiel's list parameters, such as `[3;2;2]`.
+
+    Raises:
+      ValueError: if `text` is not a list of integers in square brackets.
+    """
+    stripped = text.strip()
+    try:
+        if not (stripped.startswith("[") and stripped.endswith("]")):
+            raise ValueError("no brackets")
+        return tuple(int(item) for item in stripped[1:-1].split(";") if item.strip())
+    except ValueError:
+        raise ValueError(f"{name}={text!r} is not a list of integers like [3;2;2]") from None
+
+
+def _total_size(pieces: Mapping[str, tuple[int, ...]]) -> int:
+    return sum(math.prod(shape) for shape in pieces.values())
+
+
+def _broadcast(condition: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    return condition.reshape(condition.shape + (1,) * (like.dim() - 1))
+
+
+def strings_of_pieces(pieces: Mapping[str, tuple[int, ...]], row: np.ndarray) -> str:
+    """Writes one tensor row of zeros and ones as text, equal exactly where the rows are equal.
+
+    A one-hot row of a piece is written as its index, an empty one as `-`, several bits joined by
+    `+`; trailing empty rows are left out.
+    """
+    spans, line_of_bit, word_of_bit = _lines_of_pieces(tuple(pieces.items()))
+    lines = [""] * spans[-1][2] if spans else []
+    ends = [start for _, start, _ in spans]
+    for bit in np.flatnonzero(row).tolist():
+        piece, line = line_of_bit[bit]
+        lines[line] = f"{lines[line]}+{word_of_bit[bit]}" if lines[line] else word_of_bit[bit]
+        ends[piece] = line + 1
+    return "; ".join(
+        f"{name}={' '.join([word or '-' for word in lines[start:end]])}"
+        for (name, start, _), end in zip(spans, ends, strict=True)
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _lines_of_pieces(
+    pieces: tuple[tuple[str, tuple[int, ...]], ...],
+) -> tuple[list[tuple[str, int, int]], list[tuple[int, int]], list[str]]:
+    """Where every bit of a row is written.
+
+    Returns:
+      spans: for every piece its name, its first line and the line after its last.
+      line_of_bit: for every bit the piece and the line it belongs to.
+      word_of_bit: for every bit its index within its line, as text.
+    """
+    spans: list[tuple[str, int, int]] = []
+    line_of_bit: list[tuple[int, int]] = []
+    word_of_bit: list[str] = []
+    first = 0
+    for name, shape in pieces:
+        width = shape[-1] if shape else 1
+        size = math.prod(shape)
+        line_of_bit += [(len(spans), first + bit // width) for bit in range(size)]
+        word_of_bit += [str(bit % width) for bit in range(size)]
+        spans.append((name, first, first + (size // width if width else 0)))
+        first = spans[-1][2]
+    return spans, line_of_bit, word_of_bit

@@ -1,0 +1,43 @@
+"""Package declaration of spiel_dl (dependencies, extras, and where the packages lie)."""
+
+import pathlib
+
+import setuptools
+
+ROOT = pathlib.Path(__file__).parent
+
+setuptools.setup(
+    name="spiel_dl",
+    version="0.1.0",
+    description=(
+        "Depth-limited solving and search for two-player zero-sum "
+        "imperfect-information games, as a plug-in to OpenSpiel."
+    ),
+    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    python_requires=">=3.11",
+    # The games lie beside the package, because they depend on none of it.
+    package_dir={"": ".", "spiel_dl.games": "games"},
+    packages=[
+        *setuptools.find_packages(include=["spiel_dl", "spiel_dl.*"]),
+        "spiel_dl.games",
+    ],
+    package_data={"spiel_dl": ["py.typed"]},
+    install_requires=[
+        "absl-py>=2.1",
+        "matplotlib>=3.8",
+        "numba>=0.60",
+        "numpy>=1.26",
+        "open_spiel>=2.0",
+        "safetensors>=0.4",
+        "scipy>=1.11",
+        "torch>=2.4",
+        "tqdm>=4.66",
+    ],
+    extras_require={
+        "benchmark": ["LiteEFG>=1.0"],
+        "dev": ["hypothesis", "import-linter", "mypy", "pytest", "ruff"],
+    },
+)

@@ -1,0 +1,48 @@
+"""Best responses to any OpenSpiel policy, computed on the compiled game."""
+
+from __future__ import annotations
+
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game, read_strategy
+from spiel_dl.solvers import best_response as solver
+from spiel_dl.tree.game_tree import GameTree
+
+
+def best_response_value(game: AnyGame, policy: openspiel_policy.Policy, player: int) -> float:
+    """What a player earns by a best response to the opponent's part of a policy.
+
+    Args:
+      game: the game, its game string, or the compiled game (then nothing is enumerated again).
+      policy: the opponent's policy; its part for `player` is not read.
+      player: who responds.
+
+    Returns:
+      The utility of `player`.
+
+    Raises:
+      ValueError: if the game cannot be compiled, or the policy is not one for it.
+    """
+    return _respond(compile_game(game, policy), policy, player).value
+
+
+def best_response_policy(
+    game: AnyGame, policy: openspiel_policy.Policy, player: int
+) -> ArrayPolicy:
+    """A policy in which `player` plays a pure best response and the opponent plays `policy`.
+
+    Arguments and errors are those of `best_response_value`.
+    """
+    tree = compile_game(game, policy)
+    response = _respond(tree, policy, player).strategy
+    opponent = read_strategy(tree, policy, 1 - player)
+    return ArrayPolicy(tree, (response, opponent) if player == 0 else (opponent, response))
+
+
+def _respond(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> solver.BestResponse:
+    if player not in (0, 1):
+        raise ValueError(f"player={player} must be 0 or 1")
+    opponent = 1 - player
+    strategy = read_strategy(tree, policy, opponent)
+    plan = solver.realization_plan(tree.treeplexes[opponent], strategy)
+    return solver.best_response(tree.sequence_form, player, plan)

@@ -1,0 +1,140 @@
+"""Counterfactual regret minimization and its variants, as drop-ins for OpenSpiel's solvers.
+
+```python
+solver = cfr.CFRPlusSolver(pyspiel.load_game("leduc_poker"))
+solver.run(1000)
+print(exploitability.nash_conv(solver.game, solver.average_policy()))
+```
+
+One iteration updates player 0, then player 1 (or both at once, with alternating_updates=False):
+counterfactual values of all sequences, cumulative regrets, regret matching, average. The loop is
+described in `spiel_dl.solvers.regret_minimization`; the variants differ in its `Weighting` alone.
+After every iteration, regrets and policies equal those of `open_spiel.python.algorithms.cfr`, but
+for infosets where exact regrets tie: here rounding noise does not break the tie.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
+
+
+class CFRSolver:
+    """CFR (Zinkevich et al. 2007, "Regret Minimization in Games with Incomplete Information").
+
+    Attributes:
+      weighting: how regrets are discounted and iterates averaged; all that variants differ in.
+      tree: the compiled game.
+      minimizer: the regret minimizer behind the policies.
+    """
+
+    weighting: Weighting = regret_minimization.CFR
+
+    def __init__(
+        self,
+        game: AnyGame,
+        *,
+        alternating_updates: bool = True,
+        num_threads: int = 1,
+    ):
+        """Starts at the uniform policy.
+
+        Args:
+          game: the game, its game string, or the compiled game.
+          alternating_updates: update the players in turn, not at once.
+          num_threads: threads per iteration; pays from about 100,000 terminal histories on.
+
+        Raises:
+          ValueError: if the game cannot be compiled, or for an impossible number of threads.
+        """
+        self.tree = compile_game(game)
+        self.minimizer = RegretMinimizer(
+            self.tree.sequence_form,
+            self.weighting,
+            alternating_updates=alternating_updates,
+            num_threads=num_threads,
+        )
+
+    @property
+    def game(self) -> pyspiel.Game:
+        """The turn-based game that is solved."""
+        return self.tree.game
+
+    @property
+    def iteration(self) -> int:
+        """Number of iterations done."""
+        return self.minimizer.iteration
+
+    def evaluate_and_update_policy(self) -> None:
+        """One iteration."""
+        self.minimizer.run(1)
+
+    def run(self, num_iterations: int) -> None:
+        """Many iterations, without returning to Python in between."""
+        self.minimizer.run(num_iterations)
+
+    def current_policy(self) -> ArrayPolicy:
+        """A copy of the policy that the next iteration will play."""
+        first, second = (learner.strategy.copy() for learner in self.minimizer.learners)
+        return ArrayPolicy(self.tree, (first, second))
+
+    def average_policy(self) -> ArrayPolicy:
+        """A copy of the average policy, which converges to an equilibrium."""
+        first, second = (self.minimizer.average_strategy(player) for player in (0, 1))
+        return ArrayPolicy(self.tree, (first, second))
+
+    def cumulative_regrets(self, player: int) -> np.ndarray:
+        """A copy of a player's cumulative regrets: float64 [S], in the order of its sequences."""
+        return self.minimizer.learners[player].regret.copy()
+
+
+class CFRPlusSolver(CFRSolver):
+    """CFR+ (Tammelin 2014): negative cumulative regrets are dropped, the average is linear."""
+
+    weighting = regret_minimization.CFR_PLUS
+
+
+class LinearCFRSolver(CFRSolver):
+    """Linear CFR (Brown and Sandholm 2019): iteration t counts t times."""
+
+    weighting = regret_minimization.LINEAR_CFR
+
+
+class PredictiveCFRPlusSolver(CFRSolver):
+    """Predictive CFR+ (Farina, Kroer, Sandholm 2021), with quadratic averaging."""
+
+    weighting = regret_minimization.PREDICTIVE_CFR_PLUS
+
+
+class DiscountedCFRSolver(CFRSolver):
+    """Discounted CFR (Brown and Sandholm 2019)."""
+
+    def __init__(
+        self,
+        game: AnyGame,
+        *,
+        alpha: float = regret_minimization.DISCOUNTED_CFR.alpha,
+        beta: float = regret_minimization.DISCOUNTED_CFR.beta,
+        gamma: float = regret_minimization.DISCOUNTED_CFR.gamma,
+        alternating_updates: bool = True,
+        num_threads: int = 1,
+    ):
+        """Starts at the uniform policy.
+
+        Args:
+          game: the game, its game string, or the compiled game.
+          alpha: exponent of the discount of positive regrets, t^alpha / (t^alpha + 1).
+          beta: exponent of the discount of negative regrets.
+          gamma: exponent of the averaging weight, t^gamma.
+          alternating_updates: update the players in turn, not at once.
+          num_threads: threads per iteration.
+
+        Raises:
+          ValueError: if the game cannot be compiled, or for impossible exponents or threads.
+        """
+        self.weighting = Weighting(alpha, beta, gamma)
+        super().__init__(game, alternating_updates=alternating_updates, num_threads=num_threads)

@@ -1,0 +1,37 @@
+"""Exact equilibria by linear programming on the sequence form.
+
+The peer is `open_spiel.python.algorithms.sequence_form_lp`; see `solvers.linear_program` for the
+program that is solved.
+"""
+
+from __future__ import annotations
+
+from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.solvers import linear_program
+from spiel_dl.solvers.regret_minimization import behaviour_strategy
+
+
+def solve_zero_sum_game(
+    game: AnyGame,
+) -> tuple[float, float, ArrayPolicy, ArrayPolicy]:
+    """An exact Nash equilibrium of a two-player zero-sum game.
+
+    Infosets that the equilibrium itself does not reach are uniform.
+
+    Args:
+      game: the game, its game string, or the compiled game.
+
+    Returns:
+      (value_0, value_1, policy_0, policy_1), as OpenSpiel returns them: both players' values and
+      policies. The two policies are one object, which holds both players' parts.
+
+    Raises:
+      ValueError: if the game cannot be compiled.
+    """
+    tree = compile_game(game)
+    equilibrium = linear_program.solve(tree.sequence_form)
+    strategy_0, strategy_1 = (
+        behaviour_strategy(tree.treeplexes[player], equilibrium.plans[player]) for player in (0, 1)
+    )
+    policy = ArrayPolicy(tree, (strategy_0, strategy_1))
+    return equilibrium.value, 0.0 - equilibrium.value, policy, policy

@@ -1,0 +1,143 @@
+"""Runs a solver to a number of iterations in a run directory: metrics, checkpoints, picture.
+
+Killed at any moment, a resumed run ends with the same policy, to the last bit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import tqdm
+
+from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.algorithms.cfr import CFRSolver
+from spiel_dl.algorithms.exploitability import exploitability
+from spiel_dl.io import plots
+from spiel_dl.io.run_directory import RunDirectory
+
+POLICY_FILE = "average_policy.safetensors"
+PLOT_FILE = "exploitability.png"
+# How long to solve before the progress bar moves, and before a checkpoint is written at the latest.
+_SECONDS_PER_STRETCH = 0.2
+_SECONDS_PER_CHECKPOINT = 60.0
+
+
+def run_solver(
+    solver: CFRSolver,
+    directory: RunDirectory,
+    num_iterations: int,
+    *,
+    label: str,
+    points_per_decade: int = 8,
+    show_progress: bool = True,
+) -> ArrayPolicy:
+    """Solves, from the directory's checkpoint if it has one.
+
+    Writes to the directory: a line of metrics at log-spaced iterations (iteration, solving_seconds,
+    nash_conv and exploitability of the average policy, in utility units), checkpoints, the average
+    policy, and a picture of exploitability.
+
+    Args:
+      solver: a fresh solver.
+      directory: where the run lives.
+      num_iterations: how many iterations to have done at the end.
+      label: the solver's name in the picture.
+      points_per_decade: how many metrics per factor of 10 in iterations.
+      show_progress: show a progress bar on standard error.
+
+    Returns:
+      The average policy.
+
+    Raises:
+      ValueError: if num_iterations or points_per_decade is not positive, if the checkpoint is of
+        another game or solver, or has done more iterations already.
+    """
+    if num_iterations < 1 or points_per_decade < 1:
+        raise ValueError(
+            f"num_iterations={num_iterations} and points_per_decade={points_per_decade} must be "
+            "positive"
+        )
+    seconds = _restore(solver, directory, num_iterations)
+    with tqdm.tqdm(
+        total=num_iterations, initial=solver.iteration, unit="it", disable=not show_progress
+    ) as progress:
+        for target in _log_spaced(num_iterations, points_per_decade):
+            if target <= solver.iteration:
+                continue
+            seconds = _solve_to(solver, directory, target, seconds, progress)
+            value = exploitability(solver.tree, solver.average_policy())
+            directory.append_metrics(
+                {
+                    "iteration": solver.iteration,
+                    "solving_seconds": seconds,
+                    "nash_conv": 2 * value,
+                    "exploitability": value,
+                }
+            )
+            _save(solver, directory, seconds)
+            progress.set_postfix(exploitability=f"{value:.2e}")
+    policy = solver.average_policy()
+    policy.save(directory.path / POLICY_FILE)
+    curves = {label: directory.read_metrics()}
+    plots.plot_exploitability(directory.path / PLOT_FILE, curves, str(solver.game))
+    return policy
+
+
+def _solve_to(
+    solver: CFRSolver, directory: RunDirectory, target: int, seconds: float, progress: tqdm.tqdm
+) -> float:
+    """Solves up to an iteration, with a checkpoint now and then; returns seconds of solving."""
+    stretch, unsaved = 1, 0.0
+    while solver.iteration < target:
+        num_iterations = min(stretch, target - solver.iteration)
+        start = time.perf_counter()
+        solver.run(num_iterations)
+        elapsed = time.perf_counter() - start
+        seconds += elapsed
+        unsaved += elapsed
+        progress.update(num_iterations)
+        if elapsed < _SECONDS_PER_STRETCH:
+            stretch *= 2
+        if unsaved > _SECONDS_PER_CHECKPOINT:
+            _save(solver, directory, seconds)
+            unsaved = 0.0
+    return seconds
+
+
+def _save(solver: CFRSolver, directory: RunDirectory, seconds: float) -> None:
+    header = {"kind": "solver", "game": str(solver.game), "solving_seconds": seconds}
+    directory.save_checkpoint(solver.minimizer.state(), header)
+
+
+def _restore(solver: CFRSolver, directory: RunDirectory, num_iterations: int) -> float:
+    """Goes back to the newest checkpoint; returns seconds of solving up to there."""
+    checkpoint = directory.load_checkpoint()
+    if checkpoint is None:
+        directory.truncate_metrics("iteration", 0)
+        return 0.0
+    arrays, header = checkpoint
+    if header.get("game") != str(solver.game):
+        raise ValueError(
+            f"{directory.checkpoint_path} is a checkpoint of {header.get('game')}, "
+            f"not of {solver.game}"
+        )
+    solver.minimizer.load_state(arrays)
+    if solver.iteration > num_iterations:
+        raise ValueError(
+            f"{directory.path} has done {solver.iteration} iterations already, more than the "
+            f"{num_iterations} asked for"
+        )
+    directory.truncate_metrics("iteration", solver.iteration)
+    return float(header["solving_seconds"])
+
+
+def _log_spaced(last: int, points_per_decade: int) -> Iterator[int]:
+    """1, ..., last: rounded powers of 10^(1 / points_per_decade), and `last` itself."""
+    point, exponent = 1, 0
+    while point < last:
+        yield point
+        while round(10 ** (exponent / points_per_decade)) <= point:
+            exponent += 1
+        point = round(10 ** (exponent / points_per_decade))
+    yield last

@@ -1,0 +1,1 @@
+"""Run directories, metrics, plots, and files of policies."""

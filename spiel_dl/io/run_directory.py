@@ -1,0 +1,157 @@
+"""A run directory: all that is known about one run, in files that survive being killed.
+
+config.json        what was asked for
+environment.json   command, time, git commit, versions, hardware
+metrics.jsonl      one JSON object a line
+checkpoint.safetensors, and whatever else the run saves
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spiel_dl.io import tensor_files
+
+_PACKAGES = ("spiel_dl", "open_spiel", "numpy", "scipy", "numba", "torch")
+
+
+class RunDirectory:
+    """Opens or resumes a run directory.
+
+    Attributes:
+      path: the directory.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], config: Mapping[str, Any], *, resume: bool = False
+    ):
+        """Creates the directory, or opens it to resume its run.
+
+        Args:
+          path: the directory.
+          config: what identifies the run; JSON-serialisable. A resumed run must have the same.
+          resume: go on with the run that the directory holds; if it is empty, start.
+
+        Raises:
+          ValueError: if the directory is not empty and the run is not resumed, or if it holds a
+            run with another config. Nothing has been written then.
+        """
+        self.path = Path(path)
+        config_path = self.path / "config.json"
+        if config_path.exists() and resume:
+            self._check_config(json.loads(config_path.read_text(encoding="utf-8")), config)
+        elif self.path.exists() and any(self.path.iterdir()):
+            raise ValueError(
+                f"the run directory {self.path} is not empty; resume its run (--resume), or choose "
+                "another directory"
+            )
+        else:
+            self.write_json("environment.json", describe_environment())
+            self.write_json("config.json", config)
+
+    @property
+    def metrics_path(self) -> Path:
+        """The file of metrics."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def checkpoint_path(self) -> Path:
+        """The file of the newest checkpoint."""
+        return self.path / "checkpoint.safetensors"
+
+    def write_json(self, name: str, content: Mapping[str, Any]) -> None:
+        """Writes one JSON file, completely or not at all."""
+        with tensor_files.atomic_path(self.path / name) as temporary:
+            temporary.write_text(json.dumps(dict(content), indent=2) + "\n", encoding="utf-8")
+
+    def append_metrics(self, metrics: Mapping[str, Any]) -> None:
+        """Appends one line of metrics."""
+        with self.metrics_path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(dict(metrics)) + "\n")
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """All complete lines of metrics."""
+        if not self.metrics_path.exists():
+            return []
+        lines = self.metrics_path.read_text(encoding="utf-8").splitlines(keepends=True)
+        # A killed run may have left half a line.
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def truncate_metrics(self, step_name: str, last_step: int) -> None:
+        """Drops the metrics of steps after `last_step`, and half a line if there is one."""
+        kept = [line for line in self.read_metrics() if line[step_name] <= last_step]
+        with tensor_files.atomic_path(self.metrics_path) as temporary:
+            temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
+
+    def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
+        """Replaces the checkpoint."""
+        tensor_files.save(self.checkpoint_path, arrays, header)
+
+    def load_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+        """The newest checkpoint; None if there is none."""
+        if not self.checkpoint_path.exists():
+            return None
+        return tensor_files.load(self.checkpoint_path)
+
+    def _check_config(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        wanted = json.loads(json.dumps(dict(wanted)))
+        for name in sorted(found.keys() | wanted.keys()):
+            if found.get(name) != wanted.get(name):
+                raise ValueError(
+                    f"cannot resume {self.path}: its {name} is {found.get(name)!r}, not "
+                    f"{wanted.get(name)!r}; use the same settings or another directory"
+                )
+
+
+def describe_environment() -> dict[str, Any]:
+    """Command, time, git commit, versions and hardware, for the record of a run."""
+    return {
+        "command": shlex.join(["python", os.path.relpath(sys.argv[0]), *sys.argv[1:]]),
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "git_commit": _git_commit(),
+        "python": platform.python_version(),
+        "versions": {name: _version(name) for name in _PACKAGES},
+        "platform": platform.platform(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _git_commit() -> str | None:
+    """The commit of the code that runs; None if it does not run from a checkout."""
+    here = Path(__file__).parent
+    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return result.stdout.strip() or None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    """The processor's name, where Linux tells it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

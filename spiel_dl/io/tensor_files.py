@@ -1,0 +1,60 @@
+"""Files of named arrays with a JSON header (safetensors), written completely or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+_HEADER_KEY = "json"
+
+
+def save(
+    path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]
+) -> None:
+    """Writes arrays and a header that JSON can hold."""
+    metadata = {_HEADER_KEY: json.dumps(dict(header))}
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    with atomic_path(path) as temporary:
+        safetensors.numpy.save_file(contiguous, temporary, metadata)
+
+
+def load(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Reads what `save` wrote: (arrays, header).
+
+    Raises:
+      ValueError: if there is no such file, or `save` did not write it.
+    """
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return arrays, json.loads(metadata[_HEADER_KEY])
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {path}") from None
+    except (safetensors.SafetensorError, KeyError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} was not written by this package: {error}") from None
+
+
+@contextlib.contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary path beside `path`, renamed to it if the block ends without an error."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Numerics on arrays; they know no game and no network."""

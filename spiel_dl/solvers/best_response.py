@@ -1,0 +1,79 @@
+"""Values and best responses of realization plans on a sequence form."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spiel_dl.solvers import kernels
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+
+class BestResponse(NamedTuple):
+    """A best response to a realization plan.
+
+    Attributes:
+      value: what it earns its player.
+      strategy: float64 [S], a pure behaviour strategy; 1 at root sequences.
+      cfv: float64 [S], the counterfactual value of each sequence under best continuation.
+    """
+
+    value: float
+    strategy: np.ndarray
+    cfv: np.ndarray
+
+
+def realization_plan(
+    treeplex: Treeplex, strategy: np.ndarray, root_range: np.ndarray | None = None
+) -> np.ndarray:
+    """The realization plan of a behaviour strategy.
+
+    Args:
+      treeplex: the player's strategy space.
+      strategy: float64 [S]; entries of root sequences are ignored.
+      root_range: float64 [num_root_sequences], the weights of the root sequences; None: all 1.
+
+    Returns:
+      float64 [S].
+    """
+    plan = np.ones(treeplex.num_sequences)
+    if root_range is not None:
+        plan[: treeplex.num_root_sequences] = root_range
+    strategy = np.ascontiguousarray(strategy, np.float64)
+    kernels.realization_plan(kernels.treeplex_arrays(treeplex), strategy, plan)
+    return plan
+
+
+def best_response(
+    sequence_form: SequenceForm,
+    player: int,
+    opponent_plan: np.ndarray,
+    root_range: np.ndarray | None = None,
+) -> BestResponse:
+    """The best response of a player to the opponent's realization plan.
+
+    Args:
+      sequence_form: the game or subgame.
+      player: who responds.
+      opponent_plan: float64 [S_-p].
+      root_range: float64 [num_root_sequences], the player's own weights of its root sequences, for
+        `value`; None: all 1.
+    """
+    treeplex = sequence_form.treeplexes[player]
+    cfv = sequence_form.values_against(player, opponent_plan)
+    strategy = np.ones(treeplex.num_sequences)
+    kernels.best_response_values(kernels.treeplex_arrays(treeplex), cfv, strategy)
+    root_cfv = cfv[: treeplex.num_root_sequences]
+    value = float(root_cfv.sum() if root_range is None else root_range @ root_cfv)
+    if sequence_form.constants is not None:
+        value -= float(sequence_form.constants[1 - player] @ opponent_plan)
+    return BestResponse(value, strategy, cfv)
+
+
+def expected_value(sequence_form: SequenceForm, plans: tuple[np.ndarray, np.ndarray]) -> float:
+    """Player 0's expected utility of two realization plans (float64 [S_p])."""
+    value = float(plans[0] @ sequence_form.values_against(0, plans[1]))
+    if sequence_form.constants is not None:
+        value -= float(sequence_form.constants[1] @ plans[1])
+    return value

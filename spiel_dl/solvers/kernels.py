@@ -1,0 +1,281 @@
+"""The compiled loops of all solvers: float64 arrays in, float64 arrays out, nothing else.
+
+Sparse payoffs are stored in *slices* of `LANES` rows of similar length (sliced ELLPACK): entry j of
+all rows of a slice stands together, so the inner loop runs over a fixed number of rows and compiles
+to vector instructions. Rows are summed in the order of their columns whatever the number of
+threads, so results do not depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import scipy.sparse
+
+from spiel_dl.tree.sequence_form import Treeplex
+
+LANES = 8
+
+_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+
+
+class SlicedPayoffs(NamedTuple):
+    """A sparse matrix as slices of `LANES` rows, padded with zeros.
+
+    Attributes:
+      rows: int32 [LANES * n], the matrix row of each lane. A lane without a row of its own repeats
+        the first row of its slice and adds nothing to it.
+      slice_starts: int32 [n + 1], in units of LANES entries.
+      columns: int32 [LANES * m], entry by entry, lane by lane.
+      values: float64 [LANES * m].
+    """
+
+    rows: np.ndarray
+    slice_starts: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+
+class TreeplexArrays(NamedTuple):
+    """The arrays of a `Treeplex`, in the form that compiled code takes.
+
+    `origin` (int32 [S]) is the parent sequence of each sequence's infoset, 0 for root sequences.
+    """
+
+    parent_sequence: np.ndarray
+    first_sequence: np.ndarray
+    num_actions: np.ndarray
+    origin: np.ndarray
+    num_root_sequences: int
+
+
+class Learner(NamedTuple):
+    """What one player has learned so far. See `RegretMinimizer`.
+
+    Attributes:
+      regret, strategy, realization, average: float64 [S].
+      prediction: float64 [S]; empty if the variant does not predict.
+      is_fixed: bool [I], infosets whose strategy does not change.
+    """
+
+    regret: np.ndarray
+    strategy: np.ndarray
+    realization: np.ndarray
+    average: np.ndarray
+    prediction: np.ndarray
+    is_fixed: np.ndarray
+
+
+def treeplex_arrays(treeplex: Treeplex) -> TreeplexArrays:
+    """The arrays of a treeplex for compiled code."""
+    roots = np.zeros(treeplex.num_root_sequences, np.int32)
+    origin = np.repeat(treeplex.parent_sequence, treeplex.num_actions)
+    return TreeplexArrays(
+        np.ascontiguousarray(treeplex.parent_sequence, np.int32),
+        np.ascontiguousarray(treeplex.first_sequence, np.int32),
+        np.ascontiguousarray(treeplex.num_actions, np.int32),
+        np.concatenate([roots, origin]).astype(np.int32),
+        treeplex.num_root_sequences,
+    )
+
+
+def slice_payoffs(payoffs: scipy.sparse.csr_array) -> SlicedPayoffs:
+    """Arranges a sparse matrix (float64 [R, C]) in slices; its empty rows are left out."""
+    length = np.diff(payoffs.indptr)
+    rows = np.flatnonzero(length)
+    rows = rows[np.argsort(length[rows], kind="stable")]
+    num_slices = -(-len(rows) // LANES)
+    padded = np.full(num_slices * LANES, -1, np.int64)
+    padded[: len(rows)] = rows
+    lanes = padded.reshape(num_slices, LANES)
+    lane_length = np.where(lanes >= 0, length[lanes], 0)
+    # Each slice is as long as its longest row.
+    starts = np.concatenate([[0], np.cumsum(lane_length.max(axis=1, initial=0))])
+    columns = np.zeros((int(starts[-1]), LANES), np.int32)
+    values = np.zeros((int(starts[-1]), LANES))
+    slot = np.empty(payoffs.shape[0], np.int64)
+    slot[rows] = np.arange(len(rows))
+    entry_row = np.repeat(np.arange(payoffs.shape[0]), length)
+    entry_slot = slot[entry_row]
+    entry_rank = np.arange(payoffs.nnz) - payoffs.indptr[entry_row]
+    target = (starts[entry_slot // LANES] + entry_rank, entry_slot % LANES)
+    columns[target] = payoffs.indices
+    values[target] = payoffs.data
+    lanes = np.where(lanes >= 0, lanes, lanes[:, :1])
+    return SlicedPayoffs(
+        lanes.astype(np.int32).reshape(-1),
+        starts.astype(np.int32),
+        columns.reshape(-1),
+        values.reshape(-1),
+    )
+
+
+@_jit
+def _add_slices(payoffs, begin, end, realization, cfv):
+    """Adds the rows of some slices, times the realization plan, to `cfv`."""
+    sums = np.empty(LANES)
+    for i in range(begin, end):
+        sums[:] = 0.0
+        for entry in range(payoffs.slice_starts[i], payoffs.slice_starts[i + 1]):
+            for lane in range(LANES):
+                k = entry * LANES + lane
+                sums[lane] += payoffs.values[k] * realization[payoffs.columns[k]]
+        for lane in range(LANES):
+            cfv[payoffs.rows[i * LANES + lane]] += sums[lane]
+
+
+@_jit
+def add_payoffs(payoffs, realization, cfv):
+    """Adds payoffs times the opponent's realization plan (float64 [C]) to cfv (float64 [R])."""
+    _add_slices(payoffs, 0, payoffs.slice_starts.size - 1, realization, cfv)
+
+
+@numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
+def add_payoffs_parallel(payoffs, realization, num_threads, cfv):
+    """`add_payoffs` on numba's threads; the same result to the last bit."""
+    num_slices = payoffs.slice_starts.size - 1
+    num_chunks = min(num_slices, 8 * num_threads)
+    for chunk in numba.prange(num_chunks):
+        begin, end = chunk * num_slices // num_chunks, (chunk + 1) * num_slices // num_chunks
+        _add_slices(payoffs, begin, end, realization, cfv)
+
+
+@_jit
+def realization_plan(treeplex, strategy, realization):
+    """Fills `realization` (float64 [S]) below its root sequences, by the behaviour strategy."""
+    for s in range(treeplex.num_root_sequences, treeplex.origin.size):
+        realization[s] = realization[treeplex.origin[s]] * strategy[s]
+
+
+@_jit
+def expected_values(treeplex, strategy, cfv):
+    """Adds to each sequence's cfv (float64 [S]) the values of the infosets behind it."""
+    for i in range(treeplex.parent_sequence.size - 1, -1, -1):
+        first = treeplex.first_sequence[i]
+        value = 0.0
+        for s in range(first, first + treeplex.num_actions[i]):
+            value += strategy[s] * cfv[s]
+        cfv[treeplex.parent_sequence[i]] += value
+
+
+@_jit
+def best_response_values(treeplex, cfv, strategy):
+    """`expected_values` of a best response, which is written to `strategy` (float64 [S])."""
+    for i in range(treeplex.parent_sequence.size - 1, -1, -1):
+        first = treeplex.first_sequence[i]
+        best = first
+        for s in range(first, first + treeplex.num_actions[i]):
+            strategy[s] = 0.0
+            if cfv[s] > cfv[best]:
+                best = s
+        strategy[best] = 1.0
+        cfv[treeplex.parent_sequence[i]] += cfv[best]
+
+
+@_jit
+def update_regrets(treeplex, learner, cfv, discounts, tolerance):
+    """One player's regret update and its next strategy, bottom-up.
+
+    Args:
+      treeplex: TreeplexArrays.
+      learner: Learner; its regret, prediction and strategy are updated.
+      cfv: float64 [S], payoffs of the sequences; the values of what follows are added to it.
+      discounts: the factors of positive and of negative cumulative regrets.
+      tolerance: cumulative regrets up to this count as zero in regret matching.
+    """
+    positive, negative = discounts
+    regret, strategy, prediction = learner.regret, learner.strategy, learner.prediction
+    predicts = prediction.size > 0
+    for i in range(treeplex.parent_sequence.size - 1, -1, -1):
+        first = treeplex.first_sequence[i]
+        end = first + treeplex.num_actions[i]
+        value = 0.0
+        for s in range(first, end):
+            value += strategy[s] * cfv[s]
+        cfv[treeplex.parent_sequence[i]] += value
+        if learner.is_fixed[i]:
+            continue
+        total = 0.0
+        for s in range(first, end):
+            newest = cfv[s] - value
+            updated = regret[s] + newest
+            # The sum with 0 turns the -0.0 of a factor 0 into 0.0.
+            updated = updated * positive if updated > 0.0 else updated * negative + 0.0
+            regret[s] = updated
+            if predicts:
+                prediction[s] = newest
+                updated += newest
+            strategy[s] = updated if updated > tolerance else 0.0
+            total += strategy[s]
+        if total > 0.0:
+            scale = 1.0 / total
+            for s in range(first, end):
+                strategy[s] *= scale
+        else:
+            for s in range(first, end):
+                strategy[s] = 1.0 / (end - first)
+
+
+@_jit
+def discount_factor(iteration, exponent):
+    """t^x / (t^x + 1), and its limits at infinite exponents."""
+    if exponent == np.inf:
+        return 1.0
+    if exponent == -np.inf:
+        return 0.0
+    return 1.0 / (1.0 + float(iteration) ** -exponent)
+
+
+@_jit
+def counterfactual_values(payoffs, constants, realization, num_threads, cfv):
+    """Payoffs of a player's sequences against the opponent's realization plan, into `cfv`."""
+    cfv[:] = constants
+    if num_threads > 1:
+        add_payoffs_parallel(payoffs, realization, num_threads, cfv)
+    else:
+        add_payoffs(payoffs, realization, cfv)
+
+
+@_jit
+def update_player(treeplex, learner, iteration, weighting, tolerance, cfv):
+    """Steps 2 and 3 of an iteration for one player, whose sequences' payoffs are in `cfv`."""
+    alpha, beta, gamma = weighting
+    discounts = (discount_factor(iteration, alpha), discount_factor(iteration, beta))
+    update_regrets(treeplex, learner, cfv, discounts, tolerance)
+    weight = float(iteration) ** gamma
+    for s in range(learner.average.size):
+        learner.average[s] += weight * learner.realization[s]
+    realization_plan(treeplex, learner.strategy, learner.realization)
+
+
+@_jit
+def run_iterations(game, learners, iterations, weighting, alternating, tolerance, num_threads, cfv):
+    """The loop described in `regret_minimization`.
+
+    Args:
+      game: (treeplexes, payoffs, constants), a pair for the two players each.
+      learners: a pair of `Learner`; updated.
+      iterations: (first, last), counted from 1.
+      weighting: (alpha, beta, gamma).
+      alternating: whether the players are updated in turn.
+      tolerance: cumulative regrets up to this count as zero in regret matching.
+      num_threads: more than one: numba's threads share the payoffs.
+      cfv: a pair of float64 [S_p], work space.
+    """
+    treeplexes, payoffs, constants = game
+    for iteration in range(iterations[0], iterations[1] + 1):
+        for player in range(2):
+            if alternating or player == 0:
+                against = learners[1 - player].realization
+                counterfactual_values(
+                    payoffs[player], constants[player], against, num_threads, cfv[player]
+                )
+            if not alternating and player == 0:
+                counterfactual_values(
+                    payoffs[1], constants[1], learners[0].realization, num_threads, cfv[1]
+                )
+            update_player(
+                treeplexes[player], learners[player], iteration, weighting, tolerance, cfv[player]
+            )

@@ -1,0 +1,85 @@
+"""Exact solution of a sequence form by linear programming, with SciPy's HiGHS.
+
+Koller, Megiddo, von Stengel (1996), "Efficient Computation of Equilibria for Extensive Two-Person
+Games", section 3: with E x = e and F y = f the constraints of the two realization plans, player 0
+solves
+
+    maximise  f^T w + c_0^T x   subject to   E x = e,   F^T w <= A^T x - c_1,   x >= 0,   w free,
+
+and the dual variables of the inequalities are player 1's optimal plan.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.optimize
+import scipy.sparse
+
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+_TOLERANCE = 1e-10
+
+
+class Equilibrium(NamedTuple):
+    """A Nash equilibrium.
+
+    Attributes:
+      value: player 0's expected utility.
+      plans: both players' realization plans, float64 [S_p].
+    """
+
+    value: float
+    plans: tuple[np.ndarray, np.ndarray]
+
+
+def solve(
+    sequence_form: SequenceForm,
+    root_ranges: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Equilibrium:
+    """An exact Nash equilibrium.
+
+    Args:
+      sequence_form: the game or subgame.
+      root_ranges: float64 [num_root_sequences] per player; None: all 1.
+
+    Raises:
+      RuntimeError: if HiGHS does not find an optimum.
+    """
+    treeplex_0, treeplex_1 = sequence_form.treeplexes
+    constraints_0, constraints_1 = treeplex_0.constraints(), treeplex_1.constraints()
+    constant_0, constant_1 = sequence_form.constants or (
+        np.zeros(treeplex_0.num_sequences),
+        np.zeros(treeplex_1.num_sequences),
+    )
+    right_0, right_1 = (
+        _right_hand_side(treeplex, None if root_ranges is None else root_ranges[player])
+        for player, treeplex in enumerate(sequence_form.treeplexes)
+    )
+    num_free = constraints_1.shape[0]
+    no_free = scipy.sparse.csr_array((constraints_0.shape[0], num_free))
+    result = scipy.optimize.linprog(
+        c=-np.concatenate([constant_0, right_1]),
+        A_ub=scipy.sparse.hstack([-sequence_form.payoffs.T, constraints_1.T]).tocsc(),
+        b_ub=-constant_1,
+        A_eq=scipy.sparse.hstack([constraints_0, no_free]).tocsc(),
+        b_eq=right_0,
+        bounds=[(0, None)] * treeplex_0.num_sequences + [(None, None)] * num_free,
+        method="highs",
+        options={
+            "primal_feasibility_tolerance": _TOLERANCE,
+            "dual_feasibility_tolerance": _TOLERANCE,
+        },
+    )
+    if result.status != 0:
+        raise RuntimeError(f"HiGHS found no optimum (status {result.status}): {result.message}")
+    plan_0 = np.maximum(result.x[: treeplex_0.num_sequences], 0.0)
+    plan_1 = np.maximum(-result.ineqlin.marginals, 0.0)
+    return Equilibrium(0.0 - float(result.fun), (plan_0, plan_1))
+
+
+def _right_hand_side(treeplex: Treeplex, root_range: np.ndarray | None) -> np.ndarray:
+    """The right-hand side of `Treeplex.constraints`: float64 [R + I]."""
+    roots = np.ones(treeplex.num_root_sequences) if root_range is None else root_range
+    return np.concatenate([roots, np.zeros(treeplex.num_infosets)])

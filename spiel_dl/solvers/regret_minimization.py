@@ -1,0 +1,298 @@
+"""Counterfactual regret minimization on a sequence form: one loop for all its variants.
+
+A variant is a `Weighting`: how cumulative regrets are discounted, how iterates are averaged, and
+whether regret matching looks one step ahead. Iteration t does, for one player after the other
+(*alternating updates*, the default) or for both at once:
+
+  1. The cfv of each sequence: payoffs against the opponent's realization plan, plus constants.
+  2. Bottom-up in each infoset: the newest regrets are added to the cumulative ones, these are
+     discounted, and regret matching makes the next strategy of them.
+  3. The realization plan that was played is added to the average with weight t^gamma, and the one
+     of the next strategy takes its place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+import numba
+import numpy as np
+
+from spiel_dl.solvers import kernels
+from spiel_dl.solvers.kernels import Learner, treeplex_arrays
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+# Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
+# Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
+RELATIVE_TOLERANCE = 1e-12
+_STATE_FIELDS = ("regret", "strategy", "realization", "average", "prediction")
+
+
+@dataclasses.dataclass(frozen=True)
+class Weighting:
+    """A variant of CFR.
+
+    After the update of iteration t, positive cumulative regrets are multiplied by
+    t^alpha / (t^alpha + 1) and negative ones by t^beta / (t^beta + 1); iterates enter the average
+    with weight t^gamma (Brown and Sandholm 2019, "Solving Imperfect-Information Games via
+    Discounted Regret Minimization", section 4). An exponent of inf means a factor of 1, one of
+    -inf a factor of 0.
+
+    Attributes:
+      alpha: exponent of the discount of positive cumulative regrets.
+      beta: exponent of the discount of negative cumulative regrets.
+      gamma: exponent of the averaging weight.
+      predictive: regret matching adds the newest regrets once more, as a prediction of the next
+        ones (Farina, Kroer, Sandholm 2021, "Faster Game Solving via Predictive Blackwell
+        Approachability", section 5; here the prediction is the newest regret itself, so the values
+        of what lies behind an infoset are those of the strategies that were played there).
+    """
+
+    alpha: float = math.inf
+    beta: float = math.inf
+    gamma: float = 0.0
+    predictive: bool = False
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.alpha) or math.isnan(self.beta) or not math.isfinite(self.gamma):
+            raise ValueError(f"{self}: alpha and beta must be numbers, gamma a finite one")
+
+
+CFR = Weighting()
+CFR_PLUS = Weighting(beta=-math.inf, gamma=1.0)
+LINEAR_CFR = Weighting(alpha=1.0, beta=1.0, gamma=1.0)
+DISCOUNTED_CFR = Weighting(alpha=1.5, beta=0.0, gamma=2.0)
+PREDICTIVE_CFR_PLUS = Weighting(beta=-math.inf, gamma=2.0, predictive=True)
+
+
+class RegretMinimizer:
+    """Runs one variant of CFR on a sequence form.
+
+    Attributes:
+      iteration: number of iterations done.
+      learners: what each player has learned: `regret` (cumulative), `strategy` (current, as
+        behaviour; 1 at root sequences), `realization` (its realization plan) and `average`
+        (weighted sum of the realization plans played so far), each float64 [S_p]. To be read;
+        written by the methods only.
+    """
+
+    def __init__(
+        self,
+        sequence_form: SequenceForm,
+        weighting: Weighting = CFR_PLUS,
+        *,
+        alternating_updates: bool = True,
+        num_threads: int = 1,
+    ):
+        """Starts at the uniform strategy, with a reach of 1 at every root sequence.
+
+        Args:
+          sequence_form: the game or subgame.
+          weighting: the variant of CFR.
+          alternating_updates: update the players in turn, not at once.
+          num_threads: threads for the payoffs. Results do not depend on it. More than one pays
+            from about 100,000 payoffs on.
+
+        Raises:
+          ValueError: if `num_threads` is not a number of threads that numba can use.
+        """
+        most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+        if not 1 <= num_threads <= most:
+            raise ValueError(
+                f"num_threads={num_threads} is not between 1 and {most}, the number of cores or "
+                "what the environment variable NUMBA_NUM_THREADS says"
+            )
+        self.iteration = 0
+        self.sequence_form = sequence_form
+        self.weighting = weighting
+        self._alternating_updates = alternating_updates
+        self._num_threads = num_threads
+        self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
+        self._cfvs = tuple(np.zeros(t.num_sequences) for t in sequence_form.treeplexes)
+        self._treeplexes = tuple(treeplex_arrays(t) for t in sequence_form.treeplexes)
+        payoffs = tuple(kernels.slice_payoffs(sequence_form.payoffs_for(p)) for p in (0, 1))
+        constants = sequence_form.constants or tuple(np.zeros_like(cfv) for cfv in self._cfvs)
+        self._game = (self._treeplexes, payoffs, constants)
+        self.learners = tuple(
+            _new_learner(t, weighting.predictive) for t in sequence_form.treeplexes
+        )
+        self._realize(0)
+        self._realize(1)
+
+    def run(self, num_iterations: int) -> None:
+        """Does that many iterations."""
+        first, last = self.iteration + 1, self.iteration + num_iterations
+        numba.set_num_threads(self._num_threads)
+        kernels.run_iterations(
+            self._game,
+            self.learners,
+            (first, last),
+            (self.weighting.alpha, self.weighting.beta, self.weighting.gamma),
+            self._alternating_updates,
+            self._tolerance,
+            self._num_threads,
+            self._cfvs,
+        )
+        self.iteration = last
+
+    def average_strategy(self, player: int) -> np.ndarray:
+        """The average as a behaviour strategy: float64 [S].
+
+        Infosets that the player itself never reached are uniform, as in OpenSpiel.
+        """
+        treeplex = self.sequence_form.treeplexes[player]
+        return behaviour_strategy(treeplex, self.learners[player].average)
+
+    def set_range(self, player: int, root_range: np.ndarray) -> None:
+        """Sets a player's reach of its root sequences: float64 [num_root_sequences].
+
+        Raises:
+          ValueError: if the range has another shape, or entries that are negative or not finite.
+        """
+        num_roots = self._treeplexes[player].num_root_sequences
+        root_range = np.asarray(root_range, np.float64)
+        valid = root_range.shape == (num_roots,) and np.isfinite(root_range).all()
+        if not valid or (root_range < 0).any():
+            raise ValueError(
+                f"player {player}'s range must be {num_roots} finite numbers >= 0, one per root "
+                f"sequence; got {root_range}"
+            )
+        self.learners[player].realization[:num_roots] = root_range
+        self._realize(player)
+
+    def hold_fixed(self, player: int, infosets: np.ndarray, strategy: np.ndarray) -> None:
+        """Gives some infosets of a player a strategy that will not change.
+
+        Args:
+          player: whose infosets.
+          infosets: bool [I], which ones. Those held fixed before are free again if not among them.
+          strategy: float64 [S], the probabilities to keep; read at these infosets only.
+
+        Raises:
+          ValueError: if a shape is wrong, or the strategy's probabilities at these infosets are
+            negative or do not sum to 1.
+        """
+        treeplex = self.sequence_form.treeplexes[player]
+        if infosets.shape != (treeplex.num_infosets,):
+            raise ValueError(
+                f"infosets has shape {infosets.shape}, but player {player} has "
+                f"{treeplex.num_infosets} infosets"
+            )
+        check_strategy(treeplex, strategy, infosets)
+        sequences = _sequences_of(treeplex, infosets)
+        self.learners[player].strategy[sequences] = strategy[sequences]
+        self.learners[player].is_fixed[:] = infosets
+        self._realize(player)
+
+    def warm_start(self, player: int, strategy: np.ndarray, weight: float) -> None:
+        """Starts a player at a strategy, as if earlier iterations had come to it.
+
+        Cumulative regrets become weight * utility range * probability, so regret matching gives
+        this strategy, and it takes about `weight` iterations of full regret to leave it.
+
+        Args:
+          player: whose strategy.
+          strategy: float64 [S], action probabilities at every infoset; root sequences are ignored.
+          weight: confidence in the strategy, in iterations; positive.
+
+        Raises:
+          ValueError: if the strategy is not one, or the weight is not positive.
+        """
+        treeplex = self.sequence_form.treeplexes[player]
+        check_strategy(treeplex, strategy, np.ones(treeplex.num_infosets, np.bool_))
+        if not weight > 0:
+            raise ValueError(f"weight={weight} must be positive")
+        learner = self.learners[player]
+        free = _sequences_of(treeplex, ~learner.is_fixed)
+        learner.regret[free] = weight * self.sequence_form.utility_range * strategy[free]
+        learner.strategy[free] = strategy[free]
+        self._realize(player)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Copies of all that changes from iteration to iteration, for checkpoints."""
+        state = {"iteration": np.array([self.iteration])}
+        for player, learner in enumerate(self.learners):
+            for field in _STATE_FIELDS:
+                state[f"{field}_{player}"] = getattr(learner, field).copy()
+        return state
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on from a `state()` of a minimizer of the same game and variant.
+
+        Raises:
+          ValueError: if the state is of another game or variant; nothing has changed then.
+        """
+        own = self.state()
+        for name, array in own.items():
+            if name not in state or state[name].shape != array.shape:
+                found = state[name].shape if name in state else "nothing"
+                raise ValueError(
+                    f"the state's {name} has shape {found}, but {array.shape} is needed: it was "
+                    "saved for another game or another variant of CFR"
+                )
+        self.iteration = int(state["iteration"][0])
+        for player, learner in enumerate(self.learners):
+            for field in _STATE_FIELDS:
+                getattr(learner, field)[:] = state[f"{field}_{player}"]
+
+    def _realize(self, player: int) -> None:
+        learner = self.learners[player]
+        kernels.realization_plan(self._treeplexes[player], learner.strategy, learner.realization)
+
+
+def behaviour_strategy(treeplex: Treeplex, plan: np.ndarray) -> np.ndarray:
+    """The behaviour strategy of a realization plan, or of a sum of them.
+
+    Args:
+      treeplex: the player's strategy space.
+      plan: float64 [S], nonnegative.
+
+    Returns:
+      float64 [S], 1 at root sequences, uniform in infosets without weight.
+    """
+    strategy = treeplex.uniform_strategy()
+    reach = np.repeat(treeplex.sum_per_infoset(plan), treeplex.num_actions)
+    below = slice(treeplex.num_root_sequences, None)
+    np.divide(plan[below], reach, out=strategy[below], where=reach > 0)
+    return strategy
+
+
+def check_strategy(treeplex: Treeplex, strategy: np.ndarray, infosets: np.ndarray) -> None:
+    """Holds a behaviour strategy (float64 [S]) to its definition at some infosets (bool [I]).
+
+    Raises:
+      ValueError: if the shape is wrong, or probabilities are negative or do not sum to 1.
+    """
+    if strategy.shape != (treeplex.num_sequences,):
+        raise ValueError(
+            f"a strategy must have one number per sequence, {treeplex.num_sequences}; got the "
+            f"shape {strategy.shape}"
+        )
+    sums = treeplex.sum_per_infoset(strategy)
+    lowest = np.minimum.reduceat(strategy, treeplex.first_sequence) if len(sums) else sums
+    wrong = infosets & ~((np.abs(sums - 1.0) < 1e-6) & (lowest >= 0.0))
+    if wrong.any():
+        infoset = int(wrong.argmax())
+        raise ValueError(
+            f"the probabilities of infoset {infoset}, {strategy[treeplex.sequences(infoset)]}, are "
+            "not a distribution"
+        )
+
+
+def _sequences_of(treeplex: Treeplex, infosets: np.ndarray) -> np.ndarray:
+    """The sequences of the given infosets (bool [I]): int64 [n]."""
+    chosen = np.repeat(infosets, treeplex.num_actions)
+    return treeplex.num_root_sequences + np.flatnonzero(chosen)
+
+
+def _new_learner(treeplex: Treeplex, predictive: bool) -> Learner:
+    return Learner(
+        regret=np.zeros(treeplex.num_sequences),
+        strategy=treeplex.uniform_strategy(),
+        realization=np.ones(treeplex.num_sequences),
+        average=np.zeros(treeplex.num_sequences),
+        prediction=np.zeros(treeplex.num_sequences if predictive else 0),
+        is_fixed=np.zeros(treeplex.num_infosets, np.bool_),
+    )

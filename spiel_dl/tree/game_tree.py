@@ -1,0 +1,347 @@
+"""`GameTree`: every history of a game as flat arrays, breadth first.
+
+The arrays are what all solvers, value functions and searches of this package run on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.tree.information_states import InformationString, information_string_function
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+if TYPE_CHECKING:
+    from spiel_dl.tree.public_states import PublicStates
+
+CHANCE_PLAYER = int(pyspiel.PlayerId.CHANCE)
+TERMINAL_PLAYER = int(pyspiel.PlayerId.TERMINAL)
+DEFAULT_MAX_HISTORIES = 50_000_000
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Histories:
+    """The H histories of a game, breadth first, the root first: what an enumeration hands over.
+
+    The children of a history stand together, in the order of its legal actions.
+
+    Attributes:
+      game: the turn-based game that was enumerated.
+      parent: int32 [H], -1 at the root.
+      depth: int32 [H], number of actions from the root, chance's included.
+      action: int32 [H], the action that leads into the history, -1 at the root.
+      player: int8 [H], who acts; OpenSpiel's ids: 0, 1, chance -1, terminal -4.
+      chance_reach: float64 [H], product of chance's probabilities on the way.
+      utility: float64 [H], player 0's utility at terminal histories, 0 elsewhere.
+      infoset_key: int64 [2, H]. Where player p acts, equal keys mean the same infoset. Where it
+        does not, equal keys at equal depth mean that p has seen the same.
+      idle_keys_valid: whether the keys of a player who does not act may be trusted.
+      public_key: int64 [H], equal for histories of one public state; None if the game has no
+        public tensors.
+      infoset_strings: for each player, from key to `information_state_string` where it acts; None
+        if the strings are made on demand.
+    """
+
+    game: pyspiel.Game
+    parent: np.ndarray
+    depth: np.ndarray
+    action: np.ndarray
+    player: np.ndarray
+    chance_reach: np.ndarray
+    utility: np.ndarray
+    infoset_key: np.ndarray
+    idle_keys_valid: bool
+    public_key: np.ndarray | None
+    infoset_strings: tuple[Mapping[int, str], Mapping[int, str]] | None
+
+    @property
+    def num_histories(self) -> int:
+        """H, the root included."""
+        return len(self.parent)
+
+    @functools.cached_property
+    def is_terminal(self) -> np.ndarray:
+        """Bool [H]."""
+        return self.player == TERMINAL_PLAYER
+
+    @functools.cached_property
+    def num_children(self) -> np.ndarray:
+        """Int32 [H]."""
+        return np.bincount(self.parent[1:], minlength=self.num_histories).astype(np.int32)
+
+    @functools.cached_property
+    def first_child(self) -> np.ndarray:
+        """Int32 [H], a history's first child, which its siblings follow."""
+        return (1 + np.cumsum(self.num_children) - self.num_children).astype(np.int32)
+
+    @functools.cached_property
+    def level_starts(self) -> np.ndarray:
+        """Int64 [D + 2]: the histories of depth d are level_starts[d] to level_starts[d + 1]."""
+        return np.searchsorted(self.depth, np.arange(self.depth[-1] + 2))
+
+    @functools.cached_property
+    def move_number(self) -> np.ndarray:
+        """Int16 [H], number of player actions on the way."""
+        moves = np.zeros(self.num_histories, np.int16)
+        for start, end in self._levels_below_root():
+            parent = self.parent[start:end]
+            moves[start:end] = moves[parent] + (self.player[parent] >= 0)
+        return moves
+
+    @property
+    def utility_range(self) -> float:
+        """Largest minus smallest utility among the terminal histories."""
+        return float(np.ptp(self.utility[self.is_terminal]))
+
+    def state(self, history: int) -> pyspiel.State:
+        """The OpenSpiel state of a history, by replay from the root."""
+        actions = []
+        while history > 0:
+            actions.append(int(self.action[history]))
+            history = int(self.parent[history])
+        state = self.game.new_initial_state()
+        for action in reversed(actions):
+            state.apply_action(action)
+        return state
+
+    def _levels_below_root(self) -> list[tuple[int, int]]:
+        starts = self.level_starts
+        return list(zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class GameTree(Histories):
+    """A game compiled to arrays. Build one with `GameTree.from_game`.
+
+    A player's *decision infosets*, those where it acts, are numbered top-down in the order of their
+    first history. So are its sequences; number 0 is the empty one.
+
+    Attributes:
+      infoset: int32 [H], the acting player's decision infoset; -1 where no player acts.
+      sequence: int32 [2, H], each player's last sequence.
+      first_history: for each player, int32 [I_p], the first history of each decision infoset.
+      treeplexes: both players' strategy spaces.
+      sequence_action: for each player, int32 [S_p]: the action of a sequence, -1 for the empty one.
+    """
+
+    infoset: np.ndarray
+    sequence: np.ndarray
+    first_history: tuple[np.ndarray, np.ndarray]
+    treeplexes: tuple[Treeplex, Treeplex]
+    sequence_action: tuple[np.ndarray, np.ndarray]
+
+    @staticmethod
+    def from_game(game: pyspiel.Game | str, max_histories: int = DEFAULT_MAX_HISTORIES) -> GameTree:
+        """Compiles a two-player zero-sum perfect-recall OpenSpiel game.
+
+        A game with simultaneous moves is converted with `pyspiel.convert_to_turn_based`.
+
+        Args:
+          game: the game, or its game string.
+          max_histories: refuse games with more histories than this.
+
+        Raises:
+          ValueError: if the game is not of this kind, or is too large; says what and why.
+        """
+        from spiel_dl.tree import from_openspiel  # It imports this module.
+
+        return GameTree.from_histories(from_openspiel.enumerate_game(game, max_histories))
+
+    @staticmethod
+    def from_histories(histories: Histories) -> GameTree:
+        """Numbers the infosets and sequences of an enumerated game.
+
+        Raises:
+          ValueError: if the game has imperfect recall, or legal actions differ in an infoset.
+        """
+        infoset = np.full(histories.num_histories, -1, np.int32)
+        first_history, first_sequence = [], []
+        for player in (0, 1):
+            acting = np.flatnonzero(histories.player == player)
+            infoset[acting], first = first_occurrence_ids(histories.infoset_key[player, acting])
+            first_history.append(acting[first].astype(np.int32))
+            sizes = histories.num_children[first_history[player]]
+            first_sequence.append((1 + np.cumsum(sizes) - sizes).astype(np.int32))
+        sequence = _last_sequences(histories, infoset, first_sequence)
+        treeplexes, sequence_action = [], []
+        for player in (0, 1):
+            first = first_history[player]
+            _check_infosets(histories, player, infoset, sequence[player], first)
+            sizes = histories.num_children[first]
+            parent_sequence = sequence[player, first]
+            treeplexes.append(Treeplex(parent_sequence, first_sequence[player], sizes, 1))
+            children = _ranges(histories.first_child[first], sizes)
+            sequence_action.append(
+                np.concatenate([[-1], histories.action[children]]).astype(np.int32)
+            )
+        fields = {f.name: getattr(histories, f.name) for f in dataclasses.fields(Histories)}
+        return GameTree(
+            **fields,
+            infoset=infoset,
+            sequence=sequence,
+            first_history=(first_history[0], first_history[1]),
+            treeplexes=(treeplexes[0], treeplexes[1]),
+            sequence_action=(sequence_action[0], sequence_action[1]),
+        )
+
+    @property
+    def num_terminals(self) -> int:
+        """Number of terminal histories."""
+        return int(np.count_nonzero(self.is_terminal))
+
+    def num_infosets(self, player: int) -> int:
+        """Number of decision infosets of a player."""
+        return self.treeplexes[player].num_infosets
+
+    @property
+    def num_public_states(self) -> int:
+        """Number of public states; terminal histories belong to none."""
+        return self.public_states.num_public_states
+
+    @functools.cached_property
+    def public_states(self) -> PublicStates:
+        """The partition of the histories into public states; computed on first use."""
+        from spiel_dl.tree import public_states  # It imports this module.
+
+        return public_states.of_tree(self)
+
+    @functools.cached_property
+    def sequence_form(self) -> SequenceForm:
+        """The game's sequence form; computed on first use."""
+        terminal = self.is_terminal
+        return SequenceForm.from_terminals(
+            self.treeplexes,
+            self.sequence[:, terminal],
+            self.utility[terminal] * self.chance_reach[terminal],
+            self.utility_range,
+        )
+
+    def find_infoset(self, state: pyspiel.State, player: int) -> int:
+        """The decision infoset of a player in a state of this game.
+
+        If the game was converted from one with simultaneous moves, states of that one do as well.
+
+        Raises:
+          ValueError: if the player has no such infoset.
+        """
+        string = self._information_string(state, player)
+        if state.is_simultaneous_node():
+            # This is how OpenSpiel's conversion to turns names a player's infosets.
+            string = f"Current player: {player}\n{string}"
+        infoset = self._infoset_index[player].get(string)
+        if infoset is None:
+            raise ValueError(
+                f"player {player} has no infoset {string!r} in {self.game}; is the state of "
+                "another game, or is it not this player's turn?"
+            )
+        return infoset
+
+    def infoset_string(self, player: int, infoset: int) -> str:
+        """`information_state_string` of a decision infoset."""
+        history = int(self.first_history[player][infoset])
+        if self.infoset_strings is None:
+            return self._information_string(self.state(history), player)
+        return self.infoset_strings[player][int(self.infoset_key[player, history])]
+
+    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
+        """Legal actions of a decision infoset: int32 [n]."""
+        return self.sequence_action[player][self.treeplexes[player].sequences(infoset)]
+
+    @functools.cached_property
+    def _information_string(self) -> InformationString:
+        return information_string_function(self.game)
+
+    @functools.cached_property
+    def _infoset_index(self) -> tuple[dict[str, int], dict[str, int]]:
+        first, second = (
+            {self.infoset_string(player, i): i for i in range(self.num_infosets(player))}
+            for player in (0, 1)
+        )
+        return first, second
+
+
+def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers distinct keys in the order in which they first occur.
+
+    Args:
+      keys: int64 [N].
+
+    Returns:
+      ids: int32 [N], in 0..U-1.
+      first: int64 [U], the first position of each id; increasing.
+    """
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return rank[inverse], first[order]
+
+
+def _last_sequences(
+    histories: Histories, infoset: np.ndarray, first_sequence: list[np.ndarray]
+) -> np.ndarray:
+    """Each player's last sequence at every history: int32 [2, H]."""
+    sequence = np.zeros((2, histories.num_histories), np.int32)
+    for start, end in histories._levels_below_root():
+        parent = histories.parent[start:end]
+        sequence[:, start:end] = sequence[:, parent]
+        for player in (0, 1):
+            moved = np.flatnonzero(histories.player[parent] == player)
+            origin = parent[moved]
+            choice = start + moved - histories.first_child[origin]
+            sequence[player, start + moved] = first_sequence[player][infoset[origin]] + choice
+    return sequence
+
+
+def _check_infosets(
+    histories: Histories,
+    player: int,
+    infoset: np.ndarray,
+    sequence: np.ndarray,
+    first_history: np.ndarray,
+) -> None:
+    """Holds every history of an infoset against the infoset's first one.
+
+    Raises:
+      ValueError: if the own past or the legal actions differ.
+    """
+    acting = np.flatnonzero(histories.player == player)
+    first = first_history[infoset[acting]]
+    forgets = sequence[acting] != sequence[first]
+    if forgets.any():
+        names = _name_infoset(histories, player, int(acting[forgets.argmax()]))
+        raise ValueError(
+            f"{histories.game}: imperfect recall. Player {player}'s infoset {names} is reached "
+            "with different own pasts. Only perfect-recall games can be solved here."
+        )
+    differs = histories.num_children[acting] != histories.num_children[first]
+    if not differs.any():
+        sizes = histories.num_children[acting]
+        here = histories.action[_ranges(histories.first_child[acting], sizes)]
+        there = histories.action[_ranges(histories.first_child[first], sizes)]
+        differs = np.repeat(np.arange(len(acting)), sizes)[here != there]
+        if not len(differs):
+            return
+        position = int(differs[0])
+    else:
+        position = int(differs.argmax())
+    names = _name_infoset(histories, player, int(acting[position]))
+    raise ValueError(
+        f"{histories.game}: the legal actions differ between histories of player {player}'s "
+        f"infoset {names}, so its information states do not tell infosets apart."
+    )
+
+
+def _name_infoset(histories: Histories, player: int, history: int) -> str:
+    return repr(information_string_function(histories.game)(histories.state(history), player))
+
+
+def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The integers starts[i] .. starts[i] + sizes[i] - 1 for every i, joined: int64."""
+    ends = np.cumsum(sizes)
+    return np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)

@@ -1,0 +1,51 @@
+"""What a player knows in an OpenSpiel state, as a string that identifies its infoset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyspiel
+
+InformationString = Callable[[pyspiel.State, int], str]
+
+
+def information_string_function(game: pyspiel.Game) -> InformationString:
+    """The function from (state, player) to a perfect-recall string.
+
+    That is `information_state_string` where the game has it; else the history, if the game has
+    perfect information; else the player's own observations and actions, in order.
+
+    Raises:
+      ValueError: if the game tells neither information states nor observations.
+    """
+    game_type = game.get_type()
+    if game_type.provides_information_state_string:
+        return _information_state_string
+    if game_type.information == pyspiel.GameType.Information.PERFECT_INFORMATION:
+        return _history_string
+    if game_type.provides_observation_string:
+        return _observation_history
+    raise ValueError(
+        f"{game}: provides neither information_state_string nor observation_string, so its "
+        "infosets are unknown. Implement one of them in the game."
+    )
+
+
+def _information_state_string(state: pyspiel.State, player: int) -> str:
+    return state.information_state_string(player)
+
+
+def _history_string(state: pyspiel.State, player: int) -> str:
+    del player
+    return state.history_str()
+
+
+def _observation_history(state: pyspiel.State, player: int) -> str:
+    past = state.get_game().new_initial_state()
+    parts = [past.observation_string(player)]
+    for step in state.full_history():
+        past.apply_action(step.action)
+        if step.player == player:
+            parts.append(f"action {step.action}")
+        parts.append(past.observation_string(player))
+    return "\n".join(parts)

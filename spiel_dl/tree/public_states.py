@@ -1,0 +1,224 @@
+"""The partition of a game's histories into public states.
+
+A public state is a set of histories that is closed under both players' augmented infosets, and the
+public states form a tree (Kovařík et al. 2021; Burch, Johanson, Bowling 2014). Two constructions:
+by common knowledge, for any game, and by public tensors, for games that have them. The first is the
+finest possible partition; the second may be coarser, and both are valid.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+import scipy.sparse
+from scipy.sparse import csgraph
+
+from spiel_dl.tree.game_tree import GameTree, first_occurrence_ids
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PublicStates:
+    """P public states, numbered top-down in the order of their first history.
+
+    Attributes:
+      of_history: int32 [H], the public state of each history; -1 at terminal ones.
+      parent: int32 [P], -1 for the public state of the root.
+      depth: int32 [P], the smallest depth of a public state's histories.
+      augmented_infoset: int32 [2, H], what each player knows at each history, also where it does
+        not act; -1 at terminal histories. Numbered in the order of the first history.
+    """
+
+    of_history: np.ndarray
+    parent: np.ndarray
+    depth: np.ndarray
+    augmented_infoset: np.ndarray
+
+    @property
+    def num_public_states(self) -> int:
+        """P, the number of public states."""
+        return len(self.parent)
+
+    def histories(self, public_state: int) -> np.ndarray:
+        """The histories of a public state, in breadth-first order: int64 [n]."""
+        start, end = self._starts[public_state : public_state + 2]
+        return self._by_public_state[start:end]
+
+    def infosets(self, player: int, public_state: int) -> np.ndarray:
+        """A player's augmented infosets in a public state, sorted: int32 [n]."""
+        return np.unique(self.augmented_infoset[player, self.histories(public_state)])
+
+    @functools.cached_property
+    def _by_public_state(self) -> np.ndarray:
+        inner = np.flatnonzero(self.of_history >= 0)
+        return inner[np.argsort(self.of_history[inner], kind="stable")]
+
+    @functools.cached_property
+    def _starts(self) -> np.ndarray:
+        members = self.of_history[self._by_public_state]
+        return np.searchsorted(members, np.arange(self.num_public_states + 1))
+
+
+def of_tree(tree: GameTree) -> PublicStates:
+    """Public states by public tensors where the game has them, else by common knowledge.
+
+    Raises:
+      ValueError: if the game's public tensors do not make a closed partition or a tree.
+    """
+    return common_knowledge(tree) if tree.public_key is None else by_public_tensor(tree)
+
+
+def common_knowledge(tree: GameTree) -> PublicStates:
+    """The finest closed partition whose public states form a tree.
+
+    At each depth, the connected components of histories under "the same to player 0 or to player
+    1". In a game without a public clock an infoset may lie at several depths; public states then
+    join these depths too, and whatever has to be joined for a tree.
+    """
+    augmented = augmented_infosets(tree)
+    inner = np.flatnonzero(~tree.is_terminal)
+    histories = np.arange(len(inner))
+    nodes = [augmented[0, inner], augmented[0].max() + 1 + augmented[1, inner]]
+    edges = (np.concatenate([histories, histories]), len(inner) + np.concatenate(nodes))
+    component = _connect(edges, len(inner) + int(nodes[1].max()) + 1)[: len(inner)]
+    of_history = np.full(tree.num_histories, -1, np.int32)
+    of_history[inner] = component
+    return _number(tree, _join_to_tree(tree, of_history), augmented)
+
+
+def by_public_tensor(tree: GameTree) -> PublicStates:
+    """The partition by the game's own public tensors.
+
+    Raises:
+      ValueError: if the game has no public tensors, or if they do not make a closed partition or a
+        tree.
+    """
+    if tree.public_key is None:
+        raise ValueError(f"{tree.game} has no public tensors; use common_knowledge(tree)")
+    inner = np.flatnonzero(~tree.is_terminal)
+    of_history = np.full(tree.num_histories, -1, np.int32)
+    of_history[inner] = np.unique(tree.public_key[inner], return_inverse=True)[1]
+    public_states = _number(tree, of_history, augmented_infosets(tree))
+    check(tree, public_states)
+    return public_states
+
+
+def check(tree: GameTree, public_states: PublicStates) -> None:
+    """Holds a partition against the definition.
+
+    Raises:
+      ValueError: if an augmented infoset lies in two public states, or if a public state has two
+        parents.
+    """
+    inner = np.flatnonzero(~tree.is_terminal)
+    for player in (0, 1):
+        infoset = public_states.augmented_infoset[player, inner]
+        if not _is_function(infoset, public_states.of_history[inner]):
+            raise ValueError(
+                f"{tree.game}: an infoset of player {player} lies in two public states, so what "
+                "is called public depends on what only one player knows"
+            )
+    child, parent = _public_edges(tree, public_states.of_history)
+    if not _is_function(child, parent) or (child == public_states.of_history[0]).any():
+        raise ValueError(f"{tree.game}: the public states do not form a tree")
+
+
+def augmented_infosets(tree: GameTree) -> np.ndarray:
+    """What each player knows at each history, also where it does not act.
+
+    A player's decision infosets, and at each depth the histories where it does not act and that
+    are the same to it. That is read off the information states; where these are invalid for the
+    player who is not to move (they contradict perfect recall), off its own past actions.
+
+    Returns:
+      int32 [2, H], in the order of the first history; -1 at terminal histories.
+    """
+    if tree.idle_keys_valid:
+        augmented = _augmented(tree, tree.infoset_key)
+        if all(_remembers(tree, player, augmented[player]) for player in (0, 1)):
+            return augmented
+    return _augmented(tree, tree.sequence.astype(np.int64))
+
+
+def _augmented(tree: GameTree, idle_key: np.ndarray) -> np.ndarray:
+    """Joins decision infosets with the classes of (depth, idle key) where a player is idle."""
+    augmented = np.full((2, tree.num_histories), -1, np.int32)
+    for player in (0, 1):
+        decides = tree.player == player
+        idle = np.flatnonzero(~decides & ~tree.is_terminal)
+        key_ids = np.unique(idle_key[player, idle], return_inverse=True)[1]
+        ids = tree.infoset.astype(np.int64)
+        ids[idle] = tree.num_infosets(player) + key_ids * (tree.depth[-1] + 1) + tree.depth[idle]
+        inner = np.flatnonzero(~tree.is_terminal)
+        augmented[player, inner] = first_occurrence_ids(ids[inner])[0]
+    return augmented
+
+
+def _remembers(tree: GameTree, player: int, augmented: np.ndarray) -> bool:
+    """Whether an augmented infoset determines the player's last sequence and what it knew before.
+
+    Only infosets that lie at one depth are looked at: without a public clock, a player that waits
+    cannot know for how long.
+    """
+    inner = np.flatnonzero(~tree.is_terminal)
+    if not _is_function(augmented[inner], tree.sequence[player, inner]):
+        return False
+    below = inner[inner > 0]
+    first_depth = np.full(augmented.max() + 1, np.iinfo(np.int32).max)
+    last_depth = np.zeros(augmented.max() + 1, np.int32)
+    np.minimum.at(first_depth, augmented[inner], tree.depth[inner])
+    np.maximum.at(last_depth, augmented[inner], tree.depth[inner])
+    timed = below[(first_depth == last_depth)[augmented[below]]]
+    return _is_function(augmented[timed], augmented[tree.parent[timed]])
+
+
+def _is_function(key: np.ndarray, value: np.ndarray) -> bool:
+    """Whether equal keys (nonnegative) always come with equal values."""
+    if not len(key):
+        return True
+    example = np.empty(int(key.max()) + 1, value.dtype)
+    example[key] = value
+    return bool((example[key] == value).all())
+
+
+def _public_edges(tree: GameTree, of_history: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(child, parent) public states of all steps that leave a public state."""
+    below = np.flatnonzero(~tree.is_terminal)[1:]
+    child, parent = of_history[below], of_history[tree.parent[below]]
+    leaves = child != parent
+    return child[leaves], parent[leaves]
+
+
+def _join_to_tree(tree: GameTree, of_history: np.ndarray) -> np.ndarray:
+    """Joins public states until each has one parent and the root's has none."""
+    while True:
+        child, parent = _public_edges(tree, of_history)
+        example = np.full(int(of_history.max()) + 1, -1, np.int32)
+        example[child] = parent
+        # A parent of the root's public state must be that public state itself.
+        example[of_history[0]] = of_history[0]
+        apart = parent != example[child]
+        if not apart.any():
+            return of_history
+        joined = _connect((parent[apart], example[child[apart]]), len(example))
+        of_history = np.where(of_history >= 0, joined[of_history], -1)
+
+
+def _connect(edges: tuple[np.ndarray, np.ndarray], num_nodes: int) -> np.ndarray:
+    """The connected component of each node: int32 [num_nodes]."""
+    ones = np.ones(len(edges[0]), np.int8)
+    graph = scipy.sparse.coo_array((ones, edges), shape=(num_nodes, num_nodes))
+    return csgraph.connected_components(graph, directed=False)[1]
+
+
+def _number(tree: GameTree, of_history: np.ndarray, augmented: np.ndarray) -> PublicStates:
+    """Numbers public states by their first history."""
+    inner = np.flatnonzero(~tree.is_terminal)
+    ids, first = first_occurrence_ids(of_history[inner])
+    numbered = np.full(tree.num_histories, -1, np.int32)
+    numbered[inner] = ids
+    parent = np.full(len(first), -1, np.int32)
+    child, above = _public_edges(tree, numbered)
+    parent[child] = above
+    return PublicStates(numbered, parent, tree.depth[inner[first]], augmented)

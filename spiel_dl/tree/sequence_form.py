@@ -1,0 +1,143 @@
+"""Treeplexes and the sequence form: the arrays on which all solvers run.
+
+Koller, Megiddo, von Stengel (1996): a strategy is a realization plan, one weight per sequence, and
+the expected utility is bilinear in the two plans.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+import scipy.sparse
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Treeplex:
+    """One player's strategy space: I infosets, numbered top-down, and S sequences.
+
+    The first `num_root_sequences` sequences have no infoset: the empty sequence of a whole game, or
+    one per root infoset of a subgame, whose realization is the player's range. The sequences of
+    infoset i follow those of infoset i - 1.
+
+    Attributes:
+      parent_sequence: int32 [I], the sequence that leads to an infoset; smaller than its own.
+      first_sequence: int32 [I], the first sequence of an infoset.
+      num_actions: int32 [I], at least 1.
+      num_root_sequences: number of root sequences.
+    """
+
+    parent_sequence: np.ndarray
+    first_sequence: np.ndarray
+    num_actions: np.ndarray
+    num_root_sequences: int
+
+    @property
+    def num_infosets(self) -> int:
+        """I, the number of infosets."""
+        return len(self.parent_sequence)
+
+    @property
+    def num_sequences(self) -> int:
+        """S, the number of sequences, root sequences included."""
+        return self.num_root_sequences + int(self.num_actions.sum())
+
+    @functools.cached_property
+    def infoset_of_sequence(self) -> np.ndarray:
+        """Int32 [S], the infoset of each sequence; -1 for root sequences."""
+        roots = np.full(self.num_root_sequences, -1, np.int32)
+        infosets = np.arange(self.num_infosets, dtype=np.int32)
+        return np.concatenate([roots, np.repeat(infosets, self.num_actions)])
+
+    def sequences(self, infoset: int) -> slice:
+        """The sequences of an infoset."""
+        first = int(self.first_sequence[infoset])
+        return slice(first, first + int(self.num_actions[infoset]))
+
+    def uniform_strategy(self) -> np.ndarray:
+        """The uniform behaviour strategy: float64 [S], 1 at root sequences."""
+        uniform = np.repeat(1.0 / self.num_actions, self.num_actions)
+        return np.concatenate([np.ones(self.num_root_sequences), uniform])
+
+    def sum_per_infoset(self, values: np.ndarray) -> np.ndarray:
+        """Sums values (float64 [S]) over the sequences of each infoset: float64 [I]."""
+        if not self.num_infosets:
+            return np.zeros(0)
+        return np.add.reduceat(values, self.first_sequence)
+
+    def constraints(self) -> scipy.sparse.csr_array:
+        """The matrix E of E x = e for realization plans x: float64 [R + I, S], sparse.
+
+        The first R rows are the root sequences' weights, row R + i says that the sequences of
+        infoset i sum to their parent.
+        """
+        roots = self.num_root_sequences
+        own = np.arange(self.num_sequences)
+        row = np.where(own < roots, own, roots + self.infoset_of_sequence)
+        infosets = roots + np.arange(self.num_infosets)
+        rows = np.concatenate([row, infosets])
+        columns = np.concatenate([own, self.parent_sequence])
+        data = np.concatenate([np.ones(len(own)), -np.ones(len(infosets))])
+        shape = (roots + self.num_infosets, self.num_sequences)
+        return scipy.sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SequenceForm:
+    """A two-player zero-sum game, or a part of one, on sequences.
+
+    Player 0's expected utility of realization plans x and y is x^T A y + c_0^T x - c_1^T y.
+
+    Attributes:
+      treeplexes: both players' strategy spaces.
+      payoffs: A, player 0's utility times chance's reach, summed over the terminal histories of
+        each pair of sequences: float64 [S_0, S_1], sparse, without explicit zeros.
+      utility_range: largest minus smallest utility; solvers scale their tolerances by it.
+      constants: c_p, float64 [S_p]: what p's sequences pay p whatever the opponent does (gadgets).
+        None: nothing.
+    """
+
+    treeplexes: tuple[Treeplex, Treeplex]
+    payoffs: scipy.sparse.csr_array
+    utility_range: float
+    constants: tuple[np.ndarray, np.ndarray] | None = None
+
+    @staticmethod
+    def from_terminals(
+        treeplexes: tuple[Treeplex, Treeplex],
+        sequences: np.ndarray,
+        weighted_utility: np.ndarray,
+        utility_range: float,
+    ) -> SequenceForm:
+        """Sums terminal histories into payoffs.
+
+        Args:
+          treeplexes: both players' strategy spaces.
+          sequences: int32 [2, Z], both players' last sequences at the terminal histories.
+          weighted_utility: float64 [Z], player 0's utility times chance's reach.
+          utility_range: largest minus smallest utility.
+        """
+        shape = (treeplexes[0].num_sequences, treeplexes[1].num_sequences)
+        coordinates = (sequences[0], sequences[1])
+        payoffs = scipy.sparse.coo_array((weighted_utility, coordinates), shape=shape).tocsr()
+        payoffs.sum_duplicates()
+        payoffs.eliminate_zeros()
+        return SequenceForm(treeplexes, payoffs, utility_range)
+
+    def payoffs_for(self, player: int) -> scipy.sparse.csr_array:
+        """Payoffs of a player, its own sequences as rows: float64 [S_p, S_-p], sparse."""
+        return self.payoffs if player == 0 else self._payoffs_for_1
+
+    def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
+        """What each own sequence pays a player, by itself: float64 [S_p], a fresh array.
+
+        Terminal histories right behind the sequence, against the opponent's realization plan
+        (float64 [S_-p]), and the sequence's constant; not what further own actions earn.
+        """
+        values = self.payoffs_for(player) @ opponent_plan
+        return values if self.constants is None else values + self.constants[player]
+
+    @functools.cached_property
+    def _payoffs_for_1(self) -> scipy.sparse.csr_array:
+        return (-self.payoffs.T).tocsr()
