@@ -58,6 +58,7 @@ def run_solver(
             f"num_iterations={num_iterations} and points_per_decade={points_per_decade} must be "
             "positive"
         )
+    solver.run(0)  # Loads the compiled loop, which is not solving.
     seconds = _restore(solver, directory, num_iterations)
     with tqdm.tqdm(
         total=num_iterations, initial=solver.iteration, unit="it", disable=not show_progress

@@ -58,8 +58,8 @@ class RunDirectory:
                 "another directory"
             )
         else:
-            self.write_json("environment.json", describe_environment())
-            self.write_json("config.json", config)
+            write_json(self.path / "environment.json", describe_environment())
+            write_json(self.path / "config.json", config)
 
     @property
     def metrics_path(self) -> Path:
@@ -70,11 +70,6 @@ class RunDirectory:
     def checkpoint_path(self) -> Path:
         """The file of the newest checkpoint."""
         return self.path / "checkpoint.safetensors"
-
-    def write_json(self, name: str, content: Mapping[str, Any]) -> None:
-        """Writes one JSON file, completely or not at all."""
-        with tensor_files.atomic_path(self.path / name) as temporary:
-            temporary.write_text(json.dumps(dict(content), indent=2) + "\n", encoding="utf-8")
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Appends one line of metrics."""
@@ -113,6 +108,12 @@ class RunDirectory:
                     f"cannot resume {self.path}: its {name} is {found.get(name)!r}, not "
                     f"{wanted.get(name)!r}; use the same settings or another directory"
                 )
+
+
+def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Writes one JSON file, completely or not at all."""
+    with tensor_files.atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(dict(content), indent=2) + "\n", encoding="utf-8")
 
 
 def describe_environment() -> dict[str, Any]:

@@ -41,7 +41,7 @@ def realization_plan(
     if root_range is not None:
         plan[: treeplex.num_root_sequences] = root_range
     strategy = np.ascontiguousarray(strategy, np.float64)
-    kernels.realization_plan(kernels.treeplex_arrays(treeplex), strategy, plan)
+    kernels.realization_plan(treeplex.arrays, strategy, plan)
     return plan
 
 
@@ -63,7 +63,7 @@ def best_response(
     treeplex = sequence_form.treeplexes[player]
     cfv = sequence_form.values_against(player, opponent_plan)
     strategy = np.ones(treeplex.num_sequences)
-    kernels.best_response_values(kernels.treeplex_arrays(treeplex), cfv, strategy)
+    kernels.best_response_values(treeplex.arrays, cfv, strategy)
     root_cfv = cfv[: treeplex.num_root_sequences]
     value = float(root_cfv.sum() if root_range is None else root_range @ root_cfv)
     if sequence_form.constants is not None:

@@ -14,8 +14,6 @@ import numba
 import numpy as np
 import scipy.sparse
 
-from spiel_dl.tree.sequence_form import Treeplex
-
 LANES = 8
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
@@ -38,19 +36,6 @@ class SlicedPayoffs(NamedTuple):
     values: np.ndarray
 
 
-class TreeplexArrays(NamedTuple):
-    """The arrays of a `Treeplex`, in the form that compiled code takes.
-
-    `origin` (int32 [S]) is the parent sequence of each sequence's infoset, 0 for root sequences.
-    """
-
-    parent_sequence: np.ndarray
-    first_sequence: np.ndarray
-    num_actions: np.ndarray
-    origin: np.ndarray
-    num_root_sequences: int
-
-
 class Learner(NamedTuple):
     """What one player has learned so far. See `RegretMinimizer`.
 
@@ -66,19 +51,6 @@ class Learner(NamedTuple):
     average: np.ndarray
     prediction: np.ndarray
     is_fixed: np.ndarray
-
-
-def treeplex_arrays(treeplex: Treeplex) -> TreeplexArrays:
-    """The arrays of a treeplex for compiled code."""
-    roots = np.zeros(treeplex.num_root_sequences, np.int32)
-    origin = np.repeat(treeplex.parent_sequence, treeplex.num_actions)
-    return TreeplexArrays(
-        np.ascontiguousarray(treeplex.parent_sequence, np.int32),
-        np.ascontiguousarray(treeplex.first_sequence, np.int32),
-        np.ascontiguousarray(treeplex.num_actions, np.int32),
-        np.concatenate([roots, origin]).astype(np.int32),
-        treeplex.num_root_sequences,
-    )
 
 
 def slice_payoffs(payoffs: scipy.sparse.csr_array) -> SlicedPayoffs:
@@ -179,7 +151,7 @@ def update_regrets(treeplex, learner, cfv, discounts, tolerance):
     """One player's regret update and its next strategy, bottom-up.
 
     Args:
-      treeplex: TreeplexArrays.
+      treeplex: TreeplexArrays of the player.
       learner: Learner; its regret, prediction and strategy are updated.
       cfv: float64 [S], payoffs of the sequences; the values of what follows are added to it.
       discounts: the factors of positive and of negative cumulative regrets.

@@ -21,7 +21,7 @@ import numba
 import numpy as np
 
 from spiel_dl.solvers import kernels
-from spiel_dl.solvers.kernels import Learner, treeplex_arrays
+from spiel_dl.solvers.kernels import Learner
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
@@ -111,7 +111,7 @@ class RegretMinimizer:
         self._num_threads = num_threads
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
         self._cfvs = tuple(np.zeros(t.num_sequences) for t in sequence_form.treeplexes)
-        self._treeplexes = tuple(treeplex_arrays(t) for t in sequence_form.treeplexes)
+        self._treeplexes = tuple(t.arrays for t in sequence_form.treeplexes)
         payoffs = tuple(kernels.slice_payoffs(sequence_form.payoffs_for(p)) for p in (0, 1))
         constants = sequence_form.constants or tuple(np.zeros_like(cfv) for cfv in self._cfvs)
         self._game = (self._treeplexes, payoffs, constants)

@@ -8,9 +8,23 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
+
+
+class TreeplexArrays(NamedTuple):
+    """A `Treeplex` in the form that compiled code takes.
+
+    `origin` (int32 [S]) is the parent sequence of each sequence's infoset, 0 for root sequences.
+    """
+
+    parent_sequence: np.ndarray
+    first_sequence: np.ndarray
+    num_actions: np.ndarray
+    origin: np.ndarray
+    num_root_sequences: int
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -38,10 +52,23 @@ class Treeplex:
         """I, the number of infosets."""
         return len(self.parent_sequence)
 
-    @property
+    @functools.cached_property
     def num_sequences(self) -> int:
         """S, the number of sequences, root sequences included."""
         return self.num_root_sequences + int(self.num_actions.sum())
+
+    @functools.cached_property
+    def arrays(self) -> TreeplexArrays:
+        """The same for compiled code."""
+        roots = np.zeros(self.num_root_sequences, np.int32)
+        origin = np.repeat(self.parent_sequence, self.num_actions)
+        return TreeplexArrays(
+            np.ascontiguousarray(self.parent_sequence, np.int32),
+            np.ascontiguousarray(self.first_sequence, np.int32),
+            np.ascontiguousarray(self.num_actions, np.int32),
+            np.concatenate([roots, origin]).astype(np.int32),
+            self.num_root_sequences,
+        )
 
     @functools.cached_property
     def infoset_of_sequence(self) -> np.ndarray:

@@ -1,0 +1,43 @@
+# make demo | test | lint | bench: each sets up its own virtual environment first.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO_ITERATIONS ?= 10000
+PYTEST_FLAGS ?= -m "not slow"
+
+.PHONY: demo test lint bench clean
+
+$(VENV)/installed: setup.py constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+# The benchmark's peers are large, so they come on demand.
+$(VENV)/installed-benchmark: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[benchmark]"
+	touch $@
+
+demo: $(VENV)/installed
+	rm -rf runs/demo
+	$(BIN)/python run/solve.py --game="leduc_poker" --iterations=$(DEMO_ITERATIONS) \
+	    --run_dir=runs/demo/leduc_poker
+	$(BIN)/python run/solve.py --iterations=$(DEMO_ITERATIONS) --run_dir=runs/demo/goofspiel_4 \
+	    --game="goofspiel(num_cards=4,imp_info=True,points_order=descending)"
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+lint: $(VENV)/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	@# The games lie beside the package, so types and imports are checked where setup.py puts them.
+	rm -rf build/lint
+	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
+	$(BIN)/mypy --config-file pyproject.toml -p spiel_dl --python-path build/lint
+	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
+
+bench: $(VENV)/installed-benchmark
+	$(BIN)/python benchmarks/solvers.py --output=results/benchmarks
+
+clean:
+	rm -rf build runs

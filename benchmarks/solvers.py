@@ -1,0 +1,264 @@
+"""CFR+ iterations, NashConv and compile times beside OpenSpiel's C++ and LiteEFG, in one run.
+
+Every figure is the median over rounds; in each round the contestants run one after the other, and
+ratios are taken within a round, so that a machine whose speed drifts does not favour anybody. One
+thread each. Writes solvers.json and solvers.md to --output.
+
+  python benchmarks/solvers.py --output=results/benchmarks
+"""
+
+import contextlib
+import importlib.metadata
+import io
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import LiteEFG
+import pyspiel
+from absl import app, flags
+from LiteEFG.baselines import CFRplus
+
+from spiel_dl.algorithms import cfr, exploitability
+from spiel_dl.io import tensor_files
+from spiel_dl.io.run_directory import describe_environment, write_json
+from spiel_dl.tree import GameTree
+
+_OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
+_ROUNDS = flags.DEFINE_integer("rounds", 5, "Rounds per figure.", lower_bound=1)
+_SECONDS = flags.DEFINE_float("seconds", 0.5, "Least seconds per contestant and round.")
+
+GAMES = {
+    "leduc_poker": "leduc_poker",
+    "liars_dice, 1 die, 4 sides": "liars_dice(numdice=1,dice_sides=4)",
+    "goofspiel 4": "goofspiel(num_cards=4,imp_info=True,points_order=descending)",
+    "goofspiel 5": "goofspiel(num_cards=5,imp_info=True,points_order=descending)",
+}
+GROWTH = "goofspiel(num_cards={},imp_info=True,points_order=descending)"
+START = """
+import time
+start = time.perf_counter()
+from spiel_dl.algorithms import cfr, exploitability
+solver = cfr.CFRPlusSolver("leduc_poker")
+solver.run(1000)
+exploitability.nash_conv(solver.tree, solver.average_policy())
+print(time.perf_counter() - start)
+"""
+
+
+def seconds_per_call(function: Callable[[int], object], least_seconds: float) -> float:
+    """Seconds per iteration of `function(iterations)`, run long enough to be measured."""
+    iterations = 1
+    while True:
+        start = time.perf_counter()
+        function(iterations)
+        elapsed = time.perf_counter() - start
+        if elapsed >= least_seconds:
+            return elapsed / iterations
+        iterations *= 2 if elapsed <= 0 else max(2, int(1.2 * least_seconds / elapsed))
+
+
+def repeat(function: Callable[[], object]) -> Callable[[int], object]:
+    """A function of the number of repetitions."""
+
+    def run(times: int) -> None:
+        for _ in range(times):
+            function()
+
+    return run
+
+
+class Contestants:
+    """One game, ready to be iterated and evaluated by each library."""
+
+    def __init__(self, game_string: str):
+        self.game = pyspiel.load_game(game_string)
+        if self.game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+            self.game = pyspiel.convert_to_turn_based(self.game)
+        self.solver = cfr.CFRPlusSolver(self.game)
+        self.openspiel = pyspiel.CFRPlusSolver(self.game)
+        # LiteEFG prints, and keeps the game in files of the working directory.
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(tempfile.mkdtemp()):
+            self.graph = CFRplus.graph()
+            self.environment = LiteEFG.OpenSpielEnv(
+                self.game, traverse_type="Enumerate", regenerate=True
+            )
+            self.environment.set_graph(self.graph)
+
+    def iteration(self) -> dict[str, Callable[[int], object]]:
+        """One CFR+ iteration: both players updated, the average accumulated."""
+        return {
+            "spiel_dl": self.solver.run,
+            "OpenSpiel C++": repeat(self.openspiel.evaluate_and_update_policy),
+            "LiteEFG": repeat(self._iterate_liteefg),
+        }
+
+    def nash_conv(self) -> dict[str, Callable[[int], object]]:
+        """NashConv of a policy that each library has in its own form."""
+        policy = self.solver.average_policy()
+        tabular = policy.to_pyspiel()
+        strategy = self.graph.current_strategy()
+        return {
+            "spiel_dl": repeat(lambda: exploitability.nash_conv(self.solver.tree, policy)),
+            "OpenSpiel C++": repeat(lambda: pyspiel.nash_conv(self.game, tabular)),
+            "LiteEFG": repeat(lambda: self.environment.exploitability(strategy, "avg-iterate")),
+        }
+
+    def _iterate_liteefg(self) -> None:
+        self.graph.update_graph(self.environment)
+        self.environment.update_strategy(self.graph.current_strategy())
+
+
+def compare(contestants: dict[str, Callable[[int], object]]) -> dict[str, Any]:
+    """Median microseconds of each contestant, and median ratios to ours."""
+    rounds = [
+        {name: seconds_per_call(f, _SECONDS.value) for name, f in contestants.items()}
+        for _ in range(_ROUNDS.value)
+    ]
+    return {
+        "microseconds": {n: 1e6 * statistics.median(r[n] for r in rounds) for n in contestants},
+        "ratio": {
+            name: statistics.median(r[name] / r["spiel_dl"] for r in rounds) for name in contestants
+        },
+    }
+
+
+def measure_growth() -> list[dict[str, Any]]:
+    """Compile and iteration times from goofspiel 3 to 6."""
+    rows = []
+    for num_cards in range(3, 7):
+        start = time.perf_counter()
+        tree = GameTree.from_game(GROWTH.format(num_cards))
+        compile_seconds = time.perf_counter() - start
+        tree.sequence_form  # noqa: B018 - computed on first use
+        solver = cfr.CFRPlusSolver(tree)
+        solver.run(1)
+        seconds = statistics.median(
+            seconds_per_call(solver.run, _SECONDS.value) for _ in range(_ROUNDS.value)
+        )
+        rows.append(
+            {
+                "cards": num_cards,
+                "histories": tree.num_histories,
+                "compile_seconds": compile_seconds,
+                "microseconds_per_iteration": 1e6 * seconds,
+                "nanoseconds_per_history": 1e9 * seconds / tree.num_histories,
+            }
+        )
+    return rows
+
+
+def measure_start() -> dict[str, float]:
+    """Seconds from the first import to a solved leduc_poker, without and with cached kernels."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, "-c", START]
+        runs = [
+            subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+            for _ in range(4)
+        ]
+    seconds = [float(run.stdout) for run in runs]
+    return {"first": seconds[0], "later": statistics.median(seconds[1:])}
+
+
+def table(title: str, results: dict[str, dict[str, Any]]) -> str:
+    """A Markdown table of microseconds and ratios."""
+    names = ["spiel_dl", "OpenSpiel C++", "LiteEFG"]
+    lines = [
+        f"\n## {title}\n",
+        "| game | "
+        + " | ".join(f"{n}, µs" for n in names)
+        + " | OpenSpiel ÷ ours | LiteEFG ÷ ours |",
+        "|---|" + "---:|" * 5,
+    ]
+    for game, result in results.items():
+        times = " | ".join(f"{result['microseconds'][name]:,.1f}" for name in names)
+        ratios = " | ".join(f"{result['ratio'][name]:,.0f}" for name in names[1:])
+        lines.append(f"| {game} | {times} | {ratios} |")
+    return "\n".join(lines)
+
+
+def report(results: dict[str, Any]) -> str:
+    """The whole report in Markdown."""
+    environment, start = results["environment"], results["start"]
+    versions = ", ".join(f"{n} {v}" for n, v in environment["versions"].items() if v)
+    growth = [
+        f"| {row['cards']} | {row['histories']:,} | {row['compile_seconds']:.3f} "
+        f"| {row['microseconds_per_iteration']:,.1f} | {row['nanoseconds_per_history']:.2f} |"
+        for row in results["growth"]
+    ]
+    return "\n".join(
+        [
+            "# Solvers beside their peers\n",
+            f"`{environment['command']}`, {environment['started']}, commit "
+            f"{environment['git_commit']}\n",
+            f"{environment['processor']}, {environment['cores']} cores, one thread used; "
+            f"{environment['platform']}; Python {environment['python']}; {versions}, "
+            f"LiteEFG {results['liteefg_version']}. Medians of {results['rounds']} rounds; ratios "
+            f"within a round. Wall-clock of the whole run: {results['seconds']:.0f} s.",
+            table(
+                "One CFR+ iteration: both players updated, average accumulated",
+                results["iteration"],
+            ),
+            table("NashConv of a tabular policy", results["nash_conv"]),
+            "\n## From game string to arrays\n",
+            "| game | histories | seconds |",
+            "|---|---:|---:|",
+            *(
+                f"| {game} | {row['histories']:,} | {row['seconds']:.3f} |"
+                for game, row in results["compile"].items()
+            ),
+            "\n## Growth: goofspiel, descending points, imperfect information, turn-based\n",
+            "| cards | histories | compile, s | CFR+ iteration, µs | per history, ns |",
+            "|---:|---:|---:|---:|---:|",
+            *growth,
+            "\n## From the first import to a solved leduc_poker (1000 iterations, NashConv)\n",
+            f"First time on a machine, kernels being compiled: {start['first']:.1f} s. Later: "
+            f"{start['later']:.1f} s.\n",
+        ]
+    )
+
+
+def main(argv: Sequence[str]) -> None:
+    """Measures and writes the report."""
+    del argv
+    begin = time.perf_counter()
+    LiteEFG.set_threads(1)
+    results: dict[str, Any] = {
+        "environment": describe_environment(),
+        "liteefg_version": importlib.metadata.version("LiteEFG"),
+        "rounds": _ROUNDS.value,
+        "iteration": {},
+        "nash_conv": {},
+        "compile": {},
+    }
+    for name, game_string in GAMES.items():
+        contestants = Contestants(game_string)
+        results["iteration"][name] = compare(contestants.iteration())
+        results["nash_conv"][name] = compare(contestants.nash_conv())
+        seconds = []
+        for _ in range(_ROUNDS.value):
+            start = time.perf_counter()
+            tree = GameTree.from_game(game_string)
+            seconds.append(time.perf_counter() - start)
+        results["compile"][name] = {
+            "histories": tree.num_histories,
+            "seconds": statistics.median(seconds),
+        }
+        print(name, results["iteration"][name]["ratio"], results["nash_conv"][name]["ratio"])
+    results["growth"] = measure_growth()
+    results["start"] = measure_start()
+    results["seconds"] = time.perf_counter() - begin
+    write_json(f"{_OUTPUT.value}/solvers.json", results)
+    with tensor_files.atomic_path(f"{_OUTPUT.value}/solvers.md") as temporary:
+        temporary.write_text(report(results), encoding="utf-8")
+    print(report(results))
+
+
+if __name__ == "__main__":
+    app.run(main)

@@ -1,0 +1,292 @@
+"""CFR variants against OpenSpiel's solvers, exact arithmetic, and hand calculations."""
+
+import numpy as np
+import pyspiel
+import pytest
+import scipy.sparse
+from open_spiel.python.algorithms import cfr as openspiel_cfr
+from open_spiel.python.algorithms import discounted_cfr
+
+from spiel_dl.algorithms import cfr, exploitability
+from spiel_dl.solvers import linear_program, regret_minimization
+from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting, behaviour_strategy
+from spiel_dl.tree import GameTree, SequenceForm, Treeplex
+from tests.solvers.exact_cfr import ExactCFR
+
+LEDUC = "leduc_poker"
+GOOFSPIEL_4 = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
+
+
+def matrix_game(payoffs: list[list[float]]) -> SequenceForm:
+    """A one-shot game: player 0 picks a row, player 1, unaware of it, a column."""
+    matrix = np.array(payoffs)
+    sizes = matrix.shape
+    zero, one = np.zeros(1, np.int32), np.ones(1, np.int32)
+    treeplexes = [Treeplex(zero, one, np.array([size], np.int32), 1) for size in sizes]
+    padded = np.zeros((sizes[0] + 1, sizes[1] + 1))
+    padded[1:, 1:] = matrix
+    payoffs_array = scipy.sparse.csr_array(padded)
+    return SequenceForm((treeplexes[0], treeplexes[1]), payoffs_array, float(np.ptp(matrix)))
+
+
+def subgame() -> SequenceForm:
+    """Two root infosets per player, two actions each, and constants: a tiny resolving subgame."""
+    rng = np.random.default_rng(7)
+    parents, first = np.array([0, 1], np.int32), np.array([2, 4], np.int32)
+    sizes = np.array([2, 2], np.int32)
+    treeplexes = (Treeplex(parents, first, sizes, 2), Treeplex(parents, first, sizes, 2))
+    payoffs = np.zeros((6, 6))
+    payoffs[2:, 2:] = rng.integers(-3, 4, (4, 4))
+    constants = (np.array([0, 0, 1.0, 0, 0, -0.5]), np.array([0.25, 0, 0, 0.5, 0, 0]))
+    return SequenceForm(treeplexes, scipy.sparse.csr_array(payoffs), 6.0, constants)
+
+
+def infoset_rows(solver: cfr.CFRSolver, values: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """Splits per-sequence arrays of both players into rows per information state string."""
+    tree = solver.tree
+    return {
+        tree.infoset_string(player, i): values[player][tree.treeplexes[player].sequences(i)]
+        for player in (0, 1)
+        for i in range(tree.num_infosets(player))
+    }
+
+
+def assert_equals_openspiel(ours: cfr.CFRSolver, theirs, tolerance: float) -> None:
+    regrets = infoset_rows(ours, [ours.cumulative_regrets(player) for player in (0, 1)])
+    average = infoset_rows(ours, list(ours.average_policy().strategies))
+    current = infoset_rows(ours, list(ours.current_policy().strategies))
+    their_average, their_current = theirs.average_policy(), theirs.current_policy()
+    nodes = theirs._info_state_nodes
+    assert nodes.keys() == regrets.keys()
+    for key, node in nodes.items():
+        their_regrets = [node.cumulative_regret[action] for action in node.legal_actions]
+        np.testing.assert_allclose(regrets[key], their_regrets, rtol=0, atol=tolerance)
+        for rows, policy in ((average, their_average), (current, their_current)):
+            row = policy.policy_for_key(key)[node.legal_actions]
+            np.testing.assert_allclose(rows[key], row, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("game_name", ["kuhn_poker", LEDUC])
+@pytest.mark.parametrize(
+    ("our_class", "their_class"),
+    [
+        (cfr.CFRSolver, openspiel_cfr.CFRSolver),
+        (cfr.CFRPlusSolver, openspiel_cfr.CFRPlusSolver),
+        (cfr.LinearCFRSolver, discounted_cfr.LCFRSolver),
+        (cfr.DiscountedCFRSolver, discounted_cfr.DCFRSolver),
+    ],
+)
+def test_equals_openspiel_after_1_2_and_10_iterations(game_name, our_class, their_class):
+    game = pyspiel.load_game(game_name)
+    ours, theirs = our_class(game), their_class(game)
+    for iteration in range(1, 11):
+        ours.evaluate_and_update_policy()
+        theirs.evaluate_and_update_policy()
+        if iteration in (1, 2, 10):
+            assert_equals_openspiel(ours, theirs, 1e-12)
+
+
+def test_simultaneous_updates_equal_openspiel():
+    game = pyspiel.load_game("kuhn_poker")
+    ours = cfr.CFRPlusSolver(game, alternating_updates=False)
+    theirs = openspiel_cfr._CFRSolver(
+        game, alternating_updates=False, linear_averaging=True, regret_matching_plus=True
+    )
+    for _ in range(10):
+        ours.evaluate_and_update_policy()
+        theirs.evaluate_and_update_policy()
+    assert_equals_openspiel(ours, theirs, 1e-12)
+
+
+@pytest.mark.parametrize(("num_cards", "num_iterations"), [(3, 10), (4, 5)])
+@pytest.mark.parametrize("plus", [False, True])
+def test_equals_exact_rational_arithmetic(num_cards, num_iterations, plus):
+    """In Goofspiel regrets tie exactly, and a strategy must not hang on rounding noise."""
+    parameters = {"num_cards": num_cards, "imp_info": True, "points_order": "descending"}
+    game = pyspiel.load_game_as_turn_based("goofspiel", parameters)
+    exact = ExactCFR(game, plus)
+    solver = cfr.CFRPlusSolver(game) if plus else cfr.CFRSolver(game)
+    for _ in range(num_iterations):
+        exact.run(1)
+        solver.run(1)
+        rows = infoset_rows(solver, list(solver.current_policy().strategies))
+        regrets = infoset_rows(solver, [solver.cumulative_regrets(p) for p in (0, 1)])
+        for key, strategy in exact.strategy.items():
+            expected = [float(probability) for probability in strategy.values()]
+            np.testing.assert_allclose(rows[key], expected, rtol=0, atol=1e-12)
+            expected = [float(regret) for regret in exact.regret[key].values()]
+            np.testing.assert_allclose(regrets[key], expected, rtol=0, atol=1e-12)
+
+
+def test_rounding_noise_does_not_break_ties():
+    """All rows earn 0.6 / 3 against the uniform column, but in floating point one earns more."""
+    form = matrix_game([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1]])
+    values = form.values_against(0, np.array([1, 1 / 3, 1 / 3, 1 / 3]))[1:]
+    assert np.ptp(values) > 0, "the noise that this test is about is gone"
+    minimizer = RegretMinimizer(form, regret_minimization.CFR_PLUS)
+    minimizer.run(1)
+    np.testing.assert_array_equal(minimizer.learners[0].strategy[1:], np.full(3, 1 / 3))
+
+
+def plain_predictive_cfr_plus(form: SequenceForm, num_iterations: int) -> np.ndarray:
+    """PCFR+ on a matrix game, in plain NumPy; player 0's average."""
+    matrix = form.payoffs.toarray()[1:, 1:]
+    regrets = [np.zeros(size) for size in matrix.shape]
+    strategies = [np.full(size, 1 / size) for size in matrix.shape]
+    average = np.zeros(matrix.shape[0])
+    for t in range(1, num_iterations + 1):
+        average += t**2 * strategies[0]
+        for player in (0, 1):
+            values = matrix @ strategies[1] if player == 0 else -strategies[0] @ matrix
+            newest = values - strategies[player] @ values
+            regrets[player] = np.maximum(regrets[player] + newest, 0)
+            predicted = np.maximum(regrets[player] + newest, 0)
+            strategies[player] = predicted / predicted.sum()
+    return average / average.sum()
+
+
+def test_predictive_cfr_plus_equals_plain_numpy():
+    form = matrix_game([[3, -1, 0], [-2, 1, 0.5], [0, 0.3, -1]])
+    minimizer = RegretMinimizer(form, regret_minimization.PREDICTIVE_CFR_PLUS)
+    minimizer.run(7)
+    expected = plain_predictive_cfr_plus(form, 7)
+    np.testing.assert_allclose(minimizer.average_strategy(0)[1:], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("solver_class", "bound"),
+    [
+        (cfr.CFRSolver, 5e-2),
+        (cfr.CFRPlusSolver, 1e-3),
+        (cfr.LinearCFRSolver, 2e-2),
+        (cfr.DiscountedCFRSolver, 1e-3),
+        (cfr.PredictiveCFRPlusSolver, 5e-3),
+    ],
+)
+def test_nash_conv_falls_on_leduc(solver_class, bound):
+    solver = solver_class(LEDUC)
+    solver.run(1000)
+    assert 0 <= exploitability.nash_conv(solver.tree, solver.average_policy()) < bound
+
+
+def test_nash_conv_of_leduc_after_10000_iterations():
+    solver = cfr.CFRPlusSolver(LEDUC)
+    solver.run(10_000)
+    assert exploitability.nash_conv(solver.tree, solver.average_policy()) < 1e-4
+
+
+def test_run_equals_single_iterations_and_threads_change_nothing():
+    one_by_one, at_once = cfr.CFRPlusSolver(LEDUC), cfr.CFRPlusSolver(LEDUC)
+    threaded = cfr.CFRPlusSolver(LEDUC, num_threads=2)
+    for _ in range(20):
+        one_by_one.evaluate_and_update_policy()
+    at_once.run(20)
+    threaded.run(20)
+    for other in (at_once, threaded):
+        for name, array in one_by_one.minimizer.state().items():
+            np.testing.assert_array_equal(array, other.minimizer.state()[name], err_msg=name)
+
+
+def test_fixed_infosets_keep_their_strategy_and_others_best_respond():
+    """Against a fixed opponent, CFR's average comes to a best response."""
+    tree = GameTree.from_game("kuhn_poker")
+    minimizer = RegretMinimizer(tree.sequence_form)
+    uniform = tree.treeplexes[1].uniform_strategy()
+    minimizer.hold_fixed(1, np.ones(tree.num_infosets(1), np.bool_), uniform)
+    minimizer.run(2000)
+    np.testing.assert_array_equal(minimizer.learners[1].strategy, uniform)
+    np.testing.assert_array_equal(minimizer.learners[1].regret, 0)
+    plans = [learner.average / learner.average[0] for learner in minimizer.learners]
+    value = plans[0] @ tree.sequence_form.payoffs @ plans[1]
+    # A best response to the uniform player 1 earns 1/2 (see values.json).
+    assert value == pytest.approx(0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize("game_name", ["kuhn_poker", LEDUC])
+def test_equilibrium_is_a_fixed_point(game_name):
+    """Started at an equilibrium, no iterate leaves it: no deviation earns regret."""
+    tree = GameTree.from_game(game_name)
+    equilibrium = linear_program.solve(tree.sequence_form)
+    minimizer = RegretMinimizer(tree.sequence_form)
+    for player in (0, 1):
+        strategy = behaviour_strategy(tree.treeplexes[player], equilibrium.plans[player])
+        minimizer.warm_start(player, strategy, weight=1.0)
+    for _ in range(20):
+        minimizer.run(1)
+        for player in (0, 1):
+            plan = minimizer.learners[player].realization
+            np.testing.assert_allclose(plan, equilibrium.plans[player], rtol=0, atol=1e-9)
+
+
+def test_warm_start_is_played_first_and_left_when_it_is_bad():
+    form = matrix_game([[1, 0], [0, -1]])
+    minimizer = RegretMinimizer(form)
+    bad = np.array([1.0, 0.0, 1.0])
+    minimizer.warm_start(0, bad, weight=3)
+    np.testing.assert_array_equal(minimizer.learners[0].strategy, bad)
+    # Regret 3 * utility range 2 = 6 for the bad row; each iteration takes at most 1 off its lead.
+    minimizer.run(2)
+    assert minimizer.learners[0].strategy[2] > 0.5
+    minimizer.run(50)
+    np.testing.assert_allclose(minimizer.learners[0].strategy[1:], [1, 0], atol=1e-12)
+
+
+def test_subgame_with_ranges_and_constants_comes_to_the_lp_value():
+    form = subgame()
+    ranges = (np.array([0.3, 0.7]), np.array([0.9, 0.2]))
+    minimizer = RegretMinimizer(form)
+    for player in (0, 1):
+        minimizer.set_range(player, ranges[player])
+    minimizer.run(20_000)
+    plans = [learner.average for learner in minimizer.learners]
+    plans = [plan * ranges[p][0] / plan[0] for p, plan in enumerate(plans)]
+    constants = form.constants
+    assert constants is not None
+    value = plans[0] @ form.payoffs @ plans[1] + constants[0] @ plans[0] - constants[1] @ plans[1]
+    assert value == pytest.approx(linear_program.solve(form, ranges).value, abs=1e-4)
+
+
+def test_state_round_trip_continues_to_the_same_result():
+    whole, first, second = (cfr.DiscountedCFRSolver("kuhn_poker") for _ in range(3))
+    whole.run(30)
+    first.run(11)
+    second.minimizer.load_state(first.minimizer.state())
+    second.run(19)
+    for name, array in whole.minimizer.state().items():
+        np.testing.assert_array_equal(array, second.minimizer.state()[name], err_msg=name)
+
+
+def test_state_of_another_game_changes_nothing():
+    solver = cfr.CFRPlusSolver("kuhn_poker")
+    solver.run(3)
+    before = solver.minimizer.state()
+    with pytest.raises(ValueError, match="another game"):
+        solver.minimizer.load_state(cfr.CFRPlusSolver(GOOFSPIEL_4).minimizer.state())
+    with pytest.raises(ValueError, match="another variant"):
+        solver.minimizer.load_state(cfr.PredictiveCFRPlusSolver("kuhn_poker").minimizer.state())
+    for name, array in before.items():
+        np.testing.assert_array_equal(array, solver.minimizer.state()[name])
+
+
+def test_bad_input_is_refused():
+    form = subgame()
+    minimizer = RegretMinimizer(form)
+    everything = np.ones(2, np.bool_)
+    with pytest.raises(ValueError, match="num_threads=0"):
+        RegretMinimizer(form, num_threads=0)
+    with pytest.raises(ValueError, match="2 finite numbers"):
+        minimizer.set_range(0, np.array([0.5]))
+    with pytest.raises(ValueError, match="finite"):
+        minimizer.set_range(0, np.array([0.5, np.nan]))
+    with pytest.raises(ValueError, match=">= 0"):
+        minimizer.set_range(1, np.array([0.5, -0.1]))
+    with pytest.raises(ValueError, match="not a distribution"):
+        minimizer.hold_fixed(0, everything, np.array([1, 1, 0.5, 0.6, 1, 0]))
+    with pytest.raises(ValueError, match="one number per sequence"):
+        minimizer.warm_start(0, np.ones(3), 1.0)
+    with pytest.raises(ValueError, match="weight=0"):
+        minimizer.warm_start(0, form.treeplexes[0].uniform_strategy(), 0)
+    with pytest.raises(ValueError, match="infosets has shape"):
+        minimizer.hold_fixed(0, np.ones(5, np.bool_), np.ones(6))
+    with pytest.raises(ValueError, match="gamma"):
+        Weighting(gamma=float("inf"))
