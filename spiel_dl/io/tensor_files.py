@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import safetensors
 import safetensors.numpy
 
 _HEADER_KEY = "json"
+TEMPORARY_SUFFIX = ".tmp"
 
 
 def save(
@@ -38,8 +39,8 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str,
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         return arrays, json.loads(metadata[_HEADER_KEY])
-    except FileNotFoundError:
-        raise ValueError(f"there is no file {path}") from None
+    except OSError as error:
+        raise ValueError(f"cannot read the file {path}: {error}") from None
     except (safetensors.SafetensorError, KeyError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} was not written by this package: {error}") from None
 
@@ -49,12 +50,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path beside `path`, renamed to it if the block ends without an error."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(handle)
-    temporary = Path(name)
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}{TEMPORARY_SUFFIX}")
     try:
         yield temporary
-        temporary.chmod(0o644)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ import importlib
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.game_tree import CHANCE_PLAYER, TERMINAL_PLAYER, Histories
+from spiel_dl.tree.game_tree import CHANCE_PLAYER, TERMINAL_PLAYER, Histories, refuse_size
 from spiel_dl.tree.information_states import information_string_function
 
 _ZERO_SUM_TOLERANCE = 1e-9
@@ -100,7 +100,7 @@ class _Walk:
             state, parent, depth, action, reach = stack.pop()
             index = len(self._parent)
             if index >= self._max_histories:
-                self._refuse_size(depth)
+                refuse_size(self._game, index, depth, self._max_histories)
             player = state.current_player()
             self._parent.append(parent)
             self._depth.append(depth)
@@ -146,6 +146,7 @@ class _Walk:
             infoset_key=np.stack([np.frombuffer(keys, np.int64)[order] for keys in self._keys]),
             idle_keys_valid=self._idle_keys_valid,
             public_key=None,
+            rounds_over=None,
             infoset_strings=self._strings,
         )
 
@@ -177,10 +178,3 @@ class _Walk:
                 f"{utilities}. Only zero-sum games can be solved here."
             )
         return utilities[0]
-
-    def _refuse_size(self, depth: int) -> None:
-        raise ValueError(
-            f"{self._game}: more than max_histories={self._max_histories:,} histories "
-            f"({len(self._parent):,} seen, the last one at depth {depth}). Raise max_histories "
-            "if memory allows, about 100 bytes each, or solve a smaller game."
-        )

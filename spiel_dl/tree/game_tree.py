@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.information_states import InformationString, information_string_function
+from spiel_dl.tree.information_states import (
+    InformationString,
+    information_string_function,
+    turn_based_string_function,
+)
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 CHANCE_PLAYER = int(pyspiel.PlayerId.CHANCE)
 TERMINAL_PLAYER = int(pyspiel.PlayerId.TERMINAL)
 DEFAULT_MAX_HISTORIES = 50_000_000
+_CONVERTED = "turn_based_simultaneous_game"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -43,6 +48,7 @@ class Histories:
       idle_keys_valid: whether the keys of a player who does not act may be trusted.
       public_key: int64 [H], equal for histories of one public state; None if the game has no
         public tensors.
+      rounds_over: int16 [H], as the game's rules count them; None for games without rules.
       infoset_strings: for each player, from key to `information_state_string` where it acts; None
         if the strings are made on demand.
     """
@@ -57,6 +63,7 @@ class Histories:
     infoset_key: np.ndarray
     idle_keys_valid: bool
     public_key: np.ndarray | None
+    rounds_over: np.ndarray | None
     infoset_strings: tuple[Mapping[int, str], Mapping[int, str]] | None
 
     @property
@@ -87,16 +94,20 @@ class Histories:
     @functools.cached_property
     def move_number(self) -> np.ndarray:
         """Int16 [H], number of player actions on the way."""
-        moves = np.zeros(self.num_histories, np.int16)
-        for start, end in self._levels_below_root():
-            parent = self.parent[start:end]
-            moves[start:end] = moves[parent] + (self.player[parent] >= 0)
-        return moves
+        return self.count_on_the_way(self.player >= 0)
 
     @property
     def utility_range(self) -> float:
         """Largest minus smallest utility among the terminal histories."""
         return float(np.ptp(self.utility[self.is_terminal]))
+
+    def count_on_the_way(self, counted: np.ndarray) -> np.ndarray:
+        """How many of the histories before each history are counted (bool [H]): int16 [H]."""
+        count = np.zeros(self.num_histories, np.int16)
+        for start, end in self._levels_below_root():
+            parent = self.parent[start:end]
+            count[start:end] = count[parent] + counted[parent]
+        return count
 
     def state(self, history: int) -> pyspiel.State:
         """The OpenSpiel state of a history, by replay from the root."""
@@ -108,6 +119,16 @@ class Histories:
         for action in reversed(actions):
             state.apply_action(action)
         return state
+
+    @functools.cached_property
+    def round_number(self) -> np.ndarray | None:
+        """Int16 [H], rounds of the game that are over; None if the game has no rounds.
+
+        Where a game with simultaneous moves was converted to turns, a round is one joint move.
+        """
+        if self.rounds_over is None and self.game.get_type().short_name == _CONVERTED:
+            return self.count_on_the_way(self.player == 1)
+        return self.rounds_over
 
     def _levels_below_root(self) -> list[tuple[int, int]]:
         starts = self.level_starts
@@ -139,7 +160,8 @@ class GameTree(Histories):
     def from_game(game: pyspiel.Game | str, max_histories: int = DEFAULT_MAX_HISTORIES) -> GameTree:
         """Compiles a two-player zero-sum perfect-recall OpenSpiel game.
 
-        A game with simultaneous moves is converted with `pyspiel.convert_to_turn_based`.
+        Games with `Rules` are enumerated from these, others by walking their states. A game with
+        simultaneous moves is converted with `pyspiel.convert_to_turn_based`.
 
         Args:
           game: the game, or its game string.
@@ -148,9 +170,16 @@ class GameTree(Histories):
         Raises:
           ValueError: if the game is not of this kind, or is too large; says what and why.
         """
-        from spiel_dl.tree import from_openspiel  # It imports this module.
+        from spiel_dl.tree import from_openspiel  # The enumerations import this module.
 
-        return GameTree.from_histories(from_openspiel.enumerate_game(game, max_histories))
+        turn_based = from_openspiel.load_turn_based(game)
+        if not hasattr(turn_based, "rules"):
+            histories = from_openspiel.enumerate_game(turn_based, max_histories)
+        else:
+            from spiel_dl.tree import from_rules  # It imports torch, which takes a second.
+
+            histories = from_rules.enumerate_rules(turn_based, max_histories)
+        return GameTree.from_histories(histories)
 
     @staticmethod
     def from_histories(histories: Histories) -> GameTree:
@@ -229,12 +258,9 @@ class GameTree(Histories):
         Raises:
           ValueError: if the player has no such infoset.
         """
-        string = self._information_string(state, player)
-        if state.is_simultaneous_node():
-            # This is how OpenSpiel's conversion to turns names a player's infosets.
-            string = f"Current player: {player}\n{string}"
-        infoset = self._infoset_index[player].get(string)
+        infoset = self._infoset_of[player].get(self._identify(state, player))
         if infoset is None:
+            string = self._information_string(state, player)
             raise ValueError(
                 f"player {player} has no infoset {string!r} in {self.game}; is the state of "
                 "another game, or is it not this player's turn?"
@@ -257,12 +283,24 @@ class GameTree(Histories):
         return information_string_function(self.game)
 
     @functools.cached_property
-    def _infoset_index(self) -> tuple[dict[str, int], dict[str, int]]:
-        first, second = (
-            {self.infoset_string(player, i): i for i in range(self.num_infosets(player))}
-            for player in (0, 1)
-        )
-        return first, second
+    def _identify(self) -> Callable[[pyspiel.State, int], Hashable]:
+        """What tells a player's infosets apart: their keys or, without rules, their strings."""
+        if self.infoset_strings is not None:
+            return turn_based_string_function(self.game)
+        from spiel_dl.tree import from_rules
+
+        return from_rules.InfosetKeys(self.game.rules).of_state
+
+    @functools.cached_property
+    def _infoset_of(self) -> tuple[dict[Hashable, int], dict[Hashable, int]]:
+        """For each player, from what `_identify` says to decision infoset."""
+        tables: list[dict[Hashable, int]] = []
+        for player in (0, 1):
+            keys: Iterable[Hashable] = self.infoset_key[player, self.first_history[player]].tolist()
+            if self.infoset_strings is not None:
+                keys = [self.infoset_strings[player][key] for key in keys]
+            tables.append({key: infoset for infoset, key in enumerate(keys)})
+        return tables[0], tables[1]
 
 
 def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -280,6 +318,15 @@ def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return rank[inverse], first[order]
+
+
+def refuse_size(game: pyspiel.Game, num_seen: int, depth: int, max_histories: int) -> NoReturn:
+    """Raises the ValueError for a game with too many histories."""
+    raise ValueError(
+        f"{game}: more than max_histories={max_histories:,} histories ({num_seen:,} seen, the "
+        f"last one at depth {depth}). Raise max_histories if memory allows, about 100 bytes each, "
+        "or solve a smaller game."
+    )
 
 
 def _last_sequences(

@@ -31,6 +31,23 @@ def information_string_function(game: pyspiel.Game) -> InformationString:
     )
 
 
+def turn_based_string_function(game: pyspiel.Game) -> InformationString:
+    """`information_string_function` of a turn-based game.
+
+    If it was converted from a game with simultaneous moves, the function takes states of that game,
+    too, and says what the converted game says when the player moves.
+    """
+    information_string = information_string_function(game)
+
+    def string(state: pyspiel.State, player: int) -> str:
+        if state.is_simultaneous_node():
+            # This is how OpenSpiel's conversion to turns names a mover's infosets.
+            return f"Current player: {player}\n{information_string(state, player)}"
+        return information_string(state, player)
+
+    return string
+
+
 def _information_state_string(state: pyspiel.State, player: int) -> str:
     return state.information_state_string(player)
 
