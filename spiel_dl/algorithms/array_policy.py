@@ -34,8 +34,18 @@ class ArrayPolicy(openspiel_policy.Policy):
     """
 
     def __init__(self, tree: GameTree, strategies: tuple[np.ndarray, np.ndarray]):
-        """Wraps two behaviour strategies, float64 [S_p] each; they are not copied."""
+        """Wraps two behaviour strategies, float64 [S_p] each; they are not copied.
+
+        Raises:
+          ValueError: if a strategy has another shape.
+        """
         super().__init__(tree.game, [0, 1])
+        for player, strategy in enumerate(strategies):
+            if strategy.shape != (tree.treeplexes[player].num_sequences,):
+                raise ValueError(
+                    f"player {player} has {tree.treeplexes[player].num_sequences} sequences in "
+                    f"{tree.game}, but its strategy has shape {strategy.shape}"
+                )
         self.tree = tree
         self.strategies = strategies
 
@@ -52,10 +62,10 @@ class ArrayPolicy(openspiel_policy.Policy):
           ValueError: if the player does not act in this state, or the state is of another game.
         """
         player = state.current_player() if player_id is None else player_id
+        if player == pyspiel.PlayerId.SIMULTANEOUS:
+            raise ValueError("both players move in this state; pass player_id")
         if player not in (0, 1):
-            raise ValueError(
-                f"no single player is to move (current player {player}) in {state}; pass player_id"
-            )
+            raise ValueError(f"no player moves in a state whose current player is {player}")
         infoset = self.tree.find_infoset(state, player)
         actions = self.tree.legal_actions(player, infoset).tolist()
         probabilities = self.strategies[player][self.tree.treeplexes[player].sequences(infoset)]
@@ -66,8 +76,13 @@ class ArrayPolicy(openspiel_policy.Policy):
 
         Args:
           states: ignored; a copy has all infosets.
+
+        Raises:
+          ValueError: if the game has no information state strings, without which OpenSpiel's
+            tables confuse infosets.
         """
         del states
+        self._check_strings()
         tabular = openspiel_policy.TabularPolicy(self.tree.game)
         tabular.action_probability_array[:] = 0.0
         for player in (0, 1):
@@ -79,7 +94,12 @@ class ArrayPolicy(openspiel_policy.Policy):
         return tabular
 
     def to_pyspiel(self) -> pyspiel.TabularPolicy:
-        """A copy as OpenSpiel's C++ `TabularPolicy`."""
+        """A copy as OpenSpiel's C++ `TabularPolicy`.
+
+        Raises:
+          ValueError: if the game has no information state strings.
+        """
+        self._check_strings()
         table = {}
         for player in (0, 1):
             for infoset in range(self.tree.num_infosets(player)):
@@ -107,7 +127,8 @@ class ArrayPolicy(openspiel_policy.Policy):
           ValueError: if the file holds no policy, or one of another game.
         """
         arrays, header = tensor_files.load(path)
-        if header.get("kind") != _FILE_KIND:
+        complete = arrays.keys() == {"strategy_0", "strategy_1"} and "game" in header
+        if header.get("kind") != _FILE_KIND or not complete:
             raise ValueError(f"{path} holds no policy but {header.get('kind')!r}")
         tree = compile_game(header["game"] if game is None else game)
         if header["game"] != str(tree.game):
@@ -136,6 +157,19 @@ class ArrayPolicy(openspiel_policy.Policy):
             return policy
         return cls(tree, (read_strategy(tree, policy, 0), read_strategy(tree, policy, 1)))
 
+    def _check_strings(self) -> None:
+        if not self.tree.game.get_type().provides_information_state_string:
+            raise ValueError(
+                f"{self.tree.game} has no information state strings, so OpenSpiel's tabular "
+                "policies would merge infosets; use this policy as it is"
+            )
+
+
+def check_player(player: int) -> None:
+    """Raises a ValueError if `player` is not 0 or 1."""
+    if player not in (0, 1):
+        raise ValueError(f"player={player} must be 0 or 1")
+
 
 def compile_game(game: AnyGame, *policies: openspiel_policy.Policy) -> GameTree:
     """The compiled form of a game: itself, that of one of its policies, or a new one."""
@@ -152,18 +186,25 @@ def read_strategy(tree: GameTree, policy: openspiel_policy.Policy, player: int) 
     """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
 
     Raises:
-      ValueError: if the policy's probabilities at an infoset are not a distribution over its legal
-        actions.
+      ValueError: if the policy has no answer at an infoset, or one that is not a distribution over
+        the legal actions.
     """
     if isinstance(policy, ArrayPolicy) and policy.tree is tree:
         return policy.strategies[player]
     strategy = np.ones(tree.treeplexes[player].num_sequences)
-    ask = _asker(policy, player)
+    ask = _asker(tree, policy, player)
     for infoset in range(tree.num_infosets(player)):
-        answer = ask(tree.state(int(tree.first_history[player][infoset])))
+        state = tree.state(int(tree.first_history[player][infoset]))
+        try:
+            answer = ask(state)
+        except (KeyError, AttributeError, pyspiel.SpielError) as error:
+            raise ValueError(
+                f"{type(policy).__name__} has no answer for {state} of {tree.game}; is it a policy "
+                f"of another game? {type(error).__name__}: {error}"
+            ) from error
         actions = tree.legal_actions(player, infoset).tolist()
         row = [answer.get(action, 0.0) for action in actions]
-        illegal = any(p > 0 for action, p in answer.items() if action not in actions)
+        illegal = any(p != 0 for action, p in answer.items() if action not in actions)
         if illegal or min(row) < 0 or not abs(sum(row) - 1.0) < _SUM_TOLERANCE:
             raise ValueError(
                 f"{type(policy).__name__}: {answer} is not a distribution over the legal actions "
@@ -174,11 +215,19 @@ def read_strategy(tree: GameTree, policy: openspiel_policy.Policy, player: int) 
 
 
 def _asker(
-    policy: openspiel_policy.Policy, player: int
+    tree: GameTree, policy: openspiel_policy.Policy, player: int
 ) -> Callable[[pyspiel.State], Mapping[int, float]]:
     """How to ask a policy for a player's probabilities in a state of a turn-based game."""
     if isinstance(policy, pyspiel.Policy):
-        return policy.action_probabilities
+        if not tree.is_converted:
+            return policy.action_probabilities
+        # A C++ policy does not tell whether it is for the converted game or for the original.
+        return lambda state: (
+            policy.action_probabilities(state)
+            or policy.action_probabilities(
+                state.simultaneous_game_state().information_state_string(player)
+            )
+        )
     if policy.game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         return lambda state: policy.action_probabilities(state.simultaneous_game_state(), player)
     return lambda state: policy.action_probabilities(state, player)

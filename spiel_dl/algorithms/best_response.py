@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game, read_strategy
+from spiel_dl.algorithms.array_policy import (
+    AnyGame,
+    ArrayPolicy,
+    check_player,
+    compile_game,
+    read_strategy,
+)
 from spiel_dl.solvers import best_response as solver
 from spiel_dl.tree.game_tree import GameTree
 
@@ -40,8 +46,7 @@ def best_response_policy(
 
 
 def _respond(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> solver.BestResponse:
-    if player not in (0, 1):
-        raise ValueError(f"player={player} must be 0 or 1")
+    check_player(player)
     opponent = 1 - player
     strategy = read_strategy(tree, policy, opponent)
     plan = solver.realization_plan(tree.treeplexes[opponent], strategy)

@@ -1,7 +1,7 @@
 """A run directory: all that is known about one run, in files that survive being killed.
 
 config.json        what was asked for
-environment.json   command, time, git commit, versions, hardware
+environment.jsonl  one line per start: command, time, git commit, versions, hardware
 metrics.jsonl      one JSON object a line
 checkpoint.safetensors, and whatever else the run saves
 """
@@ -42,24 +42,31 @@ class RunDirectory:
         Args:
           path: the directory.
           config: what identifies the run; JSON-serialisable. A resumed run must have the same.
-          resume: go on with the run that the directory holds; if it is empty, start.
+          resume: go on with the run that the directory holds; if it holds none, start.
 
         Raises:
           ValueError: if the directory is not empty and the run is not resumed, or if it holds a
             run with another config. Nothing has been written then.
+          TypeError: if JSON cannot hold the config. Nothing has been written then.
         """
         self.path = Path(path)
         config_path = self.path / "config.json"
-        if config_path.exists() and resume:
-            self._check_config(json.loads(config_path.read_text(encoding="utf-8")), config)
-        elif self.path.exists() and any(self.path.iterdir()):
-            raise ValueError(
-                f"the run directory {self.path} is not empty; resume its run (--resume), or choose "
-                "another directory"
-            )
-        else:
-            write_json(self.path / "environment.json", describe_environment())
-            write_json(self.path / "config.json", config)
+        wanted = json.loads(json.dumps(dict(config)))
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"the run directory {self.path} is a file; choose another path")
+        if self._is_used():
+            if not resume:
+                raise ValueError(
+                    f"the run directory {self.path} is not empty; resume its run (--resume), or "
+                    "choose another directory"
+                )
+            if not config_path.exists():
+                raise ValueError(f"{self.path} is not empty and holds no run; choose another path")
+            self._check_config(json.loads(config_path.read_text(encoding="utf-8")), wanted)
+        for leftover in self._leftovers():
+            leftover.unlink()
+        write_json(config_path, wanted)
+        _append_json_line(self.path / "environment.jsonl", describe_environment())
 
     @property
     def metrics_path(self) -> Path:
@@ -73,8 +80,7 @@ class RunDirectory:
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Appends one line of metrics."""
-        with self.metrics_path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(dict(metrics)) + "\n")
+        _append_json_line(self.metrics_path, metrics)
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """All complete lines of metrics."""
@@ -100,8 +106,14 @@ class RunDirectory:
             return None
         return tensor_files.load(self.checkpoint_path)
 
+    def _leftovers(self) -> list[Path]:
+        """Unfinished files of a killed run."""
+        return list(self.path.glob(f".*{tensor_files.TEMPORARY_SUFFIX}"))
+
+    def _is_used(self) -> bool:
+        return self.path.exists() and len(list(self.path.iterdir())) > len(self._leftovers())
+
     def _check_config(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-        wanted = json.loads(json.dumps(dict(wanted)))
         for name in sorted(found.keys() | wanted.keys()):
             if found.get(name) != wanted.get(name):
                 raise ValueError(
@@ -114,6 +126,11 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None
     """Writes one JSON file, completely or not at all."""
     with tensor_files.atomic_path(path) as temporary:
         temporary.write_text(json.dumps(dict(content), indent=2) + "\n", encoding="utf-8")
+
+
+def _append_json_line(path: Path, content: Mapping[str, Any]) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(dict(content)) + "\n")
 
 
 def describe_environment() -> dict[str, Any]:

@@ -49,8 +49,8 @@ def _load_game(game_string: str) -> pyspiel.Game:
         importlib.import_module("spiel_dl.games")
     try:
         return pyspiel.load_game(game_string)
-    except pyspiel.SpielError as error:
-        reason = str(error).splitlines()[0].removesuffix(" Available games are:")
+    except Exception as error:  # Whatever a game's factory raises, the game string is wrong.
+        reason = f"{error}\n".splitlines()[0].removesuffix(" Available games are:")
         raise ValueError(
             f"OpenSpiel cannot load the game {game_string!r}: {reason} See "
             "pyspiel.registered_names() for the games there are."
@@ -165,8 +165,8 @@ class _Walk:
             return 0
         try:
             return hash(self._information_string(state, observer))
-        except pyspiel.SpielError:
-            # Some games refuse to answer for a player who is not to move.
+        except Exception:
+            # Some games refuse, each in its way, to answer for a player who is not to move.
             self._idle_keys_valid = False
             return 0
 

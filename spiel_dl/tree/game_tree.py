@@ -83,7 +83,10 @@ class Histories:
 
     @functools.cached_property
     def first_child(self) -> np.ndarray:
-        """Int32 [H], a history's first child, which its siblings follow."""
+        """Int32 [H], a history's first child, which its siblings follow.
+
+        For a history without children, where its first child would stand.
+        """
         return (1 + np.cumsum(self.num_children) - self.num_children).astype(np.int32)
 
     @functools.cached_property
@@ -95,6 +98,11 @@ class Histories:
     def move_number(self) -> np.ndarray:
         """Int16 [H], number of player actions on the way."""
         return self.count_on_the_way(self.player >= 0)
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether the game was converted from one with simultaneous moves."""
+        return bool(self.game.get_type().short_name == _CONVERTED)
 
     @property
     def utility_range(self) -> float:
@@ -126,7 +134,7 @@ class Histories:
 
         Where a game with simultaneous moves was converted to turns, a round is one joint move.
         """
-        if self.rounds_over is None and self.game.get_type().short_name == _CONVERTED:
+        if self.is_converted:
             return self.count_on_the_way(self.player == 1)
         return self.rounds_over
 
