@@ -12,6 +12,7 @@ from spiel_dl.tree.game_tree import CHANCE_PLAYER, TERMINAL_PLAYER, Histories, r
 from spiel_dl.tree.information_states import information_string_function
 
 _ZERO_SUM_TOLERANCE = 1e-9
+_GAMES_HINT = "pyspiel.registered_names() lists the games there are."
 # Games whose information state strings are wrong for the player who is not to move: efg_game gives
 # both players the label of the mover's infoset.
 _INVALID_IDLE_KEYS = frozenset({"efg_game"})
@@ -50,11 +51,9 @@ def _load_game(game_string: str) -> pyspiel.Game:
     try:
         return pyspiel.load_game(game_string)
     except Exception as error:  # Whatever a game's factory raises, the game string is wrong.
-        reason = f"{error}\n".splitlines()[0].removesuffix(" Available games are:")
-        raise ValueError(
-            f"OpenSpiel cannot load the game {game_string!r}: {reason} See "
-            "pyspiel.registered_names() for the games there are."
-        ) from None
+        # OpenSpiel lists all its games behind the first line.
+        reason = f"{error}\n".splitlines()[0].replace("Available games are:", _GAMES_HINT)
+        raise ValueError(f"OpenSpiel cannot load the game {game_string!r}: {reason}") from None
 
 
 def enumerate_game(game: pyspiel.Game | str, max_histories: int) -> Histories:

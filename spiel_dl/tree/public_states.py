@@ -10,12 +10,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pyspiel
 import scipy.sparse
 from scipy.sparse import csgraph
 
 from spiel_dl.tree.game_tree import GameTree, first_occurrence_ids
+
+if TYPE_CHECKING:
+    import torch
+
+    from spiel_dl.games.rules import ConsistentHistories
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,6 +65,35 @@ class PublicStates:
     def _starts(self) -> np.ndarray:
         members = self.of_history[self._by_public_state]
         return np.searchsorted(members, np.arange(self.num_public_states + 1))
+
+
+def consistent_histories(
+    game: pyspiel.Game, public_observations: torch.Tensor | pyspiel.State, limit: int = 1_000_000
+) -> ConsistentHistories:
+    """All histories of one public state, without enumerating the game.
+
+    Only public information is used: of a state, only its public tensor is read.
+
+    Args:
+      game: a game with rules.
+      public_observations: the public state's perfect-recall public tensor, float32 [Dpub], or a
+        state of the game in that public state.
+      limit: give up, with `complete` False, when there are more histories than this.
+
+    Returns:
+      The histories' states, actions and exact chance reaches.
+
+    Raises:
+      ValueError: if the game has no rules, or if no history has these public observations.
+    """
+    if not hasattr(game, "rules"):
+        raise ValueError(
+            f"{game} has no public tensors to reconstruct histories from; enumerate it with "
+            "GameTree.from_game and use its public_states"
+        )
+    if isinstance(public_observations, pyspiel.State):
+        public_observations = game.rules.public_tensor(public_observations.batch, True)[0]
+    return game.rules.consistent_histories(public_observations, limit)
 
 
 def of_tree(tree: GameTree) -> PublicStates:
