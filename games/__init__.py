@@ -3,6 +3,6 @@
 Importing this package registers the games with OpenSpiel.
 """
 
-from spiel_dl.games import goofspiel_ii, oshi_zumo_ii
+from spiel_dl.games import battleships, goofspiel_ii, leduc, oshi_zumo_ii
 
-__all__ = ["goofspiel_ii", "oshi_zumo_ii"]
+__all__ = ["battleships", "goofspiel_ii", "leduc", "oshi_zumo_ii"]

@@ -35,6 +35,7 @@ import torch
 
 CHANCE_PLAYER = -1
 TERMINAL_PLAYER = -4
+_CHUNK = 4096  # histories expanded at a time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -214,8 +215,7 @@ class Rules(abc.ABC):
                 return ConsistentHistories(
                     True, len(rows), states.take(rows), actions[rows], reach[rows]
                 )
-            possible = (bits <= target).all(dim=1)
-            states, actions, reach = (x for x in self._expand(states, actions, reach, possible))
+            states, actions, reach = self._expand_towards(states, actions, reach, target, limit)
         if states.batch_size == 0:
             raise ValueError(
                 "no history has this public tensor: it mixes observations that never follow each "
@@ -223,6 +223,32 @@ class Rules(abc.ABC):
             )
         empty = states.take(torch.zeros(0, dtype=torch.int64, device=public_tensor.device))
         return ConsistentHistories(False, states.batch_size, empty, actions[:0], reach[:0])
+
+    def _expand_towards(
+        self,
+        states: Any,
+        actions: torch.Tensor,
+        reach: torch.Tensor,
+        target: torch.Tensor,
+        limit: int,
+    ) -> tuple[Any, torch.Tensor, torch.Tensor]:
+        """The successors of all rows whose public bits are among `target` (bool [1, Dpub]).
+
+        Goes on in chunks, so that successors which contradict the target never take much memory,
+        and stops after the chunk with which there are more than `limit`.
+        """
+        found, count = [], 0
+        for rows in torch.arange(states.batch_size, device=reach.device).split(_CHUNK):
+            every = torch.ones_like(rows, dtype=torch.bool)
+            children = self._expand(states.take(rows), actions[rows], reach[rows], every)
+            bits = self.public_tensor(children[0], perfect_recall=True) > 0
+            kept = (bits <= target).all(dim=1).nonzero()[:, 0]
+            found.append((children[0].take(kept), children[1][kept], children[2][kept]))
+            count += len(kept)
+            if count > limit:
+                break
+        batches, histories, reaches = zip(*found, strict=True)
+        return type(states).concatenate(list(batches)), torch.cat(histories), torch.cat(reaches)
 
     def _expand(
         self, states: Any, actions: torch.Tensor, reach: torch.Tensor, rows: torch.Tensor

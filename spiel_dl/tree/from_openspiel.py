@@ -12,7 +12,6 @@ from spiel_dl.tree.game_tree import CHANCE_PLAYER, TERMINAL_PLAYER, Histories, r
 from spiel_dl.tree.information_states import information_string_function
 
 _ZERO_SUM_TOLERANCE = 1e-9
-_GAMES_HINT = "pyspiel.registered_names() lists the games there are."
 # Games whose information state strings are wrong for the player who is not to move: efg_game gives
 # both players the label of the mover's infoset.
 _INVALID_IDLE_KEYS = frozenset({"efg_game"})
@@ -48,12 +47,15 @@ def _load_game(game_string: str) -> pyspiel.Game:
         # Games written in Python register themselves when imported.
         importlib.import_module("open_spiel.python.games")
         importlib.import_module("spiel_dl.games")
+    name = game_string.partition("(")[0].strip()
+    if name not in pyspiel.registered_names():
+        raise ValueError(
+            f"OpenSpiel has no game {name!r}; pyspiel.registered_names() lists those it has"
+        )
     try:
         return pyspiel.load_game(game_string)
     except Exception as error:  # Whatever a game's factory raises, the game string is wrong.
-        # OpenSpiel lists all its games behind the first line.
-        reason = f"{error}\n".splitlines()[0].replace("Available games are:", _GAMES_HINT)
-        raise ValueError(f"OpenSpiel cannot load the game {game_string!r}: {reason}") from None
+        raise ValueError(f"OpenSpiel cannot load the game {game_string!r}: {error}") from None
 
 
 def enumerate_game(game: pyspiel.Game | str, max_histories: int) -> Histories:
