@@ -80,13 +80,9 @@ def _next_level(rules: Rules, level: _Level, first: int) -> _Level:
         reach = level.chance_reach[parent] * probability.numpy()
         children = rules.apply(batch.take(row), action)
         parts.append(_Level(children, first + parent, action.numpy(), reach))
-    states, parent, action, reach = zip(*parts, strict=True)
-    return _Level(
-        type(level.states).concatenate(list(states)),
-        np.concatenate(parent),
-        np.concatenate(action),
-        np.concatenate(reach),
-    )
+    columns = list(zip(*parts, strict=True))
+    states = type(level.states).concatenate(list(columns[0]))
+    return _Level(states, *(np.concatenate(column) for column in columns[1:]))
 
 
 class InfosetKeys:

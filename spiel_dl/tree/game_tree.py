@@ -304,10 +304,11 @@ class GameTree(Histories):
         """For each player, from what `_identify` says to decision infoset."""
         tables: list[dict[Hashable, int]] = []
         for player in (0, 1):
-            keys: Iterable[Hashable] = self.infoset_key[player, self.first_history[player]].tolist()
+            keys = self.infoset_key[player, self.first_history[player]].tolist()
+            names: Iterable[Hashable] = keys
             if self.infoset_strings is not None:
-                keys = [self.infoset_strings[player][key] for key in keys]
-            tables.append({key: infoset for infoset, key in enumerate(keys)})
+                names = [self.infoset_strings[player][key] for key in keys]
+            tables.append({name: infoset for infoset, name in enumerate(names)})
         return tables[0], tables[1]
 
 
