@@ -1,0 +1,243 @@
+"""Fleets on one Battleships board: placements, which of them exclude each other, and search.
+
+A board of N = width * height tiles is numbered row by row. A ship of L tiles has 2 N placements at
+most: placement p < N lies horizontally, with its leftmost tile at p; placement N + t lies
+vertically, with its topmost tile at t. A ship of one tile lies horizontally only. A *fleet* is one
+placement per ship, without common tiles; ships of equal size are told apart.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+NOTHING, MISS, HIT, SUNK = -1, 0, 1, 2
+# Looking for dead ends visits about this many sets of occupied tiles, in seconds at most.
+_MAX_OCCUPANCIES = 100_000
+
+
+@dataclasses.dataclass(frozen=True)
+class FleetTables:
+    """Precomputed facts about the placements of S ships on a board of N tiles.
+
+    Attributes:
+      covers: bool [S, 2N, N], the tiles of each placement; none where the ship does not fit.
+      fits: bool [S, 2N], whether the ship fits there on the empty board.
+      excludes: bool [S, 2N, S, 2N], whether two placements of two ships share a tile.
+      next_prefix: None if ships placed in order, wherever they fit, never leave one without a
+        place. Otherwise int32 [P, 2N]: numbers the beginnings of fleets, 0 the empty one, by the
+        tiles they occupy, and says which one a further placement makes; -1 where it overlaps or
+        leaves no place for the ships to come.
+    """
+
+    covers: np.ndarray
+    fits: np.ndarray
+    excludes: np.ndarray
+    next_prefix: np.ndarray | None
+
+    @property
+    def num_ships(self) -> int:
+        """S."""
+        return self.covers.shape[0]
+
+
+def fleet_tables(width: int, height: int, ship_sizes: Sequence[int]) -> FleetTables:
+    """Computes the tables of a board and its ships.
+
+    Raises:
+      ValueError: if the fleet does not fit, or is so large for its board that it takes too long
+        to find out which placements leave room for the ships to come.
+    """
+    covers = np.stack([_covers(width, height, size) for size in ship_sizes])
+    fits: np.ndarray = np.any(covers, axis=2)
+    placements = covers.reshape(-1, width * height).astype(np.float32)
+    excludes = (placements @ placements.T > 0).reshape(*fits.shape, *fits.shape)
+    next_prefix = None
+    if not _never_stuck(covers, excludes):
+        next_prefix = _prefixes(width, height, ship_sizes, covers, fits)
+    return FleetTables(covers, fits, excludes, next_prefix)
+
+
+def count_fleets(width: int, height: int, ship_sizes: Sequence[int]) -> int:
+    """The number of fleets: all ways to place the ships, ships of equal size told apart.
+
+    Visits every set of tiles that all ships but the last can occupy, so it is meant for small
+    boards: 5x5 with ships of 3, 2 and 2 takes milliseconds.
+    """
+    masks = [_masks(_covers(width, height, size)) for size in ship_sizes]
+
+    @functools.cache
+    def count(ship: int, occupied: int) -> int:
+        free = [mask for mask in masks[ship] if not mask & occupied]
+        if ship == len(masks) - 1:
+            return len(free)
+        return sum(count(ship + 1, occupied | mask) for mask in free)
+
+    return count(0, 0)
+
+
+def consistent_fleets(
+    tables: FleetTables,
+    shots: Sequence[int],
+    outcomes: Sequence[int],
+    num_placed: int,
+    limit: int,
+) -> tuple[int, np.ndarray | None]:
+    """All fleets, or beginnings of fleets, that explain the announced outcomes of shots.
+
+    A shot's outcome depends only on the ship it meets and on earlier shots, so each placement is
+    judged alone; a fleet explains the outcomes if all its placements do and its ships together
+    cover every tile announced as hit or sunk.
+
+    Args:
+      shots: the tiles shot at on this board, in order.
+      outcomes: MISS, HIT or SUNK for each of them.
+      num_placed: how many ships are placed.
+      limit: stop once there are more beginnings of fleets than this.
+
+    Returns:
+      How many were found, and the placements, int16 [F, num_placed], or None above the limit.
+    """
+    possible, num_hits, hits_needed = _explained(
+        tables, np.array(shots, dtype=np.int64), np.array(outcomes, dtype=np.int64)
+    )
+    # Later ships can make up for this many hit tiles at most.
+    most = np.where(possible, num_hits, 0).max(axis=1)[:num_placed]
+    still_to_come = most.sum() - most.cumsum()
+    fleets = np.zeros((1, 0), dtype=np.int16)
+    covered = np.zeros(1, dtype=np.int64)
+    prefix = np.zeros(1, dtype=np.int64)
+    for ship in range(num_placed):
+        candidates = possible[ship].nonzero()[0]
+        total = covered[:, None] + num_hits[ship, candidates]
+        allowed = total + still_to_come[ship] >= hits_needed
+        for other in range(ship):
+            excludes = tables.excludes[other][:, ship][:, candidates]
+            allowed &= ~excludes[fleets[:, other]]
+        if tables.next_prefix is not None:
+            following = tables.next_prefix[prefix[:, None], candidates]
+            allowed &= following >= 0
+        count = int(allowed.sum())
+        if count > limit:
+            return count, None
+        rows, columns = allowed.nonzero()
+        placed = candidates[columns].astype(np.int16)[:, None]
+        fleets, covered = np.concatenate([fleets[rows], placed], axis=1), total[rows, columns]
+        if tables.next_prefix is not None:
+            prefix = following[rows, columns]
+    return len(fleets), fleets
+
+
+def _explained(
+    tables: FleetTables, shots: np.ndarray, outcomes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Which placements explain the shots that meet them, and how many hit tiles they cover.
+
+    Returns:
+      possible: bool [S, 2N].
+      num_hits: int64 [S, 2N], tiles of the placement that were hit.
+      hits_needed: how many tiles were hit in all.
+    """
+    num_shots, num_tiles = len(shots), tables.covers.shape[2]
+    first_shot = np.full(num_tiles, num_shots)
+    for index in reversed(range(num_shots)):
+        first_shot[shots[index]] = index
+    # The shot that sinks the ship; num_shots if it is still afloat.
+    sinking_shot = np.where(tables.covers, first_shot, -1).max(axis=2)
+    possible = tables.fits.copy()
+    for index, (tile, outcome) in enumerate(zip(shots, outcomes, strict=True)):
+        expected = np.where(sinking_shot <= index, SUNK, HIT)
+        possible &= ~tables.covers[:, :, tile] | (expected == outcome)
+    is_hit = np.zeros(num_tiles, dtype=bool)
+    is_hit[shots[outcomes != MISS]] = True
+    return possible, (tables.covers & is_hit).sum(axis=2), int(is_hit.sum())
+
+
+def _covers(width: int, height: int, size: int) -> np.ndarray:
+    """The tiles of each placement of one ship: bool [2N, N]."""
+    board = np.arange(width * height).reshape(height, width)
+    covers = np.zeros((2, height, width, width * height), dtype=bool)
+    for row in range(height):
+        for column in range(width - size + 1):
+            covers[0, row, column, board[row, column : column + size]] = True
+    for row in range(height - size + 1 if size > 1 else 0):
+        for column in range(width):
+            covers[1, row, column, board[row : row + size, column]] = True
+    return covers.reshape(2 * width * height, width * height)
+
+
+def _masks(covers: np.ndarray) -> list[int]:
+    """The placements that fit as sets of tiles, bit by bit, by placement."""
+    return [sum(1 << int(tile) for tile in line.nonzero()[0]) for line in covers if line.any()]
+
+
+def _never_stuck(covers: np.ndarray, excludes: np.ndarray) -> bool:
+    """Whether it is certain that every ship finds a place, however those before it lie.
+
+    A ship excludes at most so many placements of a later one; as long as all ships before that one
+    exclude fewer than there are, one is left. Where this does not settle it, the next ship is tried
+    in all its places. False says that a ship can be left without a place, or that there are too
+    many arrangements to tell.
+    """
+    masks = [_masks(lines) for lines in covers]
+    excluded = excludes.sum(axis=3).max(axis=1)  # [earlier ship, later ship], at worst
+    occupied = {0}
+    for ship, placements in enumerate(masks):
+        open_cases = []
+        for tiles in occupied:
+            free = [sum(not mask & tiles for mask in later) for later in masks[ship:]]
+            if not free[0]:
+                return False
+            to_spare = [n - excluded[ship : ship + i, ship + i].sum() for i, n in enumerate(free)]
+            if min(to_spare) <= 0:
+                open_cases.append(tiles)
+        occupied = {tiles | mask for tiles in open_cases for mask in placements if not tiles & mask}
+        if len(occupied) > _MAX_OCCUPANCIES:
+            return False
+    return True
+
+
+def _prefixes(
+    width: int, height: int, ship_sizes: Sequence[int], covers: np.ndarray, fits: np.ndarray
+) -> np.ndarray | None:
+    """`FleetTables.next_prefix`, found by trying all beginnings of fleets."""
+    placements = [
+        [(int(p), mask) for p, mask in zip(fits[k].nonzero()[0], _masks(covers[k]), strict=True)]
+        for k in range(len(covers))
+    ]
+    levels: list[dict[int, list[tuple[int, int]]]] = []
+    occupied = {0}
+    visited = 0
+    for options in placements:
+        visited += len(occupied)
+        if visited > _MAX_OCCUPANCIES:
+            raise ValueError(
+                f"ship_sizes={list(ship_sizes)} crowd the {width}x{height} board: more than "
+                f"{_MAX_OCCUPANCIES} arrangements may leave a ship without a place; use a larger "
+                "board or fewer ships"
+            )
+        levels.append({o: [(p, o | m) for p, m in options if not o & m] for o in occupied})
+        occupied = {after for moves in levels[-1].values() for _, after in moves}
+    completable = [occupied]
+    for level in reversed(levels):
+        ahead = completable[-1]
+        completable.append({o for o, moves in level.items() if any(a in ahead for _, a in moves)})
+    completable.reverse()
+    if not completable[0]:
+        raise ValueError(
+            f"ship_sizes={list(ship_sizes)} do not fit on a {width}x{height} board; use a larger "
+            "board or fewer or shorter ships"
+        )
+    if all(len(good) == len(level) for good, level in zip(completable, levels, strict=False)):
+        return None
+    keys = [(k, o) for k, good in enumerate(completable) for o in sorted(good)]
+    number = {key: index for index, key in enumerate(keys)}
+    table = np.full((len(keys), fits.shape[1]), -1, dtype=np.int32)
+    for k, level in enumerate(levels):
+        for o in completable[k]:
+            for placement, after in level[o]:
+                table[number[k, o], placement] = number.get((k + 1, after), -1)
+    return table

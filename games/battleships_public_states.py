@@ -1,0 +1,149 @@
+"""Reconstruction of a Battleships public state from what was announced.
+
+The two boards are independent: what is said of a shot depends on the fleet it meets alone, and
+shots are public. So the histories of a public state are all pairs of a fleet of player 0 and one of
+player 1 that explain what was announced on their boards.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+
+from spiel_dl.games import rules
+from spiel_dl.games.battleships_fleets import HIT, MISS, consistent_fleets
+
+if TYPE_CHECKING:
+    from spiel_dl.games.battleships import BattleshipsRules, BattleshipsState
+
+
+class _Announced(NamedTuple):
+    num_placed: list[int]  # ships placed, by player
+    shots: list[int]  # tiles, in order of time
+    outcomes: list[int]  # MISS, HIT, SUNK, likewise
+
+
+def consistent_histories(
+    game: BattleshipsRules, public_tensor: torch.Tensor, limit: int
+) -> rules.ConsistentHistories:
+    """All histories of a public state, as `Rules.consistent_histories` has it.
+
+    Args:
+      game: the rules.
+      public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
+      limit: stop, incomplete, once there are more than this: beginnings of fleets on one board, or
+        pairs of fleets. It is checked before anything larger than that is made. `num_seen` is then
+        the number that exceeded it.
+
+    Raises:
+      ValueError: if no history has this public tensor.
+    """
+    announced = _read(game, public_tensor)
+    fleets: list[np.ndarray] = []
+    for owner in (0, 1):
+        # Player 0's shots, the first and every other one, are at the board of player 1.
+        at_board = slice(1 - owner, None, 2)
+        shots, outcomes = announced.shots[at_board], announced.outcomes[at_board]
+        count, found = consistent_fleets(
+            game.fleets, shots, outcomes, announced.num_placed[owner], limit
+        )
+        if found is None:
+            return _too_many(game, announced, count, public_tensor.device)
+        fleets.append(found)
+    count = len(fleets[0]) * len(fleets[1])
+    if count > limit:
+        return _too_many(game, announced, count, public_tensor.device)
+    if not count:
+        raise _impossible()
+    actions = _pair_up(game, fleets, announced)
+    # Everything but the ships is common to all histories, so one is replayed for the rest.
+    example = _replay(game, actions[0])
+    if not torch.equal(game.public_tensor(example)[0], public_tensor.cpu()):
+        raise _impossible()
+    states = _states(game, example, actions).to(public_tensor.device)
+    reach = torch.ones(count, dtype=torch.float64, device=public_tensor.device)
+    return rules.ConsistentHistories(
+        True, count, states, torch.from_numpy(actions).to(public_tensor.device), reach
+    )
+
+
+def _read(game: BattleshipsRules, public_tensor: torch.Tensor) -> _Announced:
+    pieces = game.public_pieces(perfect_recall=True)
+    sizes = [math.prod(shape) for shape in pieces.values()]
+    if public_tensor.shape != (sum(sizes),):
+        raise ValueError(
+            f"public_tensor has shape {list(public_tensor.shape)} but this game's perfect-recall "
+            f"public tensor has {[sum(sizes)]}; pass public_tensor(state, perfect_recall=True)[row]"
+        )
+    # Whether all bits are as they should be is for the caller to see, from what they led to.
+    made, tiles, outcomes = public_tensor.cpu().split(sizes)
+    tiles, outcomes = tiles.view(-1, game.num_tiles), outcomes.view(-1, 3)
+    num_made, num_shots = int(made.sum()), int(tiles.any(dim=1).sum())
+    if num_shots and num_made < game.num_placements:
+        raise _impossible()
+    return _Announced(
+        num_placed=[(num_made + 1) // 2, num_made // 2],
+        shots=tiles[:num_shots].argmax(dim=1).tolist(),
+        outcomes=(MISS + outcomes[:num_shots].argmax(dim=1)).tolist(),
+    )
+
+
+def _pair_up(game: BattleshipsRules, fleets: list[np.ndarray], announced: _Announced) -> np.ndarray:
+    """The actions of all pairs of fleets: int16 [N, L]."""
+    pairs = np.indices([len(fleet) for fleet in fleets]).reshape(2, -1)
+    num_placements = sum(announced.num_placed)
+    actions = np.empty((pairs.shape[1], num_placements + len(announced.shots)), dtype=np.int16)
+    actions[:, num_placements:] = announced.shots
+    for player in (0, 1):
+        placements = game.num_tiles + fleets[player][pairs[player]]
+        actions[:, player:num_placements:2] = placements
+    return actions
+
+
+def _replay(game: BattleshipsRules, actions: np.ndarray) -> BattleshipsState:
+    """The state after `actions`, a batch of one; ValueError if one of them is not legal."""
+    line = torch.from_numpy(actions.astype(np.int64))
+    states = [game.initial_state()]
+    for move in range(len(line)):
+        states.append(game.apply(states[-1], line[move : move + 1]))
+    passed = type(states[0]).concatenate(states)
+    if not bool(game.legal_actions(passed)[torch.arange(len(line)), line].all()):
+        raise _impossible()
+    return states[-1]
+
+
+def _states(
+    game: BattleshipsRules, example: BattleshipsState, actions: np.ndarray
+) -> BattleshipsState:
+    """The states after `actions`, given the one after the first row."""
+    count, length = actions.shape
+    states = example.take(torch.zeros(count, dtype=torch.int64))
+    num_placed = min(length, game.num_placements)
+    states.record[:, :num_placed] = torch.from_numpy(actions[:, :num_placed])
+    was_hit = (example.boards >= HIT).view(2, game.num_tiles).numpy()
+    for move in range(num_placed):
+        ship, player = divmod(move, 2)
+        num_hits = (game.fleets.covers[ship] & was_hit[player]).sum(axis=1)
+        left = game.ship_sizes[ship] - num_hits[actions[:, move] - game.num_tiles]
+        states.tiles_left[:, move] = torch.from_numpy(left)
+    return states
+
+
+def _too_many(
+    game: BattleshipsRules, announced: _Announced, count: int, device: torch.device
+) -> rules.ConsistentHistories:
+    states = game.initial_state(0, device)
+    length = sum(announced.num_placed) + len(announced.shots)
+    actions = torch.zeros((0, length), dtype=torch.int16, device=device)
+    reach = torch.zeros(0, dtype=torch.float64, device=device)
+    return rules.ConsistentHistories(False, count, states, actions, reach)
+
+
+def _impossible() -> ValueError:
+    return ValueError(
+        "no history has this public tensor: no two fleets explain its outcomes, or its moves are "
+        "not legal; take it from public_tensor(state, perfect_recall=True)"
+    )

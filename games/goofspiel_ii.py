@@ -1,0 +1,395 @@
+"""Goofspiel with imperfect information, for two players.
+
+Each player holds the bid cards 1..N; a deck holds the point cards 1..N. In every round one point
+card is turned up and both players commit one bid card, player 0 first, which player 1 cannot see.
+The higher bid wins the points; on a draw nobody does. Bids are never revealed: a referee tells
+only who won the round. The twin is OpenSpiel's `goofspiel(imp_info=True,...)`, whose action ids,
+chance outcomes and returns are used here: action and outcome c stand for the card c + 1.
+
+Parameters:
+  num_cards: N, from 2 to 127.
+  points_order: "descending", "ascending", or "random" (chance turns the point cards up).
+  returns_type: "win_loss" (1 for more points, -1 for fewer, 0 for as many) or "point_difference"
+    (half the difference, as in the twin: each player's points above the mean of both).
+  num_turns: T, how many rounds are played; -1 for all N.
+  forced_last_round: whether the last of N rounds, in which both have one card left, is played out
+    as moves (and, with random order, as a deal). If not, it is played automatically, together
+    with player 1's bid of the round before, as in the twin. True gives the tree of the DL-CFR
+    paper (Kovařík et al. 2021, Table 2). Without effect when T < N, where no round is forced.
+
+With T = N - 1 the twin plays the omitted last round and never ends; here the game ends after T.
+
+Observation pieces with perfect recall (card c is bit c - 1):
+
+  piece                 shape   meaning
+  point_cards           T, N    public: the point card of every round begun so far
+  player_0_has_bid      T       public: whether player 0 has bid in the round
+  round_winners         T, 3    public: one-hot of player 0 won, draw, player 1 won
+  bids                  T, N    private: the own bid of every round
+
+and without:
+
+  piece                 shape   meaning
+  current_point_card    N       public: the point card turned up last
+  remaining_point_cards N       public: the point cards not yet turned up
+  point_totals          2, S+1  public: one-hot of each player's points; S = N (N + 1) / 2
+  player_0_has_bid      1       public: whether player 0 has bid in the current round
+  round_winners         T, 3    public: as above (the twin's observation shows it, too)
+  hand                  N       private: the own bid cards left
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import torch
+
+from spiel_dl.games import openspiel, rules
+
+POINTS_ORDERS = ("random", "descending", "ascending")
+RETURNS_TYPES = ("win_loss", "point_difference")
+_MAX_CARDS = 127  # card values are stored as int8
+_DECK = 2  # the row of the point cards, after the two players' rows
+
+
+@dataclasses.dataclass(frozen=True)
+class GoofspielIIState(rules.StateBatch):
+    """A batch of states. R is 2, or 3 with random order: player 0, player 1, and the point cards.
+
+    Attributes:
+      step: int32 [B], how many moves and deals have been made.
+      played: int8 [B, R T], each row's cards (1..N) in the order of rounds; 0 where none yet.
+      remaining: bool [B, R N], each row's cards that are still to be played.
+    """
+
+    step: torch.Tensor
+    played: torch.Tensor
+    remaining: torch.Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tables:
+    """What the number of steps made decides, E being the last: tensors on one device.
+
+    Attributes:
+      player: int8 [E+1], who acts.
+      next_step: int32 [E+1], the step after; the last one is its own successor.
+      round_index: int16 [E+1], how many rounds are over.
+      writes: bool [E+1, R T], the entry of `played` that the step fills.
+      acts: bool [E+1, R N], the row of `remaining` from which the step takes a card.
+      public_cards: int8 [E+1, T], the point cards seen so far, if their order is fixed; else 0.
+      card: int8 [N], the card values 1..N.
+      card_bits: float32 [N+1, N], one-hot of a card value; zeros for none, 0.
+      winner_bits: float32 [4, 3], one-hot of 1 player 0 won, 2 draw, 3 player 1 won; zeros for 0.
+      action: int64 [R N], the action that takes each entry of `remaining`.
+    """
+
+    player: torch.Tensor
+    next_step: torch.Tensor
+    round_index: torch.Tensor
+    writes: torch.Tensor
+    acts: torch.Tensor
+    public_cards: torch.Tensor
+    card: torch.Tensor
+    card_bits: torch.Tensor
+    winner_bits: torch.Tensor
+    action: torch.Tensor
+
+
+class GoofspielIIRules(rules.Rules):
+    """Two-player Goofspiel with hidden bids; the module's docstring has the rules.
+
+    Attributes:
+      num_cards: N.
+      num_turns: T.
+      points_order, returns_type, forced_last_round: as given.
+    """
+
+    def __init__(
+        self,
+        num_cards: int = 13,
+        points_order: str = "random",
+        returns_type: str = "win_loss",
+        num_turns: int = -1,
+        forced_last_round: bool = False,
+    ):
+        """Raises ValueError for parameters out of their range."""
+        _check_parameters(num_cards, points_order, returns_type, num_turns)
+        self.num_cards = num_cards
+        self.num_turns = num_cards if num_turns == -1 else num_turns
+        self.points_order = points_order
+        self.returns_type = returns_type
+        self.forced_last_round = forced_last_round
+        self._random = points_order == "random"
+        self._plays_last_round = self.num_turns == num_cards and not forced_last_round
+        self._num_rows = 3 if self._random else 2
+        rounds_of_steps = self.num_turns - int(self._plays_last_round)
+        self._last_step = self._num_rows * rounds_of_steps
+        self._tables: dict[torch.device, _Tables] = {}
+        self.num_actions = num_cards
+        self.num_chance_outcomes = num_cards if self._random else 0
+        self.max_game_length = 2 * rounds_of_steps
+        self.max_chance_nodes = rounds_of_steps if self._random else 0
+        self.max_utility = self._largest_return()
+        self.min_utility = -self.max_utility
+
+    def initial_state(
+        self, batch_size: int = 1, device: torch.device | str = "cpu"
+    ) -> GoofspielIIState:
+        """A batch of B copies of the root."""
+        rows = self._num_rows
+        return GoofspielIIState(
+            step=torch.zeros(batch_size, dtype=torch.int32, device=device),
+            played=torch.zeros(
+                (batch_size, rows * self.num_turns), dtype=torch.int8, device=device
+            ),
+            remaining=torch.ones(
+                (batch_size, rows * self.num_cards), dtype=torch.bool, device=device
+            ),
+        )
+
+    def current_player(self, state: GoofspielIIState) -> torch.Tensor:
+        """Who acts: int8 [B]."""
+        return self._tables_of(state).player.index_select(0, state.step)
+
+    def legal_actions(self, state: GoofspielIIState) -> torch.Tensor:
+        """The cards in the hand of the player to move: bool [B, N]."""
+        available = self._available(state)
+        return available[:, : self.num_cards] | available[:, self.num_cards : 2 * self.num_cards]
+
+    def chance_probabilities(self, state: GoofspielIIState) -> torch.Tensor:
+        """Uniform over the point cards left, where chance acts: float64 [B, C]."""
+        if not self._random:
+            return super().chance_probabilities(state)
+        cards = self._available(state)[:, _DECK * self.num_cards :].to(torch.float64)
+        return cards / cards.sum(dim=1, keepdim=True).clamp(min=1.0)
+
+    def apply(self, state: GoofspielIIState, action: torch.Tensor) -> GoofspielIIState:
+        """The successors under `action` (int64 [B]): the acting row plays card action + 1."""
+        tables = self._tables_of(state)
+        column = action.unsqueeze(1)
+        taken = tables.acts.index_select(0, state.step) & (tables.action == column)
+        written = tables.writes.index_select(0, state.step)
+        step = tables.next_step.index_select(0, state.step)
+        played = torch.where(written, (column + 1).to(torch.int8), state.played)
+        remaining = state.remaining & ~taken
+        if self._plays_last_round:
+            played, remaining = self._play_last_round(step, played, remaining)
+        return GoofspielIIState(step, played, remaining)
+
+    def returns(self, state: GoofspielIIState) -> torch.Tensor:
+        """Player 0's utility: float64 [B]."""
+        first, second = self._bids(state)
+        points = self._point_cards(state).to(torch.int16)
+        difference = ((first > second) * points - (first < second) * points).sum(dim=1)
+        difference = difference * (state.step == self._last_step)
+        if self.returns_type == "win_loss":
+            return difference.sign().to(torch.float64)
+        return difference.to(torch.float64) / 2
+
+    def round_index(self, state: GoofspielIIState) -> torch.Tensor:
+        """How many rounds are over: int16 [B]."""
+        return self._tables_of(state).round_index.index_select(0, state.step)
+
+    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of the public pieces; the module's docstring says what they mean."""
+        cards, turns = self.num_cards, self.num_turns
+        if perfect_recall:
+            return {
+                "point_cards": (turns, cards),
+                "player_0_has_bid": (turns,),
+                "round_winners": (turns, 3),
+            }
+        return {
+            "current_point_card": (cards,),
+            "remaining_point_cards": (cards,),
+            "point_totals": (2, cards * (cards + 1) // 2 + 1),
+            "player_0_has_bid": (1,),
+            "round_winners": (turns, 3),
+        }
+
+    def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of the private pieces; the module's docstring says what they mean."""
+        if perfect_recall:
+            return {"bids": (self.num_turns, self.num_cards)}
+        return {"hand": (self.num_cards,)}
+
+    def public_tensor(self, state: GoofspielIIState, perfect_recall: bool = True) -> torch.Tensor:
+        """What everybody sees: float32 [B, Dpub]."""
+        tables = self._tables_of(state)
+        first, second = self._bids(state)
+        points = self._point_cards(state)
+        # 1, 2, 3 as in `winner_bits`; player 1 bids last, so a round without its bid is not over.
+        outcome = (2 - (first - second).sign()) * (second > 0)
+        winners = _look_up(tables.winner_bits, outcome)
+        shown = _look_up(tables.card_bits, points)
+        has_bid = (first > 0).to(torch.float32)
+        if perfect_recall:
+            return torch.cat([shown, has_bid, winners], dim=1)
+        turned_up = shown.unflatten(1, (self.num_turns, self.num_cards)).sum(dim=1)
+        last = (points > 0).sum(dim=1, keepdim=True) - 1
+        current = points.gather(1, last.clamp(min=0))
+        waiting = has_bid.sum(dim=1, keepdim=True) - (second > 0).sum(dim=1, keepdim=True)
+        totals = [self._point_totals(points * (outcome == winner)) for winner in (1, 3)]
+        pieces = [_look_up(tables.card_bits, current), 1 - turned_up, *totals, waiting, winners]
+        return torch.cat(pieces, dim=1)
+
+    def private_tensor(
+        self, state: GoofspielIIState, player: int, perfect_recall: bool = True
+    ) -> torch.Tensor:
+        """What `player` alone sees: float32 [B, Dpriv]."""
+        if perfect_recall:
+            return _look_up(self._tables_of(state).card_bits, self._bids(state)[player])
+        start = player * self.num_cards
+        return state.remaining[:, start : start + self.num_cards].to(torch.float32)
+
+    def action_to_string(self, player: int, action: int) -> str:
+        """A name of an action or deal, the twin's."""
+        if player == rules.CHANCE_PLAYER:
+            return f"Deal {action + 1}"
+        return f"[P{player}]Bid: {action + 1}"
+
+    def describe(self, state: GoofspielIIState, row: int = 0) -> str:
+        """Hands, bids, point cards and points of one row, for people."""
+        batch = state.take(torch.tensor([row], device=state.device))
+        hands = batch.remaining.reshape(self._num_rows, self.num_cards).cpu().numpy()
+        bids = [bid[0].cpu().numpy() for bid in self._bids(batch)]
+        points = self._point_cards(batch)[0].cpu().numpy()
+        over = bids[1] > 0
+        totals = [points[over & (bids[p] > bids[1 - p])].astype(int).sum() for p in (0, 1)]
+        lines: dict[str, Iterable[int]] = {
+            "P0 hand": np.flatnonzero(hands[0]) + 1,
+            "P1 hand": np.flatnonzero(hands[1]) + 1,
+            "P0 bids": bids[0][bids[0] > 0],
+            "P1 bids": bids[1][bids[1] > 0],
+            "Point cards": points[points > 0],
+            "Points": totals,
+        }
+        return "\n".join(f"{name}: {' '.join(map(str, cards))}" for name, cards in lines.items())
+
+    def _bids(self, state: GoofspielIIState) -> tuple[torch.Tensor, torch.Tensor]:
+        """Both players' bids, 1..N or 0 where there is none yet: int8 [B, T] each."""
+        turns = self.num_turns
+        return state.played[:, :turns], state.played[:, turns : 2 * turns]
+
+    def _point_cards(self, state: GoofspielIIState) -> torch.Tensor:
+        """The point cards turned up so far, 1..N or 0: int8 [B, T]."""
+        if self._random:
+            return state.played[:, _DECK * self.num_turns :]
+        return self._tables_of(state).public_cards.index_select(0, state.step)
+
+    def _point_totals(self, points_won: torch.Tensor) -> torch.Tensor:
+        """One-hot of the sum of the points won in each round (int8 [B, T]): float32 [B, S+1]."""
+        most = self.num_cards * (self.num_cards + 1) // 2
+        return rules.one_hot(points_won.sum(dim=1), most + 1)
+
+    def _available(self, state: GoofspielIIState) -> torch.Tensor:
+        """The cards that the acting row may play, False in all other rows: bool [B, R N]."""
+        return state.remaining & self._tables_of(state).acts.index_select(0, state.step)
+
+    def _play_last_round(
+        self, step: torch.Tensor, played: torch.Tensor, remaining: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Where the game is over, moves every row's last card to the last round."""
+        over = (step == self._last_step).unsqueeze(1)
+        hands = remaining.unflatten(1, (self._num_rows, self.num_cards))
+        card = self._tables_of_device(step.device).card
+        last_cards = (hands * card).sum(dim=2, dtype=torch.int8) * over
+        # Both tensors are new. What was over before has no cards left and gets nothing added.
+        played.unflatten(1, (self._num_rows, self.num_turns))[:, :, -1] += last_cards
+        return played, remaining & ~over
+
+    def _largest_return(self) -> float:
+        """The largest return that any history reaches."""
+        if self.returns_type == "win_loss":
+            return 1.0
+        lowest = 1 if self.points_order == "ascending" else self.num_cards - self.num_turns + 1
+        dealt = sum(range(lowest, lowest + self.num_turns))
+        # Bidding one higher than the opponent wins every round, but if all cards are played, its
+        # highest must be lost to the lowest bid: best on the point card 1.
+        lost = 1 if self.num_turns == self.num_cards else 0
+        return (dealt - 2 * lost) / 2
+
+    def _tables_of(self, state: GoofspielIIState) -> _Tables:
+        return self._tables_of_device(state.step.device)
+
+    def _tables_of_device(self, device: torch.device) -> _Tables:
+        tables = self._tables.get(device)
+        if tables is None:
+            tables = self._tables[device] = self._make_tables(device)
+        return tables
+
+    def _make_tables(self, device: torch.device) -> _Tables:
+        """Walks through the steps of a game once."""
+        rows, cards, turns = self._num_rows, self.num_cards, self.num_turns
+        last = self._last_step
+        order = [_DECK, 0, 1] if self._random else [0, 1]
+        player = np.full(last + 1, rules.TERMINAL_PLAYER, dtype=np.int8)
+        round_index = np.full(last + 1, turns, dtype=np.int16)
+        writes = np.zeros((last + 1, rows, turns), dtype=bool)
+        acts = np.zeros((last + 1, rows, cards), dtype=bool)
+        public_cards = np.zeros((last + 1, turns), dtype=np.int8)
+        point_cards = np.arange(1, cards + 1)
+        if self.points_order == "descending":
+            point_cards = point_cards[::-1]
+        for step in range(last):
+            this_round, position = divmod(step, rows)
+            row = order[position]
+            player[step] = rules.CHANCE_PLAYER if row == _DECK else row
+            round_index[step] = this_round
+            writes[step, row, this_round] = True
+            acts[step, row] = True
+            if not self._random:
+                public_cards[step, : this_round + 1] = point_cards[: this_round + 1]
+        if not self._random:
+            public_cards[last] = point_cards[:turns]
+        arrays = {
+            "player": player,
+            "next_step": np.minimum(np.arange(last + 1) + 1, last).astype(np.int32),
+            "round_index": round_index,
+            "writes": writes.reshape(last + 1, -1),
+            "acts": acts.reshape(last + 1, -1),
+            "public_cards": public_cards,
+            "card": np.arange(1, cards + 1, dtype=np.int8),
+            "card_bits": np.eye(cards + 1, dtype=np.float32)[:, 1:],
+            "winner_bits": np.eye(4, dtype=np.float32)[:, 1:],
+            "action": np.tile(np.arange(cards), rows),
+        }
+        return _Tables(**{key: torch.from_numpy(x).to(device) for key, x in arrays.items()})
+
+
+def _look_up(bits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """The rows of `bits` (float32 [K, D]) at `index` (int8 [B, n]), joined: float32 [B, n D]."""
+    return torch.nn.functional.embedding(index.to(torch.int32), bits).flatten(1)
+
+
+def _check_parameters(num_cards: int, points_order: str, returns_type: str, num_turns: int) -> None:
+    if not 2 <= num_cards <= _MAX_CARDS:
+        raise ValueError(f"num_cards={num_cards} is out of range; use 2 to {_MAX_CARDS}")
+    if points_order not in POINTS_ORDERS:
+        raise ValueError(f"points_order={points_order!r} is unknown; use one of {POINTS_ORDERS}")
+    if returns_type not in RETURNS_TYPES:
+        raise ValueError(f"returns_type={returns_type!r} is unknown; use one of {RETURNS_TYPES}")
+    if num_turns != -1 and not 1 <= num_turns <= num_cards:
+        raise ValueError(
+            f"num_turns={num_turns} is out of range; use 1 to num_cards={num_cards}, or -1 for all"
+        )
+
+
+openspiel.register(
+    openspiel.Registration(
+        short_name="python_goofspiel_ii",
+        long_name="Goofspiel with imperfect information",
+        defaults={
+            "num_cards": 13,
+            "points_order": "random",
+            "returns_type": "win_loss",
+            "num_turns": -1,
+            "forced_last_round": False,
+        },
+        make_rules=GoofspielIIRules,
+        has_chance=True,
+    )
+)

@@ -1,0 +1,369 @@
+"""OpenSpiel's view of any `Rules`: one Game, one State and one Observer for all games.
+
+A game module calls `register` once, at import; then
+
+    import pyspiel
+    import spiel_dl.games
+    game = pyspiel.load_game("python_goofspiel_ii(num_cards=5)")
+
+gives a `RulesGame`. Its `rules` attribute is the batched form of the same game, and a
+`RulesState`'s `batch` is the batch of one from which it answers.
+
+Observers answer every `IIGObservationType`. Their pieces are, in this order: with
+`private_info=SINGLE_PLAYER` the observing player's one-hot, `player`; with `public_info` the
+rules' public pieces; with SINGLE_PLAYER that player's private pieces under their own names, with
+ALL_PLAYERS both players' under names that begin with `player_0_` and `player_1_`. A piece without
+entries is left out. So the information state tensor is `Rules.information_state_tensor`, and the
+observation of everything is `Rules.history_tensor`. Strings are the tensors, written as text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.games import rules
+
+Parameter = bool | int | float | str
+RulesMaker = Callable[..., rules.Rules]
+
+
+@dataclasses.dataclass(frozen=True)
+class Registration:
+    """What is known of a game before its parameters are.
+
+    Attributes:
+      short_name: the name in game strings, such as "python_leduc".
+      long_name: the name for people.
+      defaults: every parameter with its default, which also tells its type.
+      make_rules: called with all parameters as keyword arguments; raises ValueError if one of
+        them is out of range.
+      has_chance: whether the game with default parameters has chance events.
+    """
+
+    short_name: str
+    long_name: str
+    defaults: Mapping[str, Parameter]
+    make_rules: RulesMaker
+    has_chance: bool
+
+
+def register(registration: Registration) -> None:
+    """Makes a game known to `pyspiel.load_game`."""
+    # A class rather than a function: OpenSpiel's registry is destroyed after the interpreter, and
+    # would abort the process if it held the last reference to what creates the games. A class is
+    # part of reference cycles and so survives.
+    name = registration.make_rules.__name__.replace("Rules", "Game")
+    game_class = type(name, (RulesGame,), {"registration": registration})
+    pyspiel.register_game(_game_type(registration, registration.has_chance), game_class)
+
+
+class RulesGame(pyspiel.Game):
+    """An OpenSpiel game that plays a `Rules`.
+
+    Attributes:
+      registration: what was registered, of the subclass that `register` makes.
+      rules: the game's rules.
+      root: the node of the initial state, shared by all of the game's states.
+    """
+
+    registration: Registration
+
+    def __init__(self, params: Mapping[str, Parameter] | None = None):
+        """Raises ValueError if a parameter is unknown, of a wrong type or out of range."""
+        parameters = _complete_parameters(self.registration, params or {})
+        self.rules = self.registration.make_rules(**parameters)
+        info = pyspiel.GameInfo(
+            num_distinct_actions=self.rules.num_actions,
+            max_chance_outcomes=self.rules.num_chance_outcomes,
+            num_players=2,
+            min_utility=self.rules.min_utility,
+            max_utility=self.rules.max_utility,
+            utility_sum=0.0,
+            max_game_length=self.rules.max_game_length,
+        )
+        game_type = _game_type(self.registration, has_chance=self.rules.max_chance_nodes > 0)
+        super().__init__(game_type, info, parameters)
+        self.root = _Node.of(self.rules, self.rules.initial_state())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By this module's function: loading it registers the games in the loading process.
+        return _load_game, (str(self),)
+
+    def new_initial_state(self) -> RulesState:
+        """The state at the root."""
+        return RulesState(self)
+
+    def max_chance_nodes_in_history(self) -> int:
+        """The largest number of chance events in a history."""
+        return self.rules.max_chance_nodes
+
+    def make_py_observer(
+        self,
+        iig_obs_type: pyspiel.IIGObservationType | None = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> RulesObserver:
+        """An observer; without a type, that of OpenSpiel's observation tensor.
+
+        Raises:
+          ValueError: if there are observation parameters, as no game here has any.
+        """
+        if isinstance(iig_obs_type, Mapping):
+            # OpenSpiel's C++ side passes the parameters first when it has no observation type.
+            iig_obs_type, params = None, iig_obs_type
+        if params:
+            raise ValueError(f"observation parameters {dict(params)} are unknown; pass none")
+        return RulesObserver(
+            self.rules, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        )
+
+
+def _load_game(game_string: str) -> RulesGame:
+    return pyspiel.load_game(game_string)
+
+
+class RulesState(pyspiel.State):
+    """A history of a `RulesGame`.
+
+    OpenSpiel clones a Python state by making an initial one and deep-copying the attributes, and
+    serializes it by pickling them. So there is a single attribute, and its copy is itself.
+    """
+
+    def __init__(self, game: RulesGame):
+        """The state at the game's root; called by `RulesGame.new_initial_state` only."""
+        super().__init__(game)
+        self._node = game.root
+
+    @property
+    def batch(self) -> rules.StateBatch:
+        """This state as a batch of one, for the game's rules."""
+        return self._node.batch
+
+    def current_player(self) -> int:
+        """Id of the player to move, or -1 for chance, -4 if the game is over."""
+        return self._node.player
+
+    def is_terminal(self) -> bool:
+        """Whether the game is over."""
+        return self._node.player == rules.TERMINAL_PLAYER
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """All (outcome, probability), where chance acts; outcomes in ascending order.
+
+        Raises:
+          ValueError: where chance does not act.
+        """
+        if self._node.player != rules.CHANCE_PLAYER:
+            raise ValueError(
+                f"chance does not act here, player {self._node.player} does; "
+                "ask is_chance_node() first"
+            )
+        probabilities = self._rules.chance_probabilities(self.batch).numpy()[0]
+        return [(outcome, probabilities[outcome].item()) for outcome in self._possible_actions()]
+
+    def returns(self) -> list[float]:
+        """Both players' utilities; 0 unless the game is over."""
+        if not self.is_terminal():
+            return [0.0, 0.0]
+        utility = self._rules.returns(self.batch).item()
+        # Not -utility, which would print the draw's zero with a sign.
+        return [utility, 0.0 - utility]
+
+    def _legal_actions(self, player: int) -> list[int]:
+        # OpenSpiel asks for the player to move only.
+        return self._possible_actions()
+
+    def _apply_action(self, action: int) -> None:
+        """Moves on; raises ValueError for an action or outcome that is not possible here."""
+        possible = self._possible_actions()
+        if action not in possible:
+            raise ValueError(
+                f"action {action} is not possible for player {self._node.player} after the "
+                f"history {self.history()}; use one of {possible}"
+            )
+        game_rules = self._rules
+        batch = game_rules.apply(self.batch, torch.tensor([action]))
+        self._node = _Node.of(game_rules, batch)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return self._rules.action_to_string(int(player), action)
+
+    def __str__(self) -> str:
+        """The whole state, hidden parts included, for people."""
+        return self._rules.describe(self.batch)
+
+    @property
+    def _rules(self) -> rules.Rules:
+        return self.get_game().rules
+
+    def _possible_actions(self) -> list[int]:
+        """Legal actions of the player to move, or chance's outcomes, in ascending order."""
+        node = self._node
+        if node.possible_actions is None:
+            if node.player == rules.CHANCE_PLAYER:
+                possible = self._rules.chance_probabilities(node.batch)
+            else:
+                possible = self._rules.legal_actions(node.batch)
+            node.possible_actions = possible.numpy()[0].nonzero()[0].tolist()
+        return list(node.possible_actions)
+
+
+class _Node:
+    """What all clones of a state share: a batch of one, and what was already worked out of it.
+
+    Attributes:
+      batch: the state.
+      player: who acts.
+      possible_actions: legal actions or chance outcomes, once somebody asked.
+    """
+
+    def __init__(self, batch: rules.StateBatch, player: int):
+        self.batch = batch
+        self.player = player
+        self.possible_actions: list[int] | None = None
+
+    @classmethod
+    def of(cls, game_rules: rules.Rules, batch: rules.StateBatch) -> _Node:
+        return cls(batch, int(game_rules.current_player(batch).item()))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Node:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Arrays are pickled in less than a tenth of the time that tensors need.
+        names = [field.name for field in dataclasses.fields(self.batch)]
+        arrays = [getattr(self.batch, name).numpy() for name in names]
+        return _unpickle_node, (type(self.batch), arrays, self.player)
+
+
+def _unpickle_node(batch_type: type, arrays: list[np.ndarray], player: int) -> _Node:
+    return _Node(batch_type(*(torch.from_numpy(array) for array in arrays)), player)
+
+
+class RulesObserver:
+    """Observes a `RulesState`, as OpenSpiel's Python observers do.
+
+    Attributes:
+      tensor: float32 [D], what `set_from` saw last.
+      dict: the pieces' names and values, in order: views of `tensor`.
+    """
+
+    def __init__(self, game_rules: rules.Rules, iig_obs_type: pyspiel.IIGObservationType):
+        self._rules = game_rules
+        self._perfect_recall = iig_obs_type.perfect_recall
+        self._public = iig_obs_type.public_info
+        private = iig_obs_type.private_info
+        self._own = private == pyspiel.PrivateInfoType.SINGLE_PLAYER
+        self._all = private == pyspiel.PrivateInfoType.ALL_PLAYERS
+        self._pieces = self._make_pieces()
+        sizes = [math.prod(shape) for shape in self._pieces.values()]
+        self.tensor = np.zeros(sum(sizes), dtype=np.float32)
+        self.dict: dict[str, np.ndarray] = {}
+        start = 0
+        for (name, shape), size in zip(self._pieces.items(), sizes, strict=True):
+            self.dict[name] = self.tensor[start : start + size].reshape(shape)
+            start += size
+
+    def set_from(self, state: RulesState, player: int) -> None:
+        """Writes into `tensor`, and so into `dict`, what `player` observes.
+
+        Raises:
+          ValueError: if `player` is neither 0 nor 1.
+        """
+        self.tensor[:] = self._observe(state, player)
+
+    def string_from(self, state: RulesState, player: int) -> str:
+        """What `player` observes, as text; equal exactly where the tensors are equal.
+
+        Raises:
+          ValueError: if `player` is neither 0 nor 1.
+        """
+        return rules.strings_of_pieces(self._pieces, self._observe(state, player))
+
+    def _make_pieces(self) -> dict[str, tuple[int, ...]]:
+        pieces: dict[str, tuple[int, ...]] = {}
+        private = self._rules.private_pieces(self._perfect_recall)
+        if self._own:
+            pieces["player"] = (2,)
+        if self._public:
+            pieces.update(self._rules.public_pieces(self._perfect_recall))
+        if self._own:
+            pieces.update(private)
+        if self._all:
+            for player in (0, 1):
+                pieces.update({f"player_{player}_{name}": private[name] for name in private})
+        return {name: shape for name, shape in pieces.items() if math.prod(shape)}
+
+    def _observe(self, state: RulesState, player: int) -> np.ndarray:
+        """All pieces in order, as one row: float32 [D]."""
+        if player not in (0, 1):
+            raise ValueError(f"player={player} cannot observe; use player 0 or 1")
+        batch, recall = state.batch, self._perfect_recall
+        parts = [_NOTHING]
+        if self._own:
+            parts.append(_PLAYER_ONE_HOT[player])
+        if self._public:
+            parts.append(self._rules.public_tensor(batch, recall).numpy()[0])
+        observed = (player,) if self._own else (0, 1) if self._all else ()
+        parts += [self._rules.private_tensor(batch, p, recall).numpy()[0] for p in observed]
+        return np.concatenate(parts)
+
+
+_NOTHING = np.zeros(0, dtype=np.float32)
+_PLAYER_ONE_HOT = np.eye(2, dtype=np.float32)
+
+
+def _game_type(registration: Registration, has_chance: bool) -> pyspiel.GameType:
+    chance_modes = pyspiel.GameType.ChanceMode
+    return pyspiel.GameType(
+        short_name=registration.short_name,
+        long_name=registration.long_name,
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=(
+            chance_modes.EXPLICIT_STOCHASTIC if has_chance else chance_modes.DETERMINISTIC
+        ),
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=True,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification=dict(registration.defaults),
+        default_loadable=True,
+        provides_factored_observation_string=True,
+    )
+
+
+def _complete_parameters(
+    registration: Registration, params: Mapping[str, Parameter]
+) -> dict[str, Parameter]:
+    """The given parameters and the defaults of all others.
+
+    Raises:
+      ValueError: if a parameter is unknown or of another type than its default.
+    """
+    complete = dict(registration.defaults)
+    for name, value in params.items():
+        if name not in complete:
+            raise ValueError(
+                f"{registration.short_name} has no parameter {name!r}; "
+                f"use some of {sorted(complete)}"
+            )
+        expected = type(complete[name])
+        if type(value) is not expected:
+            raise ValueError(
+                f"{name}={value!r} of {registration.short_name} is of type "
+                f"{type(value).__name__}; give a value of type {expected.__name__}, "
+                f"such as {complete[name]!r}"
+            )
+        complete[name] = value
+    return complete

@@ -1,0 +1,331 @@
+"""Oshi-Zumo with hidden bids, for two players.
+
+A wrestler stands in the middle of 2 S + 1 locations. Both players have coins. In every round each
+commits a bid, player 0 first, which player 1 cannot see. The higher bid pushes the wrestler one
+location towards the other player's side, a draw leaves it. Both bids are spent and never revealed:
+a referee tells only who won the round, and when the game is over. The wrestler's location is
+public, as it follows from the rounds' winners. A player's utility is 1 if the wrestler ends beyond
+the centre on the other player's side, -1 on its own side, and 0 at the centre. Pushing it off the
+board ends the game at once. The twin, in which bids are revealed, is OpenSpiel's `oshi_zumo`,
+whose action ids are used here: action b bids b coins.
+
+Parameters:
+  coins: C, what each player has at the start; from 1 to 32766.
+  min_bid: M, the smallest bid. Who has fewer coins must bid them all (in the end, nothing).
+  start_location: S, how far the centre is from the last location of either side; the twin's
+    `size`. 3 makes 7 locations.
+  optimal_endgame: whether the game ends as soon as a player has fewer than M coins after a round.
+    The other one is then taken to push the wrestler one location for every M coins left, as far as
+    board and horizon go. If not, the game ends when both have no coins, as in the twin. Needs
+    M > 0.
+  horizon: the game ends after that many rounds, as in the twin. With M = 0 this alone bounds a
+    game's length, and every tensor with perfect recall grows with it.
+
+The defaults are the setting of the DL-CFR paper (Kovařík et al. 2021, Table 2).
+
+Observation pieces with perfect recall; T is the largest number of rounds:
+
+  piece             shape   meaning
+  player_0_has_bid  T       public: whether player 0 has bid in the round
+  round_winners     T, 3    public: one-hot of player 0 won, draw, player 1 won
+  game_over         1       public: whether the game is over
+  bids              T, C+1  private: the own bid of every round
+
+and without:
+
+  location          2 S+3   public: one-hot of the wrestler's location, and off either side
+  player_0_has_bid  1       public: whether player 0 has bid in the current round
+  game_over         1       public: as above
+  coins             C+1     private: one-hot of the own coins left
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from spiel_dl.games import openspiel, rules
+
+_MAX_COINS = 32766  # bids are stored as int16, plus one
+
+
+@dataclasses.dataclass(frozen=True)
+class OshiZumoIIState(rules.StateBatch):
+    """A batch of states.
+
+    Attributes:
+      step: int32 [B], how many bids have been made; 2 T + 1 more once the game is over.
+      bids: int16 [B, 2 T], player 0's bids in the order of rounds, then player 1's, each plus 1;
+        0 where there is none yet.
+      coins: int16 [B, 2], both players' coins left.
+      location: int16 [B], the wrestler's distance from the centre; positive where player 0 wins.
+    """
+
+    step: torch.Tensor
+    bids: torch.Tensor
+    coins: torch.Tensor
+    location: torch.Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tables:
+    """Constant tensors on one device. The first six tell what a state's step means.
+
+    Attributes:
+      player: int8 [4T+2], who acts.
+      round_index: int16 [4T+2], how many rounds are over.
+      rounds_left: int16 [4T+2], how many rounds the horizon leaves; at most C.
+      next_step: int32 [4T+2], the step after.
+      acts: int16 [4T+2, 2], one-hot of the player who acts.
+      writes: bool [4T+2, 2T], the entry of `bids` that is filled.
+      bid: int16 [A], all bids.
+      bid_bits: float32 [A+1, A], one-hot of a bid plus 1; zeros for none, 0.
+      winner_bits: float32 [4, 3], one-hot of 1 player 0 won, 2 draw, 3 player 1 won; zeros for 0.
+    """
+
+    player: torch.Tensor
+    round_index: torch.Tensor
+    rounds_left: torch.Tensor
+    next_step: torch.Tensor
+    acts: torch.Tensor
+    writes: torch.Tensor
+    bid: torch.Tensor
+    bid_bits: torch.Tensor
+    winner_bits: torch.Tensor
+
+
+class OshiZumoIIRules(rules.Rules):
+    """Oshi-Zumo with hidden bids; the module's docstring has the rules.
+
+    Attributes:
+      coins, min_bid, start_location, optimal_endgame, horizon: as given.
+      max_rounds: T, the largest number of rounds.
+    """
+
+    def __init__(
+        self,
+        coins: int = 8,
+        min_bid: int = 1,
+        start_location: int = 3,
+        optimal_endgame: bool = True,
+        horizon: int = 1000,
+    ):
+        """Raises ValueError for parameters out of their range."""
+        _check_parameters(coins, min_bid, start_location, optimal_endgame, horizon)
+        self.coins = coins
+        self.min_bid = min_bid
+        self.start_location = start_location
+        self.optimal_endgame = optimal_endgame
+        self.horizon = horizon
+        self.max_rounds = horizon
+        if min_bid > 0:
+            # Bidding as little as possible takes longest. A remainder below the minimum is bid,
+            # too, unless the endgame is cut off.
+            remainder = 0 if optimal_endgame else coins % min_bid
+            self.max_rounds = min(horizon, coins // min_bid + (remainder > 0))
+        self._tables: dict[torch.device, _Tables] = {}
+        self.num_actions = coins + 1
+        self.num_chance_outcomes = 0
+        self.max_game_length = 2 * self.max_rounds
+        self.max_chance_nodes = 0
+        self.min_utility = -1.0
+        self.max_utility = 1.0
+
+    def initial_state(
+        self, batch_size: int = 1, device: torch.device | str = "cpu"
+    ) -> OshiZumoIIState:
+        """A batch of B copies of the root."""
+        return OshiZumoIIState(
+            step=torch.zeros(batch_size, dtype=torch.int32, device=device),
+            bids=torch.zeros((batch_size, 2 * self.max_rounds), dtype=torch.int16, device=device),
+            coins=torch.full((batch_size, 2), self.coins, dtype=torch.int16, device=device),
+            location=torch.zeros(batch_size, dtype=torch.int16, device=device),
+        )
+
+    def current_player(self, state: OshiZumoIIState) -> torch.Tensor:
+        """Who acts: int8 [B]."""
+        return self._tables_of(state).player.index_select(0, state.step)
+
+    def legal_actions(self, state: OshiZumoIIState) -> torch.Tensor:
+        """The bids from the minimum to all coins, or all coins if they are fewer: bool [B, A]."""
+        tables = self._tables_of(state)
+        acts = tables.acts.index_select(0, state.step)
+        # -1 where nobody acts, so that no bid is as small.
+        coins = ((state.coins + 1) * acts).sum(dim=1, keepdim=True) - 1
+        return (tables.bid >= coins.clamp(max=self.min_bid)) & (tables.bid <= coins)
+
+    def apply(self, state: OshiZumoIIState, action: torch.Tensor) -> OshiZumoIIState:
+        """The successors under `action` (int64 [B]): the player to move bids so many coins."""
+        tables = self._tables_of(state)
+        spent = action.to(torch.int16).unsqueeze(1)
+        writes = tables.writes.index_select(0, state.step)
+        acts = tables.acts.index_select(0, state.step)
+        bids = torch.where(writes, spent + 1, state.bids)
+        coins = state.coins - spent * acts
+        step = tables.next_step.index_select(0, state.step)
+        # Player 0's bid, plus 1, in the round that player 1 closes now; 0 in all other cases.
+        first = (bids[:, : self.max_rounds] * writes[:, self.max_rounds :]).sum(
+            dim=1, dtype=torch.int16
+        )
+        closes = first > 0
+        location = state.location + (first - 1 - spent.squeeze(1)).sign() * closes
+        inside = location.abs() <= self.start_location
+        pushes = coins // self.min_bid if self.optimal_endgame else coins
+        stuck = (pushes.amin(dim=1) if self.optimal_endgame else pushes.amax(dim=1)) == 0
+        ends = (stuck | ~inside | (step == self.max_game_length)) & closes
+        if self.optimal_endgame:
+            pushes = torch.minimum(pushes, tables.rounds_left.index_select(0, step).unsqueeze(1))
+            location = location + (pushes[:, 0] - pushes[:, 1]) * (ends & inside)
+            edge = self.start_location + 1
+            location = location.clamp(min=-edge, max=edge)
+        step = step.add(ends, alpha=self.max_game_length + 1)
+        return OshiZumoIIState(step, bids, coins, location)
+
+    def returns(self, state: OshiZumoIIState) -> torch.Tensor:
+        """Player 0's utility: float64 [B]."""
+        return (state.location.sign() * self._over(state)).to(torch.float64)
+
+    def round_index(self, state: OshiZumoIIState) -> torch.Tensor:
+        """How many rounds are over: int16 [B]."""
+        return self._tables_of(state).round_index.index_select(0, state.step)
+
+    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of the public pieces; the module's docstring says what they mean."""
+        if perfect_recall:
+            return {
+                "player_0_has_bid": (self.max_rounds,),
+                "round_winners": (self.max_rounds, 3),
+                "game_over": (1,),
+            }
+        return {
+            "location": (2 * self.start_location + 3,),
+            "player_0_has_bid": (1,),
+            "game_over": (1,),
+        }
+
+    def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of the private pieces; the module's docstring says what they mean."""
+        if perfect_recall:
+            return {"bids": (self.max_rounds, self.num_actions)}
+        return {"coins": (self.num_actions,)}
+
+    def public_tensor(self, state: OshiZumoIIState, perfect_recall: bool = True) -> torch.Tensor:
+        """What everybody sees: float32 [B, Dpub]."""
+        over = self._over(state).to(torch.float32).unsqueeze(1)
+        if not perfect_recall:
+            index = state.location + (self.start_location + 1)
+            location = rules.one_hot(index, 2 * self.start_location + 3)
+            has_bid = (self.current_player(state) == 1).to(torch.float32).unsqueeze(1)
+            return torch.cat([location, has_bid, over], dim=1)
+        first, second = state.bids[:, : self.max_rounds], state.bids[:, self.max_rounds :]
+        # 1, 2, 3 as in `winner_bits`; player 1 bids last, so a round without its bid is not over.
+        outcome = (2 - (first - second).sign()) * (second > 0)
+        winners = _look_up(self._tables_of(state).winner_bits, outcome)
+        return torch.cat([(first > 0).to(torch.float32), winners, over], dim=1)
+
+    def private_tensor(
+        self, state: OshiZumoIIState, player: int, perfect_recall: bool = True
+    ) -> torch.Tensor:
+        """What `player` alone sees: float32 [B, Dpriv]."""
+        bits = self._tables_of(state).bid_bits
+        if perfect_recall:
+            start = player * self.max_rounds
+            return _look_up(bits, state.bids[:, start : start + self.max_rounds])
+        return _look_up(bits, state.coins[:, player : player + 1] + 1)
+
+    def action_to_string(self, player: int, action: int) -> str:
+        """A name of a bid, the twin's."""
+        return f"[P{player}]Bid: {action}"
+
+    def describe(self, state: OshiZumoIIState, row: int = 0) -> str:
+        """Coins, bids and the board of one row, for people; `#` is off the board."""
+        coins = state.coins[row].tolist()
+        bids = state.bids[row].reshape(2, self.max_rounds).cpu().numpy()
+        board = ["#", *"." * (2 * self.start_location + 1), "#"]
+        board[int(state.location[row]) + self.start_location + 1] = "W"
+        lines = [f"Coins: {coins[0]} {coins[1]}"]
+        lines += [f"P{p} bids: {' '.join(map(str, bids[p][bids[p] > 0] - 1))}" for p in (0, 1)]
+        return "\n".join([*lines, f"Field: {''.join(board)}"])
+
+    def _over(self, state: OshiZumoIIState) -> torch.Tensor:
+        """Whether the game is over: bool [B]."""
+        return state.step > self.max_game_length
+
+    def _tables_of(self, state: OshiZumoIIState) -> _Tables:
+        device = state.step.device
+        tables = self._tables.get(device)
+        if tables is None:
+            tables = self._tables[device] = self._make_tables(device)
+        return tables
+
+    def _make_tables(self, device: torch.device) -> _Tables:
+        rounds, bids = self.max_rounds, self.num_actions
+        made = np.arange(2 * rounds + 1)
+        player = np.append((made[:-1] % 2), rules.TERMINAL_PLAYER)
+        round_index = made // 2
+        next_step = np.minimum(made + 1, 2 * rounds)
+        writes = np.zeros((2 * rounds + 1, 2, rounds), dtype=bool)
+        writes[made[:-1], player[:-1], round_index[:-1]] = True
+        # Once the game is over, nobody acts, nothing is written, and the step stays.
+        arrays = {
+            "player": np.append(player, np.full(len(made), rules.TERMINAL_PLAYER)),
+            "round_index": np.tile(round_index, 2),
+            "rounds_left": np.tile(np.minimum(self.horizon - round_index, self.coins), 2),
+            "next_step": np.append(next_step, len(made) + made),
+            "acts": np.append(player[:, None] == [0, 1], np.zeros((len(made), 2)), axis=0),
+            "writes": np.append(writes, np.zeros_like(writes), axis=0).reshape(-1, 2 * rounds),
+            "bid": np.arange(bids),
+            "bid_bits": np.eye(bids + 1)[:, 1:],
+            "winner_bits": np.eye(4)[:, 1:],
+        }
+        types = {"player": torch.int8, "next_step": torch.int32, "writes": torch.bool}
+        types |= {"bid_bits": torch.float32, "winner_bits": torch.float32}
+        return _Tables(
+            **{
+                name: torch.from_numpy(array).to(device, types.get(name, torch.int16))
+                for name, array in arrays.items()
+            }
+        )
+
+
+def _look_up(bits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """The rows of `bits` (float32 [K, D]) at `index` (int16 [B, n]), joined: float32 [B, n D]."""
+    return torch.nn.functional.embedding(index.to(torch.int32), bits).flatten(1)
+
+
+def _check_parameters(
+    coins: int, min_bid: int, start_location: int, optimal_endgame: bool, horizon: int
+) -> None:
+    if not 1 <= coins <= _MAX_COINS:
+        raise ValueError(f"coins={coins} is out of range; use 1 to {_MAX_COINS}")
+    if not 0 <= min_bid <= coins:
+        raise ValueError(f"min_bid={min_bid} is out of range; use 0 to coins={coins}")
+    if start_location < 0:
+        raise ValueError(f"start_location={start_location} is negative; use 0 or more")
+    if optimal_endgame and min_bid == 0:
+        raise ValueError(
+            "optimal_endgame=True needs min_bid > 0, as nobody ever lacks the coins for a bid of "
+            "0; pass optimal_endgame=False, or another min_bid"
+        )
+    if horizon < 1:
+        raise ValueError(f"horizon={horizon} is out of range; use 1 or more")
+
+
+openspiel.register(
+    openspiel.Registration(
+        short_name="python_oshi_zumo_ii",
+        long_name="Oshi-Zumo with hidden bids",
+        defaults={
+            "coins": 8,
+            "min_bid": 1,
+            "start_location": 3,
+            "optimal_endgame": True,
+            "horizon": 1000,
+        },
+        make_rules=OshiZumoIIRules,
+        has_chance=False,
+    )
+)

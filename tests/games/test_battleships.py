@@ -1,0 +1,566 @@
+"""python_battleships against OpenSpiel's battleship, formulas, and boards in plain Python."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games.battleships import BattleshipsRules, BattleshipsState
+from spiel_dl.games.battleships_fleets import count_fleets
+from spiel_dl.games.rules import ConsistentHistories, Rules
+from tests.games import conformance, twins
+
+TERMINAL = pyspiel.PlayerId.TERMINAL
+
+
+def _twin(rules: BattleshipsRules) -> pyspiel.Game:
+    """OpenSpiel's game with the same parameters."""
+
+    def listed(values: Iterable[float]) -> str:
+        return f"[{';'.join(map(str, values))}]"
+
+    return pyspiel.load_game(
+        f"battleship(board_width={rules.board_width},board_height={rules.board_height},"
+        f"ship_sizes={listed(rules.ship_sizes)},ship_values={listed(rules.ship_values)},"
+        f"num_shots={rules.num_shots},loss_multiplier=1.0,"
+        f"allow_repeated_shots={str(rules.allow_repeated_shots).lower()})"
+    )
+
+
+def _play(rules: BattleshipsRules, actions: Sequence[int]) -> BattleshipsState:
+    state = rules.initial_state()
+    for action in actions:
+        state = rules.apply(state, torch.tensor([action]))
+    return state
+
+
+def _levels(rules: Rules, state: BattleshipsState, length: int) -> Iterator[tuple]:
+    """All histories from a state on, level by level: states and their actions, int64 [H, L]."""
+    actions = torch.zeros((1, length), dtype=torch.int64)
+    while state.batch_size:
+        yield state, actions
+        parent, action, _ = rules.successors(state)
+        state = rules.apply(state.take(parent), action)
+        actions = torch.cat([actions[parent], action[:, None]], dim=1)
+
+
+def _assert_equals_twin(rules: BattleshipsRules, start: Sequence[int] = ()) -> int:
+    """Compares all histories that begin with `start`; returns how many there are."""
+    root = _twin(rules).new_initial_state()
+    for action in start:
+        root.apply_action(action)
+    partitions: list[tuple[dict, dict]] = [({}, {}), ({}, {})]
+    count, twin_states = 0, {(0,) * len(start): root}
+    for states, actions in _levels(rules, _play(rules, start), len(start)):
+        histories = list(map(tuple, actions.tolist()))
+        count += len(histories)
+        if count > 1:
+            twin_states = {key: twin_states[key[:-1]].child(key[-1]) for key in histories}
+        player, returns = rules.current_player(states).tolist(), rules.returns(states).tolist()
+        legal = [np.flatnonzero(line).tolist() for line in rules.legal_actions(states).numpy()]
+        tensors = [
+            np.packbits(rules.information_state_tensor(states, p).numpy() > 0, axis=1)
+            for p in (0, 1)
+        ]
+        for row, key in enumerate(histories):
+            twin = twin_states[key]
+            assert player[row] == twin.current_player(), key
+            assert legal[row] == twin.legal_actions(), key
+            assert [returns[row], -returns[row]] == twin.returns(), key
+            for p, (to_twin, to_ours) in enumerate(partitions):
+                mine, theirs = tensors[p][row].tobytes(), twin.information_state_string(p)
+                assert to_twin.setdefault(mine, theirs) == theirs, key
+                assert to_ours.setdefault(theirs, mine) == mine, key
+    return count
+
+
+def test_equals_twin_at_every_history_of_a_2x2_board() -> None:
+    assert _assert_equals_twin(BattleshipsRules(2, 2, "[2]", returns_type="ship_values")) == 12_373
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        # 49 pairs of fleets, and all shots: 1 + 6 + 36 + 36 * 5 + 36 * 25 less early ends.
+        ({"board_width": 3, "board_height": 2, "ship_sizes": "[2]", "num_shots": 2}, 52_095),
+        # Shots may repeat, so nothing is forced: 16 * (1 + 4 + 4**2 + 4**3 + ends).
+        (
+            {
+                "board_width": 2,
+                "board_height": 2,
+                "ship_sizes": "[2]",
+                "num_shots": 3,
+                "allow_repeated_shots": True,
+                "ship_values": "[2.5]",
+            },
+            None,
+        ),
+        # Two ships of one size, and two of different worth.
+        ({"board_width": 2, "board_height": 2, "ship_sizes": "[2;2]", "num_shots": 3}, None),
+        (
+            {
+                "board_width": 3,
+                "board_height": 1,
+                "ship_sizes": "[1;1]",
+                "ship_values": "[2;3]",
+                "allow_repeated_shots": True,
+                "num_shots": 2,
+            },
+            None,
+        ),
+        # A ship of one tile in the middle of three leaves none for the ship of two.
+        ({"board_width": 3, "board_height": 1, "ship_sizes": "[1;2]"}, None),
+    ],
+)
+def test_equals_twin_at_every_history(parameters: dict, expected: int | None) -> None:
+    count = _assert_equals_twin(BattleshipsRules(returns_type="ship_values", **parameters))
+    assert count > 100
+    assert expected in (None, count)
+
+
+@pytest.mark.parametrize("first", [(6, 6), (7, 13), (13, 10)])
+def test_equals_twin_where_placements_must_leave_room(first: tuple[int, int]) -> None:
+    rules = BattleshipsRules(3, 2, "[2;2;2]", returns_type="ship_values", num_shots=2)
+    assert rules.fleets.next_prefix is not None
+    assert _assert_equals_twin(rules, first) > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fleets", [(6, 12), (7, 7), (13, 10)])
+def test_equals_twin_at_every_history_of_two_fleets_on_a_3x2_board(fleets: Sequence[int]) -> None:
+    rules = BattleshipsRules(3, 2, "[2]", returns_type="ship_values")
+    # There are 49 pairs of fleets, and all have as many sequences of shots.
+    assert _assert_equals_twin(rules, fleets) == _count_after_placement(6, 2, 6)
+
+
+@pytest.mark.parametrize(
+    ("rules", "num_games"),
+    [
+        (BattleshipsRules(3, 3, "[2;2]", returns_type="ship_values"), 40),
+        (BattleshipsRules(3, 3, "[3;2;2]", True, "ship_values", "[3;2;1]", 7), 40),
+        (BattleshipsRules(5, 5, "[3;2;2]", returns_type="ship_values", num_shots=20), 15),
+        (BattleshipsRules(returns_type="ship_values", ship_values="[1;2;4;8;16]"), 3),
+        (BattleshipsRules(7, 10, "[1;5;5]", returns_type="ship_values"), 3),
+    ],
+)
+def test_random_games_equal_the_twins(rules: BattleshipsRules, num_games: int) -> None:
+    twin, generator = _twin(rules), random.Random(0)
+    for _ in range(num_games):
+        state, twin_state = rules.initial_state(), twin.new_initial_state()
+        while True:
+            assert rules.current_player(state).item() == twin_state.current_player()
+            legal = twin_state.legal_actions()
+            assert rules.legal_actions(state)[0].nonzero()[:, 0].tolist() == legal
+            value = rules.returns(state).item()
+            assert [value, -value] == twin_state.returns()
+            if twin_state.is_terminal():
+                break
+            action = generator.choice(legal)
+            state = rules.apply(state, torch.tensor([action]))
+            twin_state.apply_action(action)
+
+
+def test_value_equals_the_twins() -> None:
+    rules = BattleshipsRules(2, 2, "[2]", returns_type="ship_values", num_shots=3)
+    ours = pyspiel.load_game(
+        "python_battleships(board_width=2,board_height=2,ship_sizes=[2],"
+        "returns_type=ship_values,num_shots=3)"
+    )
+    value = twins.game_value(ours)
+    assert value == pytest.approx(twins.game_value(_twin(rules)), abs=1e-9)
+    assert 0 < value < 1  # who shoots first has an advantage
+
+
+class _Board:
+    """One player's board in plain Python."""
+
+    def __init__(self, width: int, height: int, ships: list[set[int]]):
+        self.width, self.height, self.ships = width, height, ships
+        self.shots: list[int] = []
+
+    def announce(self, tile: int) -> int:
+        """What is said of a shot: 0 for a miss, 1 for a hit, 2 for a sunk ship."""
+        self.shots.append(tile)
+        for ship in self.ships:
+            if tile in ship:
+                return 2 if ship <= set(self.shots) else 1
+        return 0
+
+    def sunk(self) -> bool:
+        return all(ship <= set(self.shots) for ship in self.ships)
+
+
+def _ship(width: int, height: int, size: int, action: int) -> set[int]:
+    tile = action % (width * height)
+    step = 1 if action < 2 * width * height else width
+    return {tile + step * index for index in range(size)}
+
+
+@pytest.mark.parametrize("allow_repeated_shots", [False, True])
+def test_announcements_and_winners_equal_plain_python(allow_repeated_shots: bool) -> None:
+    rules = BattleshipsRules(3, 3, "[2;2]", allow_repeated_shots, num_shots=8)
+    generator, results = random.Random(5), set()
+    for _ in range(60):
+        state, boards = rules.initial_state(), [_Board(3, 3, []), _Board(3, 3, [])]
+        said = []
+        for move in itertools.count():
+            if rules.current_player(state).item() == TERMINAL:
+                break
+            player = move % 2
+            assert rules.current_player(state).item() == player
+            assert rules.returns(state).item() == 0
+            action = generator.choice(rules.legal_actions(state)[0].nonzero()[:, 0].tolist())
+            state = rules.apply(state, torch.tensor([action]))
+            if move < 4:
+                boards[player].ships.append(_ship(3, 3, 2, action))
+            else:
+                said.append(boards[1 - player].announce(action))
+            assert rules.round_index(state).item() == (move + 1) // 2
+        outcomes = state.record[0, 4 + 16 :].tolist()
+        assert outcomes == said + [-1] * (16 - len(said))
+        assert move == 4 + 16 or boards[0].sunk() or boards[1].sunk()
+        assert rules.returns(state).item() == boards[1].sunk() - boards[0].sunk()
+        results.add(rules.returns(state).item())
+    assert results == {-1, 0, 1}
+
+
+def _count_after_placement(num_tiles: int, fleet_tiles: int, num_shots: int) -> int:
+    """Histories after one placement of both fleets, without repeated shots.
+
+    Before move m player 0 has shot ceil(m / 2) times, player 1 floor(m / 2) times, in any of their
+    orders that leave the fleet afloat: of all sets of t tiles, C(n - k, t - k) contain its k tiles.
+    """
+
+    def afloat(shots: int) -> int:
+        sets = math.comb(num_tiles, shots)
+        if shots >= fleet_tiles:
+            sets -= math.comb(num_tiles - fleet_tiles, shots - fleet_tiles)
+        return sets * math.factorial(shots)
+
+    count = 1
+    for move in range(2 * num_shots):
+        own, other = move // 2, (move + 1) // 2
+        count += afloat(own) * afloat(other) * (num_tiles - own)
+    return count
+
+
+def test_number_of_fleets() -> None:
+    assert count_fleets(2, 2, [2]) == 4
+    assert count_fleets(3, 2, [2]) == 7
+    # 12 places for a first ship of two; the second has 12 - 5 in a corner's, and so on.
+    assert count_fleets(3, 3, [2, 2]) == 88
+    assert count_fleets(5, 5, [3, 2, 2]) == 25_596
+    assert count_fleets(3, 1, [1, 2]) == 2
+    assert count_fleets(3, 1, [1, 1, 1]) == 6
+    assert count_fleets(2, 2, [2, 2, 2]) == 0
+    for width, height, sizes in [(3, 3, [2, 2]), (4, 2, [3, 1, 2]), (3, 2, [2, 2, 2])]:
+        ships = [
+            [
+                ship
+                for action in range(width * height, 3 * width * height)
+                if _fits(width, height, size, action)
+                for ship in [frozenset(_ship(width, height, size, action))]
+            ]
+            for size in sizes
+        ]
+        fleets = [fleet for fleet in itertools.product(*ships) if _disjoint(fleet)]
+        assert count_fleets(width, height, sizes) == len(fleets)
+
+
+def _fits(width: int, height: int, size: int, action: int) -> bool:
+    kind, tile = divmod(action, width * height)
+    row, column = divmod(tile, width)
+    return column + size <= width if kind == 1 else row + size <= height and size > 1
+
+
+def _disjoint(fleet: Iterable[frozenset[int]]) -> bool:
+    fleet = list(fleet)
+    return len(frozenset().union(*fleet)) == sum(map(len, fleet))
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "ship_sizes", "num_shots"),
+    [(2, 2, [2], 4), (3, 2, [2], 2), (2, 2, [2, 2], 4), (2, 2, [2, 1], 3)],
+)
+def test_formula_for_histories_equals_enumeration(
+    width: int, height: int, ship_sizes: list[int], num_shots: int
+) -> None:
+    sizes = f"[{';'.join(map(str, ship_sizes))}]"
+    rules = BattleshipsRules(width, height, sizes, num_shots=num_shots)
+    num_fleets = count_fleets(width, height, ship_sizes)
+    by_length = [len(states.next_move) for states, _ in _levels(rules, rules.initial_state(), 0)]
+    after_placement = _count_after_placement(width * height, sum(ship_sizes), num_shots)
+    assert sum(by_length[2 * len(ship_sizes) :]) == num_fleets**2 * after_placement
+    if (width, height, ship_sizes) == (2, 2, [2]):
+        assert sum(by_length) == 12_373
+
+
+def test_sizes_of_the_papers_games() -> None:
+    # The SePoT paper says roughly 10^14 and 10^57.
+    assert 88**2 * _count_after_placement(9, 4, 9) == pytest.approx(1.06e15, rel=5e-3)
+    assert 25_596**2 * _count_after_placement(25, 7, 25) == pytest.approx(7.38e58, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        BattleshipsRules(3, 1, "[2]", True, "ship_values", "[3]", 2),
+        BattleshipsRules(3, 1, "[1;2]"),
+        BattleshipsRules(2, 1, "[1]"),
+    ],
+)
+def test_rules_conform(rules: BattleshipsRules) -> None:
+    conformance.check_rules(rules, max_histories=10_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "rules", [BattleshipsRules(2, 2, "[2]"), BattleshipsRules(3, 2, "[2;2;2]", num_shots=6)]
+)
+def test_larger_rules_conform(rules: BattleshipsRules) -> None:
+    conformance.check_rules(rules, max_histories=1_000_000)
+
+
+def test_openspiel_game_conforms() -> None:
+    parameters = "board_width=4,board_height=3,ship_sizes=[3;2]"
+    conformance.check_openspiel_game(pyspiel.load_game(f"python_battleships({parameters})"))
+
+
+def test_largest_board_loads_and_plays() -> None:
+    game = pyspiel.load_game("python_battleships")
+    assert game.num_distinct_actions() == 300
+    pyspiel.random_sim_test(game, num_sims=1, serialize=False, verbose=False)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        BattleshipsRules(2, 2, "[2]", num_shots=3),
+        BattleshipsRules(3, 1, "[1;2]"),
+        pytest.param(BattleshipsRules(2, 2, "[2]"), marks=pytest.mark.slow),
+        pytest.param(BattleshipsRules(3, 2, "[2]", num_shots=2), marks=pytest.mark.slow),
+    ],
+)
+def test_reconstruction_equals_filtering_at_every_public_state(rules: BattleshipsRules) -> None:
+    num_public_states = 0
+    for states, actions in _levels(rules, rules.initial_state(), 0):
+        public, group = torch.unique(rules.public_tensor(states), dim=0, return_inverse=True)
+        num_public_states += len(public)
+        members: list[set] = [set() for _ in public]
+        for index, history in zip(group.tolist(), map(tuple, actions.tolist()), strict=True):
+            members[index].add(history)
+        for row, expected in zip(public, members, strict=True):
+            found = rules.consistent_histories(row)
+            assert _histories(found) == expected
+            assert found.num_seen == len(expected) == found.states.batch_size
+    assert num_public_states > 100
+
+
+def _histories(found: ConsistentHistories) -> set[tuple[int, ...]]:
+    assert found.complete
+    assert bool((found.chance_reach == 1).all())
+    return set(map(tuple, found.actions.tolist()))
+
+
+def _random_game(rules: BattleshipsRules, generator: random.Random) -> Iterator[tuple]:
+    """The states of a random game, each with its actions from the root."""
+    state, actions = rules.initial_state(), []
+    while True:
+        yield state, actions
+        legal = rules.legal_actions(state)[0].nonzero()[:, 0].tolist()
+        if not legal:
+            return
+        actions = [*actions, generator.choice(legal)]
+        state = rules.apply(state, torch.tensor(actions[-1:]))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        BattleshipsRules(2, 2, "[2]"),
+        BattleshipsRules(3, 2, "[2]"),
+        BattleshipsRules(3, 2, "[2;2]", allow_repeated_shots=True, num_shots=5),
+        BattleshipsRules(3, 2, "[2;2;2]"),
+        BattleshipsRules(3, 3, "[2;1]"),
+    ],
+)
+def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> None:
+    generator = random.Random(7)
+    for _ in range(6):
+        for state, _ in _random_game(rules, generator):
+            public = rules.public_tensor(state)[0]
+            found = rules.consistent_histories(public)
+            expected = Rules.consistent_histories(rules, public)
+            assert _histories(found) == _histories(expected)
+            by_fast, by_slow = (np.lexsort(f.states.record.numpy().T) for f in (found, expected))
+            for name in ("next_move", "record", "tiles_left", "boards"):
+                mine, theirs = (getattr(f.states, name) for f in (found, expected))
+                assert torch.equal(mine[by_fast], theirs[by_slow])
+
+
+def test_true_history_is_always_among_the_reconstructed_ones() -> None:
+    rules, generator = BattleshipsRules(5, 5, "[3;2;2]"), random.Random(11)
+    complete = 0
+    for _ in range(8):
+        for state, actions in _random_game(rules, generator):
+            found = rules.consistent_histories(rules.public_tensor(state)[0], limit=200_000)
+            if not found.complete:
+                assert found.num_seen > 200_000
+                assert found.states.batch_size == len(found.actions) == 0
+                continue
+            complete += 1
+            row = (found.actions == torch.tensor(actions, dtype=torch.int16)).all(dim=1).nonzero()
+            assert len(row) == 1
+            for name in ("next_move", "record", "tiles_left", "boards"):
+                assert torch.equal(getattr(found.states, name)[row[0]], getattr(state, name))
+    assert complete > 100
+
+
+def test_reconstruction_sees_the_public_tensor_only() -> None:
+    rules = BattleshipsRules(3, 3, "[2;2]")
+    found = rules.consistent_histories(rules.public_tensor(_play(rules, [9, 24, 12, 14, 8, 8]))[0])
+    public = rules.public_tensor(found.states)
+    assert torch.equal(public, public[:1].expand_as(public))
+    again = [rules.consistent_histories(row) for row in public[[0, -1]]]
+    assert torch.equal(again[0].actions, found.actions)
+    assert torch.equal(again[1].actions, found.actions)
+
+
+def test_reconstruction_stops_at_the_limit() -> None:
+    rules = BattleshipsRules(3, 3, "[2;2]")
+    public = rules.public_tensor(_play(rules, [9, 9, 12, 12]))[0]
+    assert rules.consistent_histories(public, limit=88**2).num_seen == 88**2
+    stopped = rules.consistent_histories(public, limit=88**2 - 1)
+    assert not stopped.complete
+    assert stopped.num_seen == 88**2
+    assert stopped.actions.shape == (0, 4)
+    # 10x10 boards have 3e10 fleets each, far too many to list even one board's.
+    rules = BattleshipsRules()
+    *_, (state, _) = itertools.islice(_random_game(rules, random.Random(0)), 20)
+    stopped = rules.consistent_histories(rules.public_tensor(state)[0], limit=10_000)
+    assert not stopped.complete
+    assert stopped.num_seen > 10_000
+
+
+def test_reconstruction_refuses_impossible_public_tensors() -> None:
+    rules = BattleshipsRules(2, 2, "[2]")
+    tile, outcome = 2, 2 + 8 * 4
+    start = rules.public_tensor(_play(rules, [4, 4]))[0]
+
+    def announced(*shots: tuple[int, int], base: torch.Tensor = start) -> torch.Tensor:
+        tensor = base.clone()
+        for index, (where, what) in enumerate(shots):
+            tensor[tile + 4 * index + where] = 1
+            tensor[outcome + 3 * index + what] = 1
+        return tensor
+
+    assert rules.consistent_histories(announced((0, 1), (0, 0))).num_seen == 2 * 2
+    impossible = {
+        "a ship of two sunk by one shot": announced((0, 2)),
+        "hits apart": announced((0, 1), (0, 0), (3, 1)),
+        "a shot repeated": announced((0, 0), (0, 0), (0, 0)),
+        "only misses": announced((0, 0), (0, 0), (3, 0)),
+        "a shot after the end": announced((0, 1), (0, 0), (1, 2), (1, 0)),
+        "shots before placements": announced((0, 0), base=torch.zeros_like(start)),
+        "second placement first": torch.eye(len(start))[1],
+        "a gap between shots": announced((0, 0)).roll(4),
+        "everything": torch.ones_like(start),
+    }
+    for reason, tensor in impossible.items():
+        with pytest.raises(ValueError, match="no history has this public tensor"):
+            pytest.fail(f"{reason}: {rules.consistent_histories(tensor)}")
+    with pytest.raises(ValueError, match=r"has shape \[5\]"):
+        rules.consistent_histories(torch.zeros(5))
+
+
+def test_tensors_by_hand() -> None:
+    rules = BattleshipsRules(2, 2, "[2;1]")
+    # Player 0: tiles 0 1 and tile 2. Player 1: tiles 1 3 and tile 0. Shots 3 (hit), 2 (sunk).
+    state = _play(rules, [4, 9, 6, 4, 3, 2])
+
+    def pieces(tensor: torch.Tensor, shapes: dict[str, tuple[int, ...]]) -> dict[str, list]:
+        sizes = [math.prod(shape) for shape in shapes.values()]
+        blocks = zip(shapes.items(), tensor[0].split(sizes), strict=True)
+        return {name: block.view(shape).nonzero().tolist() for (name, shape), block in blocks}
+
+    everywhere = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert pieces(rules.public_tensor(state), rules.public_pieces(True)) == {
+        "placements_made": everywhere,
+        "shot_tiles": [[0, 0, 3], [0, 1, 2]],
+        "shot_outcomes": [[0, 0, 1], [0, 1, 2]],
+    }
+    assert pieces(rules.public_tensor(state, False), rules.public_pieces(False)) == {
+        "placements_made": everywhere,
+        "shots_fired": [[0, 0], [0, 1]],
+        "boards": [
+            *([0, tile, 3 if tile == 2 else 0] for tile in range(4)),
+            *([1, tile, 2 if tile == 3 else 0] for tile in range(4)),
+        ],
+    }
+    assert pieces(rules.private_tensor(state, 0), rules.private_pieces(True)) == {
+        "placements": [[0, 0], [1, 2]]
+    }
+    assert pieces(rules.private_tensor(state, 1, False), rules.private_pieces(False)) == {
+        "ships": [[0, 1], [0, 3], [1, 0]]
+    }
+
+
+def test_boards_show_what_was_announced_last() -> None:
+    rules = BattleshipsRules(3, 1, "[2]", allow_repeated_shots=True)
+    hit_sunk_and_again = [3, 3, 0, 2, 0, 2]
+    assert _play(rules, hit_sunk_and_again).boards[0].tolist() == [-1, -1, 0, 1, -1, -1]
+    two_ships = BattleshipsRules(4, 1, "[2;1]", allow_repeated_shots=True)
+    # Tile 0 stays a hit when tile 1 sinks the ship, until it is shot at once more.
+    line = [4, 4, 7, 7, 0, 2, 1, 2]
+    assert _play(two_ships, line).boards[0, 4:].tolist() == [1, 2, -1, -1]
+    assert _play(two_ships, [*line, 0]).boards[0, 4:].tolist() == [2, 2, -1, -1]
+
+
+def test_words_for_people() -> None:
+    rules = BattleshipsRules(3, 2, "[2;1]")
+    assert rules.action_to_string(0, 5) == "shoot at (1, 2)"
+    assert rules.action_to_string(1, 6 + 4) == "place horizontally from (1, 1)"
+    assert rules.action_to_string(1, 12 + 2) == "place vertically from (0, 2)"
+    assert rules.describe(_play(rules, [6, 14, 11, 9, 3, 0, 5])) == (
+        "Player 0   Player 1\n"
+        "  0 1 2      0 1 2\n"
+        "0 A a .    0 . . a\n"
+        "1 . . b    1 B . A\n"
+        "ships a, b, ...; A, B, ... where hit; * missed shot; . water"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ("board_width=0", "board_width=0"),
+        ("board_height=11", "board_height=11"),
+        ("ship_sizes=[]", "at least one ship"),
+        ("ship_sizes=[2;0]", r"ship_sizes=\[2, 0\]"),
+        ("ship_sizes=3;2", "not a list of integers"),
+        ("ship_sizes=[11]", "do not fit on a 10x10 board"),
+        ("board_width=2,board_height=2,ship_sizes=[2;2;2]", "do not fit on a 2x2 board"),
+        ("ship_sizes=[1;1;1;1;1;1;1;1;1;1;1]", "11 ships"),
+        ("num_shots=0", "num_shots=0"),
+        ("num_shots=101", "num_shots=101"),
+        ("num_shots=16", "num_shots=16 can sink no fleet"),
+        ("num_shots=1,returns_type=ship_values", "no ship of any worth"),
+        ("returns_type=points", "returns_type='points'"),
+        ("ship_values=[1;1;1;1;1]", "no use with returns_type=win_loss"),
+        ("returns_type=ship_values,ship_values=[1;2]", "each of the 5 ships"),
+        ("returns_type=ship_values,ship_values=[1;2;3;4;-1]", "each of the 5 ships"),
+        ("returns_type=ship_values,ship_values=[1;2;3;4;nan]", "each of the 5 ships"),
+        ("returns_type=ship_values,ship_values=[a]", r"ship_values='\[a\]'"),
+    ],
+)
+def test_refuses_bad_parameters(parameters: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pyspiel.load_game(f"python_battleships({parameters})")

@@ -1,0 +1,131 @@
+"""The conformance suite finds what is wrong with broken games."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+import torch
+
+from spiel_dl.games.goofspiel_ii import GoofspielIIRules, GoofspielIIState
+from spiel_dl.games.rules import ConsistentHistories
+from tests.games import conformance
+
+
+class _HidesWhoBids(GoofspielIIRules):
+    """Player 0's bid leaves no trace in the public tensor."""
+
+    def public_tensor(self, state: Any, perfect_recall: bool = True) -> torch.Tensor:
+        tensor = super().public_tensor(state, perfect_recall)
+        if perfect_recall:
+            start = self.num_turns * self.num_cards
+            tensor[:, start : start + self.num_turns] = 0
+        return tensor
+
+
+class _ForgetsPointCards(GoofspielIIRules):
+    """Takes the public bits of the first point card away once the second one is turned up."""
+
+    def public_tensor(self, state: Any, perfect_recall: bool = True) -> torch.Tensor:
+        tensor = super().public_tensor(state, perfect_recall)
+        if perfect_recall:
+            second = tensor[:, self.num_cards : 2 * self.num_cards].any(dim=1, keepdim=True)
+            tensor[:, : self.num_cards] *= ~second
+        return tensor
+
+
+class _ForgetsBids(GoofspielIIRules):
+    """A player does not know its own first bid."""
+
+    def private_tensor(self, state: Any, player: int, perfect_recall: bool = True) -> torch.Tensor:
+        tensor = super().private_tensor(state, player, perfect_recall)
+        if perfect_recall:
+            tensor[:, : self.num_cards] = 0
+        return tensor
+
+
+class _ForgetsChance(GoofspielIIRules):
+    """Half of the time no point card is turned up."""
+
+    def chance_probabilities(self, state: Any) -> torch.Tensor:
+        return super().chance_probabilities(state) / 2
+
+
+class _PaysEarly(GoofspielIIRules):
+    """Every state has returns."""
+
+    def returns(self, state: Any) -> torch.Tensor:
+        return torch.ones_like(super().returns(state))
+
+
+class _PaysLess(GoofspielIIRules):
+    """The announced bounds are not attained."""
+
+    def returns(self, state: Any) -> torch.Tensor:
+        return super().returns(state) / 2
+
+
+class _LooksAtValues(GoofspielIIRules):
+    """Reads a value on the host."""
+
+    def apply(self, state: Any, action: torch.Tensor) -> GoofspielIIState:
+        assert not bool((action < 0).any())
+        return super().apply(state, action)
+
+
+class _MixesRows(GoofspielIIRules):
+    """The remaining cards of a row depend on the whole batch."""
+
+    def apply(self, state: Any, action: torch.Tensor) -> GoofspielIIState:
+        after = super().apply(state, action)
+        same_length = after.step == after.step[:1]
+        remaining = after.remaining & same_length.unsqueeze(1)
+        return dataclasses.replace(after, remaining=remaining)
+
+
+class _OverlooksAHistory(GoofspielIIRules):
+    """Reconstruction leaves one history out of every larger public state."""
+
+    def consistent_histories(
+        self, public_tensor: torch.Tensor, limit: int = 1_000_000
+    ) -> ConsistentHistories:
+        found = super().consistent_histories(public_tensor, limit)
+        kept = slice(0, max(1, found.num_seen - 1))
+        rows = torch.arange(found.num_seen)[kept]
+        return ConsistentHistories(
+            True, len(rows), found.states.take(rows), found.actions[kept], found.chance_reach[kept]
+        )
+
+
+class _AnnouncesLongGames(GoofspielIIRules):
+    """The announced length is never reached."""
+
+    def __init__(self, num_cards: int):
+        super().__init__(num_cards)
+        self.max_game_length += 1
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (_HidesWhoBids, "adds no public bit"),
+        (_ForgetsPointCards, "takes a public bit away"),
+        (_ForgetsBids, "has different pasts"),
+        (_ForgetsChance, "Not equal to tolerance"),
+        (_PaysEarly, "returns before the end"),
+        (_PaysLess, "max_utility is not attained"),
+        (_LooksAtValues, "meta"),
+        (_MixesRows, "depends on its batch"),
+        (_OverlooksAHistory, "other histories than"),
+        (_AnnouncesLongGames, "max_game_length is not attained"),
+    ],
+)
+def test_broken_rules_are_found_out(broken: type[GoofspielIIRules], message: str) -> None:
+    with pytest.raises((AssertionError, RuntimeError), match=message):
+        conformance.check_rules(broken(3))
+
+
+def test_too_large_games_are_refused() -> None:
+    with pytest.raises(AssertionError, match="more than 100 histories"):
+        conformance.check_rules(GoofspielIIRules(3), max_histories=100)

@@ -1,0 +1,360 @@
+"""python_goofspiel_ii against OpenSpiel's goofspiel(imp_info=True), hand counts and the papers'."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+from open_spiel.python.observation import make_observation
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games.goofspiel_ii import GoofspielIIRules
+from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER
+from tests.games import conformance, twins
+from tests.games.openspiel_conformance import possible_actions
+
+_ORDERS = ("random", "descending", "ascending")
+_RETURNS = ("win_loss", "point_difference")
+
+
+def _game(parameters: str) -> pyspiel.Game:
+    return pyspiel.load_game(f"python_goofspiel_ii({parameters})")
+
+
+def _twin(parameters: str) -> pyspiel.Game:
+    game = f"goofspiel(imp_info=True,{parameters})"
+    return pyspiel.load_game(f"turn_based_simultaneous_game(game={game})")
+
+
+def _count_histories(rules: GoofspielIIRules) -> dict[int, int]:
+    """The number of histories by who acts in them, by expanding the rules level by level."""
+    count = dict.fromkeys((0, 1, CHANCE_PLAYER, TERMINAL_PLAYER), 0)
+    states = rules.initial_state()
+    while states.batch_size:
+        count[int(rules.current_player(states)[0])] += states.batch_size
+        parent, action, _ = rules.successors(states)
+        states = rules.apply(states.take(parent), action)
+    return count
+
+
+def _count_infosets(rules: GoofspielIIRules, player: int) -> int:
+    """The number of infosets in which `player` acts."""
+    count, states = 0, rules.initial_state()
+    while states.batch_size:
+        acting = states.take(rules.current_player(states) == player)
+        count += len(torch.unique(rules.information_state_tensor(acting, player), dim=0))
+        parent, action, _ = rules.successors(states)
+        states = rules.apply(states.take(parent), action)
+    return count
+
+
+@pytest.mark.parametrize("returns_type", _RETURNS)
+@pytest.mark.parametrize("order", _ORDERS)
+def test_equals_twin_at_every_history_of_three_cards(order: str, returns_type: str) -> None:
+    parameters = f"num_cards=3,points_order={order},returns_type={returns_type}"
+    count = twins.assert_same_game(_game(parameters), _twin(parameters))
+    # Two rounds: bids, or a deal and bids, with as many choices as there are cards left.
+    if order == "random":
+        assert count == 1 + 3 + 9 + 27 + 54 + 108 + 216
+    else:
+        assert count == 1 + 3 + 9 + 18 + 36
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "num_cards=4,points_order=descending,returns_type=point_difference",
+        "num_cards=4,points_order=ascending",
+        "num_cards=4,points_order=random,num_turns=2,returns_type=point_difference",
+        "num_cards=5,points_order=ascending,num_turns=2",
+        "num_cards=5,points_order=descending,num_turns=1,returns_type=point_difference",
+        "num_cards=2,points_order=random",
+    ],
+)
+def test_equals_twin_at_every_history(parameters: str) -> None:
+    assert twins.assert_same_game(_game(parameters), _twin(parameters)) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("order", "histories"), [("random", 26_773), ("descending", 26_931)])
+def test_equals_twin_at_every_history_of_larger_games(order: str, histories: int) -> None:
+    parameters = f"num_cards={4 if order == 'random' else 5},points_order={order}"
+    assert twins.assert_same_game(_game(parameters), _twin(parameters)) == histories
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "num_cards=13",
+        "num_cards=13,points_order=descending,returns_type=point_difference",
+        "num_cards=9,num_turns=6,points_order=ascending",
+        "num_cards=20,num_turns=10,returns_type=point_difference",
+    ],
+)
+def test_equals_twin_in_random_playthroughs(parameters: str) -> None:
+    mine, yours = _game(parameters), _twin(parameters)
+    generator = np.random.default_rng(1)
+    for _ in range(10):
+        ours, theirs = mine.new_initial_state(), yours.new_initial_state()
+        twins.assert_same_state(ours, theirs)
+        while not ours.is_terminal():
+            action = int(generator.choice(possible_actions(ours)))
+            ours.apply_action(action)
+            theirs.apply_action(action)
+            twins.assert_same_state(ours, theirs)
+
+
+@pytest.mark.parametrize("parameters", ["num_cards=6", "num_cards=7,points_order=descending"])
+def test_tensors_hold_what_the_twins_tensors_hold(parameters: str) -> None:
+    game = _game(parameters)
+    twin = pyspiel.load_game(f"goofspiel(imp_info=True,{parameters})")
+    recall = pyspiel.IIGObservationType(perfect_recall=True)
+    now = pyspiel.IIGObservationType(perfect_recall=False)
+    mine = make_observation(game, recall), make_observation(game, now)
+    yours = make_observation(twin, recall), make_observation(twin, now)
+    generator = np.random.default_rng(2)
+    for _ in range(10):
+        ours, theirs = game.new_initial_state(), twin.new_initial_state()
+        while True:
+            for player in (0, 1):
+                for observation in mine:
+                    observation.set_from(ours, player)
+                for observation in yours:
+                    observation.set_from(theirs, player)
+                _assert_equal_pieces(mine[0].dict, mine[1].dict, yours[0].dict, yours[1].dict)
+            if ours.is_terminal():
+                break
+            if ours.is_chance_node():
+                outcome = int(generator.choice(possible_actions(ours)))
+                ours.apply_action(outcome)
+                theirs.apply_action(outcome)
+            else:
+                bids = [int(generator.choice(theirs.legal_actions(p))) for p in (0, 1)]
+                for bid in bids:
+                    ours.apply_action(bid)
+                theirs.apply_actions(bids)
+
+
+def _assert_equal_pieces(recall: dict, now: dict, twin_recall: dict, twin_now: dict) -> None:
+    np.testing.assert_array_equal(recall["point_cards"], twin_recall["point_card_sequence"])
+    np.testing.assert_array_equal(recall["bids"], twin_recall["player_action_sequence"])
+    for pieces in (recall, now):
+        winners = pieces["round_winners"]
+        np.testing.assert_array_equal(winners[:, [0, 2]], twin_recall["win_sequence"])
+        rounds_over = twin_recall["player_action_sequence"].sum()
+        assert winners.sum() == rounds_over
+    # The twin's totals begin with the observing player's.
+    totals = twin_now["point_totals"] if now["player"][0] else twin_now["point_totals"][::-1]
+    np.testing.assert_array_equal(now["point_totals"], totals)
+    np.testing.assert_array_equal(now["hand"], twin_now["player_hand"])
+    np.testing.assert_array_equal(now["remaining_point_cards"], twin_now["remaining_point_cards"])
+    if twin_recall["point_card_sequence"].sum() > rounds_over or now["hand"].sum() == 0:
+        np.testing.assert_array_equal(now["current_point_card"], twin_now["current_point_card"])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "num_cards=3,points_order=random,returns_type=point_difference",
+        "num_cards=4,points_order=descending",
+        "num_cards=5,points_order=ascending,num_turns=2,returns_type=point_difference",
+    ],
+)
+def test_value_equals_twins(parameters: str) -> None:
+    assert twins.game_value(_game(parameters)) == pytest.approx(
+        twins.game_value(_twin(parameters)), abs=1e-9
+    )
+
+
+def test_forced_last_round_only_plays_out_what_the_twin_plays_itself() -> None:
+    for order in _ORDERS:
+        parameters = f"num_cards=3,points_order={order}"
+        forced, twin = _game(f"{parameters},forced_last_round=True"), _twin(parameters)
+        num_terminals = 0
+        stack = [(forced.new_initial_state(), twin.new_initial_state())]
+        while stack:
+            mine, yours = stack.pop()
+            if yours.is_terminal():
+                num_terminals += 1
+                for _ in range(3 if order == "random" else 2):
+                    assert not mine.is_terminal()
+                    (only,) = possible_actions(mine)
+                    mine.apply_action(only)
+                assert mine.is_terminal()
+                assert mine.returns() == yours.returns()
+            else:
+                twins.assert_same_state(mine, yours)
+                actions = possible_actions(mine)
+                stack.extend((mine.child(action), yours.child(action)) for action in actions)
+        assert num_terminals == (216 if order == "random" else 36)
+
+
+def test_a_round_fewer_than_cards_ends_after_it() -> None:
+    # Here the twin fails: it plays the round that num_turns leaves out and never ends.
+    state = _game("num_cards=3,num_turns=2,points_order=descending").new_initial_state()
+    for bid in (2, 1, 0, 2):
+        assert not state.is_terminal()
+        state.apply_action(bid)
+    assert state.is_terminal()
+    assert state.returns() == [1, -1]  # 3 points for bidding 3 on 2, 2 points for bidding 3 on 1
+
+
+def test_counts_of_the_dl_cfr_paper() -> None:
+    rules = GoofspielIIRules(5, "descending", forced_last_round=True)
+    # By hand: the product of the hand sizes, over both players in turn.
+    hand_sizes = [5, 5, 4, 4, 3, 3, 2, 2, 1, 1]
+    assert 1 + sum(math.prod(hand_sizes[:length]) for length in range(1, 11)) == 55_731
+    assert sum(_count_histories(rules).values()) == 55_731
+    assert [_count_infosets(rules, player) for player in (0, 1)] == [4_974, 4_974]
+    six = GoofspielIIRules(6, "descending", forced_last_round=True)
+    assert sum(_count_histories(six).values()) == 2_006_323
+
+
+def test_count_of_the_sepot_paper() -> None:
+    # "2.4 million unique histories" of five cards in random order counts the histories of the
+    # simultaneous game: after each deal, after each pair of bids, and the root; the last, forced
+    # round is not played. In turns, those are the histories in which player 1 is not to move.
+    count = _count_histories(GoofspielIIRules(5, "random"))
+    pairs = [math.perm(5, rounds) ** 2 for rounds in range(5)]
+    deals = [math.perm(5, rounds) for rounds in range(5)]
+    before_deals = sum(pairs[k] * deals[k] for k in range(4))
+    after_deals = sum(pairs[k] * deals[k + 1] for k in range(4))
+    assert count[CHANCE_PLAYER] == before_deals
+    assert count[0] == after_deals
+    assert count[TERMINAL_PLAYER] == pairs[4] * deals[4]
+    assert count[CHANCE_PLAYER] + count[0] + count[TERMINAL_PLAYER] == 2_408_631
+    # The same reading of the same paper's "roughly 18 thousand" for the descending order.
+    descending = _count_histories(GoofspielIIRules(5, "descending"))
+    assert descending[0] + descending[TERMINAL_PLAYER] == 18_426
+
+
+def test_public_states_of_five_cards() -> None:
+    rules = GoofspielIIRules(5, "descending", forced_last_round=True)
+    states = rules.initial_state()
+    for rounds in range(4):
+        public = torch.unique(rules.public_tensor(states), dim=0)
+        assert len(public) == 3**rounds
+        for _ in (0, 1):
+            parent, action, _ = rules.successors(states)
+            states = rules.apply(states.take(parent), action)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"num_cards": 3, "points_order": "random"},
+        {"num_cards": 4, "points_order": "descending", "forced_last_round": True},
+        {"num_cards": 3, "forced_last_round": True, "returns_type": "point_difference"},
+        {"num_cards": 5, "points_order": "ascending", "num_turns": 2},
+        {"num_cards": 4, "num_turns": 2, "returns_type": "point_difference"},
+        {"num_cards": 2, "points_order": "ascending", "returns_type": "point_difference"},
+        {"num_cards": 3, "num_turns": 2, "points_order": "descending"},
+    ],
+)
+def test_rules_keep_their_contract(parameters: dict) -> None:
+    conformance.check_rules(GoofspielIIRules(**parameters))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["random", "descending"])
+def test_rules_keep_their_contract_with_four_cards(order: str) -> None:
+    conformance.check_rules(GoofspielIIRules(4, order))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    ["num_cards=4", "num_cards=5,points_order=descending,returns_type=point_difference", ""],
+)
+def test_openspiel_game_keeps_its_contract(parameters: str) -> None:
+    conformance.check_openspiel_game(_game(parameters), num_walks=2)
+
+
+@pytest.mark.parametrize("order", ["random", "descending"])
+def test_reconstruction_of_thirteen_cards_holds_the_true_history(order: str) -> None:
+    rules = GoofspielIIRules(13, order)
+    generator = np.random.default_rng(3)
+    state, history, reach = rules.initial_state(), [], 1.0
+    for length in range(6 if order == "random" else 4):
+        _, action, probability = rules.successors(state)
+        pick = int(generator.integers(len(action)))
+        history.append(int(action[pick]))
+        reach *= float(probability[pick])
+        state = rules.apply(state, action[pick : pick + 1])
+        found = rules.consistent_histories(rules.public_tensor(state)[0])
+        assert found.complete
+        assert found.actions.shape == (found.num_seen, length + 1)
+        (row,) = (found.actions == torch.tensor(history)).all(dim=1).nonzero()[:, 0]
+        assert found.chance_reach[row].item() == pytest.approx(reach, rel=1e-12)
+        assert found.states.batch_size == found.num_seen
+
+
+def test_reconstruction_stops_at_its_limit() -> None:
+    rules = GoofspielIIRules(5, "descending")
+    state = rules.initial_state()
+    for bid in (4, 3, 3, 4):
+        state = rules.apply(state, torch.tensor([bid]))
+    public = rules.public_tensor(state)[0]
+    num_histories = len(rules.consistent_histories(public).actions)
+    # Won, then lost: the pairs of bids with the first higher, times those left with it lower.
+    assert num_histories == sum(
+        1
+        for a in range(5)
+        for b in range(a)
+        for c in set(range(5)) - {a}
+        for d in set(range(c + 1, 5)) - {b}
+    )
+    assert rules.consistent_histories(public, limit=num_histories).complete
+    stopped = rules.consistent_histories(public, limit=num_histories - 1)
+    assert not stopped.complete
+    assert stopped.num_seen >= num_histories
+    assert len(stopped.actions) == len(stopped.chance_reach) == stopped.states.batch_size == 0
+
+
+def test_reconstruction_refuses_what_is_no_public_state() -> None:
+    rules = GoofspielIIRules(3, "descending")
+    with pytest.raises(ValueError, match="no history has this public tensor"):
+        rules.consistent_histories(torch.ones(rules.public_size(True)))
+    with pytest.raises(ValueError, match="has 2 entries"):
+        rules.consistent_histories(torch.ones(2))
+
+
+def test_strings_for_people() -> None:
+    state = _game("num_cards=3,points_order=descending").new_initial_state()
+    assert state.action_to_string(0, 2) == "[P0]Bid: 3"
+    state.apply_action(2)
+    assert str(state).splitlines() == [
+        "P0 hand: 1 2",
+        "P1 hand: 1 2 3",
+        "P0 bids: 3",
+        "P1 bids: ",
+        "Point cards: 3",
+        "Points: 0 0",
+    ]
+    assert state.information_state_string(1) == (
+        "player=1; point_cards=2; player_0_has_bid=0; round_winners=; bids="
+    )
+    state.apply_action(0)
+    assert state.information_state_string(0) == (
+        "player=0; point_cards=2 1; player_0_has_bid=0; round_winners=0; bids=2"
+    )
+    random_order = _game("num_cards=3").new_initial_state()
+    assert random_order.action_to_string(-1, 0) == "Deal 1"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ("num_cards=1", "num_cards=1 is out of range; use 2 to 127"),
+        ("num_cards=128", "num_cards=128 is out of range"),
+        ("points_order=shuffled", "points_order='shuffled' is unknown; use one of"),
+        ("returns_type=total_points", "returns_type='total_points' is unknown; use one of"),
+        ("num_cards=4,num_turns=5", "num_turns=5 is out of range; use 1 to num_cards=4"),
+        ("num_turns=0", "num_turns=0 is out of range"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _game(parameters)

@@ -1,0 +1,217 @@
+"""The adapter to OpenSpiel, seen with OpenSpiel's own tests, tools and playthroughs.
+
+What each game must satisfy is in `conformance`; the games' own tests call it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pathlib
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pyspiel
+import pytest
+from absl import flags
+from open_spiel.integration_tests import api_test
+from open_spiel.python import policy
+from open_spiel.python.algorithms import exploitability, generate_playthrough
+from open_spiel.python.observation import make_observation
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games import openspiel
+from spiel_dl.games.goofspiel_ii import GoofspielIIRules
+from tests.games.openspiel_conformance import OBSERVATION_TYPES, all_states
+
+_PLAYTHROUGHS = pathlib.Path(__file__).parents[1] / "data" / "playthroughs"
+_FOUR_CARDS = "num_cards=4,points_order=descending"
+_TWIN = f"turn_based_simultaneous_game(game=goofspiel(imp_info=True,{_FOUR_CARDS}))"
+
+
+def _name_of_type(observation_type: pyspiel.IIGObservationType) -> str:
+    public = "public" if observation_type.public_info else "no_public"
+    recall = "recall" if observation_type.perfect_recall else "no_recall"
+    return f"{public}-{recall}-{observation_type.private_info.name.lower()}"
+
+
+class TestOpenSpielsFullTreeTests(api_test.EnforceAPIOnFullTreeBase):
+    """OpenSpiel's own tests, with the numbers they expect of the twin."""
+
+    game_name = "iigoofspiel4"
+    game = pyspiel.load_game(f"python_goofspiel_ii({_FOUR_CARDS})")
+
+
+class TestOpenSpielsPartialTreeTestsWithChance(api_test.EnforceAPIOnPartialTreeBase):
+    game_name = "python_goofspiel_ii"
+    game = pyspiel.load_game("python_goofspiel_ii(num_cards=6)")
+
+
+class TestOpenSpielsPartialTreeTestsWithoutChance(api_test.EnforceAPIOnPartialTreeBase):
+    game_name = "python_oshi_zumo_ii"
+    game = pyspiel.load_game("python_oshi_zumo_ii")
+
+
+@pytest.mark.parametrize("path", sorted(_PLAYTHROUGHS.glob("*.txt")), ids=lambda path: path.stem)
+def test_playthrough_is_reproduced(path: pathlib.Path) -> None:
+    # Regenerate one with open_spiel.python.algorithms.generate_playthrough.update_path.
+    if not flags.FLAGS.is_parsed():
+        flags.FLAGS.mark_as_parsed()
+    original, new = generate_playthrough.replay(str(path))
+    assert new == original
+
+
+def test_playthroughs_are_there() -> None:
+    games = {path.read_text().splitlines()[0].split("(")[0] for path in _PLAYTHROUGHS.glob("*.txt")}
+    assert {"game: python_goofspiel_ii", "game: python_oshi_zumo_ii"} <= games
+
+
+def test_openspiels_algorithms_find_what_they_find_in_the_twin() -> None:
+    mine, yours = pyspiel.load_game(f"python_goofspiel_ii({_FOUR_CARDS})"), pyspiel.load_game(_TWIN)
+    conv = [
+        exploitability.nash_conv(game, policy.UniformRandomPolicy(game)) for game in (mine, yours)
+    ]
+    assert conv[0] == pytest.approx(conv[1], abs=1e-12)
+    assert conv[0] > 0.1
+    solvers = [pyspiel.CFRPlusSolver(game) for game in (mine, yours)]
+    for solver in solvers:
+        solver.evaluate_and_update_policy()
+        solver.evaluate_and_update_policy()
+    conv = [
+        pyspiel.nash_conv(game, solver.average_policy())
+        for game, solver in zip((mine, yours), solvers, strict=True)
+    ]
+    assert conv[0] == pytest.approx(conv[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("observation_type", OBSERVATION_TYPES, ids=_name_of_type)
+def test_strings_and_tensors_make_the_same_partition(
+    observation_type: pyspiel.IIGObservationType,
+) -> None:
+    game = pyspiel.load_game("python_goofspiel_ii(num_cards=3)")
+    observer = make_observation(game, observation_type)
+    pairs = set()
+    for state, player in itertools.product(all_states(game), (0, 1)):
+        observer.set_from(state, player)
+        pairs.add((observer.tensor.tobytes(), observer.string_from(state, player)))
+    assert len({tensor for tensor, _ in pairs}) == len(pairs)
+    assert len({string for _, string in pairs}) == len(pairs)
+
+
+def test_observation_pieces() -> None:
+    game = pyspiel.load_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
+    state = game.new_initial_state()
+    for bid in (2, 0, 1):
+        state.apply_action(bid)
+    private = pyspiel.PrivateInfoType
+    public = {
+        "point_cards": [[0, 0, 1], [0, 1, 0], [0, 0, 0]],
+        "player_0_has_bid": [1, 1, 0],
+        "round_winners": [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
+    }
+    bids = [[[0, 0, 1], [0, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0], [0, 0, 0]]]
+    both = {"player_0_bids": bids[0], "player_1_bids": bids[1]}
+    for include_public, private_info, player, expected in (
+        (False, private.NONE, 0, {}),
+        (True, private.NONE, 1, public),
+        (False, private.SINGLE_PLAYER, 1, {"player": [0, 1], "bids": bids[1]}),
+        (True, private.SINGLE_PLAYER, 0, {"player": [1, 0], **public, "bids": bids[0]}),
+        (False, private.ALL_PLAYERS, 0, both),
+        (True, private.ALL_PLAYERS, 1, {**public, **both}),
+    ):
+        observation_type = pyspiel.IIGObservationType(
+            public_info=include_public, perfect_recall=True, private_info=private_info
+        )
+        observer = make_observation(game, observation_type)
+        observer.set_from(state, player)
+        assert list(observer.dict) == list(expected)
+        for name, value in expected.items():
+            np.testing.assert_array_equal(observer.dict[name], value)
+            assert np.shares_memory(observer.dict[name], observer.tensor)
+        if private_info == private.ALL_PLAYERS and include_public:
+            np.testing.assert_array_equal(
+                observer.tensor, game.rules.history_tensor(state.batch)[0]
+            )
+
+
+def test_default_observer_is_that_of_the_observation_tensor() -> None:
+    game = pyspiel.load_game("python_goofspiel_ii(num_cards=3)")
+    state = game.new_initial_state()
+    for observer in (game.make_py_observer(), game.make_py_observer(None, {})):
+        observer.set_from(state, 1)
+        assert observer.tensor.tolist() == state.observation_tensor(1)
+    # OpenSpiel's C++ side passes only the parameters when it has no type.
+    assert game.make_py_observer({}).tensor.shape == observer.tensor.shape
+    with pytest.raises(ValueError, match="observation parameters"):
+        game.make_py_observer({"egocentric": True})
+
+
+@pytest.mark.parametrize(
+    ("game_string", "chance_mode"),
+    [
+        ("python_goofspiel_ii", pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC),
+        ("python_goofspiel_ii(points_order=ascending)", pyspiel.GameType.ChanceMode.DETERMINISTIC),
+        ("python_oshi_zumo_ii", pyspiel.GameType.ChanceMode.DETERMINISTIC),
+    ],
+)
+def test_chance_mode_is_that_of_the_parameters(
+    game_string: str, chance_mode: pyspiel.GameType.ChanceMode
+) -> None:
+    assert pyspiel.load_game(game_string).get_type().chance_mode == chance_mode
+
+
+def test_unknown_or_mistyped_parameters_are_refused() -> None:
+    # OpenSpiel sees to it for game strings ...
+    with pytest.raises(pyspiel.SpielError, match="Unknown parameter 'cards'"):
+        pyspiel.load_game("python_goofspiel_ii(cards=4)")
+    with pytest.raises(pyspiel.SpielError, match="Wrong type for parameter num_cards"):
+        pyspiel.load_game("python_goofspiel_ii(num_cards=four)")
+    # ... and the game itself for those who call its class.
+    game_class = type(pyspiel.load_game("python_goofspiel_ii"))
+    with pytest.raises(ValueError, match="python_goofspiel_ii has no parameter 'cards'"):
+        game_class({"cards": 4})
+    with pytest.raises(ValueError, match="num_cards='four' of python_goofspiel_ii is of type str"):
+        game_class({"num_cards": "four"})
+    with pytest.raises(ValueError, match="forced_last_round=1 of python_goofspiel_ii is of type"):
+        game_class({"forced_last_round": 1})
+    assert game_class({"num_cards": 4}).rules.num_cards == 4
+
+
+def test_impossible_actions_are_refused() -> None:
+    state = pyspiel.load_game(f"python_goofspiel_ii({_FOUR_CARDS})").new_initial_state()
+    for bid in (1, 1):
+        state.apply_action(bid)
+    with pytest.raises(ValueError, match=r"action 1 is not possible .* use one of \[0, 2, 3\]"):
+        state.apply_action(1)
+    with pytest.raises(ValueError, match="chance does not act here, player 0 does"):
+        state.chance_outcomes()
+    assert state.history() == [1, 1]
+
+
+def test_clones_share_their_tensors() -> None:
+    state = pyspiel.load_game("python_goofspiel_ii").new_initial_state()
+    state.apply_action(3)
+    assert state.clone().batch is state.batch
+    assert state.batch.batch_size == 1
+
+
+def test_game_has_its_rules_and_another_process_can_load_it(tmp_path: pathlib.Path) -> None:
+    game = pyspiel.load_game("python_goofspiel_ii(num_cards=4)")
+    assert isinstance(game, openspiel.RulesGame)
+    assert isinstance(game.rules, GoofspielIIRules)
+    state = game.new_initial_state()
+    state.apply_action(2)
+    path = tmp_path / "pickle"
+    path.write_bytes(pickle.dumps([game, state]))
+    # The other process has not imported the games, and must end without an abort.
+    program = (
+        "import pathlib, pickle, sys;"
+        "game, state = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes());"
+        "print(game, state.history(), state.legal_actions())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{game} [2] [0, 1, 2, 3]\n"

@@ -1,0 +1,279 @@
+"""python_oshi_zumo_ii against OpenSpiel's oshi_zumo, a plain Python model, and known counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
+from tests.games import conformance, twins
+from tests.games.openspiel_conformance import all_states
+
+
+@dataclasses.dataclass(frozen=True)
+class _Model:
+    """The game written down once more: pairs of bids, read from the start, without tensors."""
+
+    coins: int
+    min_bid: int
+    start_location: int
+    optimal_endgame: bool
+    horizon: int = 1000
+
+    def histories(self) -> Iterator[tuple[list[int], list[int]]]:
+        """All pairs of both players' bids so far; player 0 may be one ahead."""
+        stack: list[tuple[list[int], list[int]]] = [([], [])]
+        while stack:
+            first, second = stack.pop()
+            yield first, second
+            if len(first) > len(second):
+                stack.extend((first, [*second, bid]) for bid in self.legal(second))
+            elif self.utility(first, second) is None:
+                stack.extend(([*first, bid], second) for bid in self.legal(first))
+
+    def legal(self, bids: list[int]) -> list[int]:
+        left = self.coins - sum(bids)
+        return list(range(self.min_bid, left + 1)) or [left]
+
+    def winners(self, first: list[int], second: list[int]) -> list[int]:
+        return [(a > b) - (a < b) for a, b in zip(first, second, strict=False)]
+
+    def utility(self, first: list[int], second: list[int]) -> int | None:
+        """Player 0's utility after a closed round; None if the game goes on."""
+        location = sum(self.winners(first, second))
+        left = [self.coins - sum(bids) for bids in (first, second)]
+        rounds_left = self.horizon - len(first)
+        if abs(location) <= self.start_location:
+            if self.optimal_endgame and min(left) < self.min_bid:
+                pushes = [min(coins // self.min_bid, rounds_left) for coins in left]
+                location += pushes[0] - pushes[1]
+            elif rounds_left and sum(left):
+                return None
+        return (location > 0) - (location < 0)
+
+
+_SETTINGS = [
+    {"coins": 5, "min_bid": 1, "start_location": 3, "optimal_endgame": True},
+    {"coins": 6, "min_bid": 1, "start_location": 1, "optimal_endgame": True},
+    {"coins": 7, "min_bid": 2, "start_location": 1, "optimal_endgame": True},
+    {"coins": 6, "min_bid": 1, "start_location": 2, "optimal_endgame": True, "horizon": 3},
+    {"coins": 5, "min_bid": 1, "start_location": 1, "optimal_endgame": False},
+    {"coins": 5, "min_bid": 2, "start_location": 0, "optimal_endgame": False},
+    {"coins": 4, "min_bid": 0, "start_location": 1, "optimal_endgame": False, "horizon": 3},
+]
+
+
+def _game(parameters: dict) -> pyspiel.Game:
+    return pyspiel.load_game("python_oshi_zumo_ii", parameters)
+
+
+def _twin(parameters: dict) -> pyspiel.Game:
+    names = {"start_location": "size"}
+    assert not parameters["optimal_endgame"]
+    return pyspiel.load_game(
+        "oshi_zumo",
+        {names.get(k, k): v for k, v in parameters.items() if k != "optimal_endgame"},
+    )
+
+
+@pytest.mark.parametrize("parameters", _SETTINGS)
+def test_equals_model_at_every_history(parameters: dict) -> None:
+    model = _Model(**parameters)
+    expected = {}
+    for first, second in model.histories():
+        history = [bid for pair in zip(first, second, strict=False) for bid in pair]
+        expected[tuple(history + first[len(second) :])] = (first, second)
+    partition: dict[tuple, str] = {}
+    states = list(all_states(_game(parameters)))
+    assert {tuple(state.history()) for state in states} == expected.keys()
+    for state in states:
+        first, second = expected[tuple(state.history())]
+        utility = model.utility(first, second) if len(first) == len(second) else None
+        assert state.is_terminal() == (utility is not None)
+        assert state.returns() == ([0, 0] if utility is None else [utility, -utility])
+        if not state.is_terminal():
+            player = len(first) - len(second)
+            assert state.current_player() == player
+            assert state.legal_actions() == model.legal((first, second)[player])
+        # A player knows its own bids, who won, whose turn it is, and whether the game is over.
+        seen = (model.winners(first, second), len(first) > len(second), utility is not None)
+        for player, bids in enumerate((first, second)):
+            string = state.information_state_string(player)
+            known = (player, tuple(bids), *map(str, seen))
+            assert partition.setdefault(known, string) == string
+    assert len(set(partition.values())) == len(partition)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"coins": 5, "min_bid": 1, "start_location": 1, "optimal_endgame": False},
+        {"coins": 5, "min_bid": 2, "start_location": 2, "optimal_endgame": False},
+        {"coins": 5, "min_bid": 1, "start_location": 3, "optimal_endgame": False, "horizon": 2},
+        {"coins": 4, "min_bid": 0, "start_location": 1, "optimal_endgame": False, "horizon": 3},
+        {"coins": 3, "min_bid": 0, "start_location": 0, "optimal_endgame": False, "horizon": 4},
+    ],
+)
+def test_equals_twin_at_every_pair_of_bids(parameters: dict) -> None:
+    count = 0
+    stack = [(_game(parameters).new_initial_state(), _twin(parameters).new_initial_state())]
+    while stack:
+        mine, yours = stack.pop()
+        count += 1
+        assert mine.is_terminal() == yours.is_terminal()
+        assert mine.returns() == yours.returns()
+        if mine.is_terminal():
+            continue
+        assert mine.legal_actions() == yours.legal_actions(0)
+        for first in yours.legal_actions(0):
+            pending = mine.child(first)
+            assert pending.legal_actions() == yours.legal_actions(1)
+            for second in yours.legal_actions(1):
+                successor = yours.clone()
+                successor.apply_actions([first, second])
+                stack.append((pending.child(second), successor))
+    assert count > 20
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"coins": 50, "min_bid": 0, "start_location": 3, "optimal_endgame": False, "horizon": 60},
+        {"coins": 50, "min_bid": 3, "start_location": 2, "optimal_endgame": False},
+    ],
+)
+def test_equals_twin_in_random_playthroughs(parameters: dict) -> None:
+    game, twin = _game(parameters), _twin(parameters)
+    generator = np.random.default_rng(0)
+    for _ in range(10):
+        mine, yours = game.new_initial_state(), twin.new_initial_state()
+        while not yours.is_terminal():
+            bids = []
+            for player in (0, 1):
+                legal = yours.legal_actions(player)
+                assert mine.legal_actions() == legal
+                # Small bids, so that games are long.
+                bids.append(int(legal[min(generator.geometric(0.3) - 1, len(legal) - 1)]))
+                mine.apply_action(bids[-1])
+            yours.apply_actions(bids)
+            assert str(mine).splitlines()[-1] == "Field: " + str(yours).split()[-1]
+        assert mine.is_terminal()
+        assert mine.returns() == yours.returns()
+
+
+def test_counts_of_the_dl_cfr_paper() -> None:
+    rules = OshiZumoIIRules(coins=8, min_bid=1, start_location=3, optimal_endgame=True)
+    num_histories, num_infosets = 0, [0, 0]
+    states = rules.initial_state()
+    while states.batch_size:
+        num_histories += states.batch_size
+        for player in (0, 1):
+            acting = states.take(rules.current_player(states) == player)
+            tensors = rules.information_state_tensor(acting, player)
+            num_infosets[player] += len(torch.unique(tensors, dim=0))
+        parent, action, _ = rules.successors(states)
+        states = rules.apply(states.take(parent), action)
+    assert num_histories == 19_305
+    assert num_infosets == [1_580, 1_580]
+
+
+def test_defaults_are_the_papers_setting() -> None:
+    default = pyspiel.load_game("python_oshi_zumo_ii").get_parameters()
+    assert default == {
+        "coins": 8,
+        "min_bid": 1,
+        "start_location": 3,
+        "optimal_endgame": True,
+        "horizon": 1000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("parameters", "bids", "utility"),
+    [
+        ({"coins": 4}, [1, 1, 1, 1, 1, 1, 1, 1], 0),
+        ({"coins": 4}, [4, 3], 0),  # to 1, and back by player 1's last coin
+        ({"coins": 4}, [4, 1], -1),  # to 1, then player 1 pushes three times
+        ({"coins": 4}, [1, 4], 1),  # the same with the players' parts exchanged
+        ({"coins": 4}, [2, 1, 2, 1], 0),  # to 2, and back by two coins
+        ({"coins": 7, "min_bid": 2}, [3, 2, 4, 2], 1),  # to 2; three coins are only one push
+        ({"coins": 4, "start_location": 0}, [2, 1], 1),  # off the board, so no coin counts any more
+        ({"coins": 6, "horizon": 2}, [6, 1], 0),  # to 1, and back in the one round that is left
+        ({"coins": 6, "horizon": 1}, [6, 1], 1),  # to 1, and there is no round left
+    ],
+)
+def test_optimal_endgame_by_hand(parameters: dict, bids: list[int], utility: int) -> None:
+    state = _game(parameters).new_initial_state()
+    for bid in bids:
+        assert not state.is_terminal()
+        state.apply_action(bid)
+    assert state.is_terminal()
+    assert state.returns() == [utility, -utility]
+
+
+@pytest.mark.parametrize("optimal_endgame", [False, True])
+def test_values(optimal_endgame: bool) -> None:
+    # The game is symmetric, as player 0's earlier bid is hidden: so its value is 0.
+    parameters = {"coins": 4, "start_location": 1, "optimal_endgame": optimal_endgame}
+    assert twins.game_value(_game(parameters)) == pytest.approx(0, abs=1e-9)
+    # In a single round nothing is revealed in the twin either, so the games are the same.
+    parameters = {"coins": 4, "min_bid": 1, "optimal_endgame": False, "horizon": 1}
+    twin = pyspiel.convert_to_turn_based(_twin({**parameters, "start_location": 3}))
+    assert twins.game_value(_game(parameters)) == pytest.approx(twins.game_value(twin), abs=1e-9)
+
+
+@pytest.mark.parametrize("parameters", _SETTINGS)
+def test_rules_keep_their_contract(parameters: dict) -> None:
+    conformance.check_rules(OshiZumoIIRules(**parameters))
+
+
+@pytest.mark.slow
+def test_rules_keep_their_contract_in_the_papers_setting() -> None:
+    conformance.check_rules(OshiZumoIIRules())
+
+
+@pytest.mark.parametrize("parameters", [{}, _SETTINGS[2], _SETTINGS[5]])
+def test_openspiel_game_keeps_its_contract(parameters: dict) -> None:
+    conformance.check_openspiel_game(_game(parameters), num_walks=3)
+
+
+def test_strings_for_people() -> None:
+    state = _game({}).new_initial_state()
+    assert state.action_to_string(1, 3) == "[P1]Bid: 3"
+    for bid in (3, 1, 2):
+        state.apply_action(bid)
+    assert str(state).splitlines() == [
+        "Coins: 3 7",
+        "P0 bids: 3 2",
+        "P1 bids: 1",
+        "Field: #....W..#",
+    ]
+    assert state.information_state_string(1) == (
+        "player=1; player_0_has_bid=0+1; round_winners=0; game_over=; bids=1"
+    )
+    assert state.observation_string(0) == (
+        "player=0; location=5; player_0_has_bid=0; game_over=; coins=3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ("coins=0", "coins=0 is out of range; use 1 to 32766"),
+        ("coins=32767", "coins=32767 is out of range"),
+        ("coins=4,min_bid=5", "min_bid=5 is out of range; use 0 to coins=4"),
+        ("min_bid=-1", "min_bid=-1 is out of range"),
+        ("start_location=-1", "start_location=-1 is negative; use 0 or more"),
+        ("min_bid=0", "optimal_endgame=True needs min_bid > 0"),
+        ("horizon=0", "horizon=0 is out of range; use 1 or more"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pyspiel.load_game(f"python_oshi_zumo_ii({parameters})")
