@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import typing
+from typing import NamedTuple
 
 import torch
 
@@ -77,7 +77,7 @@ class LeducState(rules.StateBatch):
     contributions: torch.Tensor
 
 
-class _Tables(typing.NamedTuple):
+class _Tables(NamedTuple):
     """Constants on one device."""
 
     betting: BettingTables
@@ -177,7 +177,8 @@ class LeducRules(rules.Rules):
         tables = self._tables(state.device)
         copies = self.num_suits if self.deal_ranks else 1
         unseen = copies - rules.one_hot(state.cards, self.num_kinds).double().sum(dim=1)
-        probability = unseen / unseen.sum(dim=1, keepdim=True)
+        # A deck of three is used up in the end, when no chances are asked for.
+        probability = unseen / unseen.sum(dim=1, keepdim=True).clamp(min=1)
         if self.deal_ranks:
             missing = self.num_chance_outcomes - self.num_kinds
             probability = torch.nn.functional.pad(probability, (0, missing))

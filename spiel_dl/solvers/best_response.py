@@ -10,6 +10,18 @@ from spiel_dl.solvers import kernels
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 
+class FixedStrategy(NamedTuple):
+    """Infosets where a player is bound to a strategy.
+
+    Attributes:
+      infosets: bool [I], where it is bound.
+      strategy: float64 [S], what it plays there.
+    """
+
+    infosets: np.ndarray
+    strategy: np.ndarray
+
+
 class BestResponse(NamedTuple):
     """A best response to a realization plan.
 
@@ -50,6 +62,7 @@ def best_response(
     player: int,
     opponent_plan: np.ndarray,
     root_range: np.ndarray | None = None,
+    fixed: FixedStrategy | None = None,
 ) -> BestResponse:
     """The best response of a player to the opponent's realization plan.
 
@@ -59,11 +72,16 @@ def best_response(
       opponent_plan: float64 [S_-p].
       root_range: float64 [num_root_sequences], the player's own weights of its root sequences, for
         `value`; None: all 1.
+      fixed: infosets where the player is not free to respond; None: it is everywhere.
     """
     treeplex = sequence_form.treeplexes[player]
     cfv = sequence_form.values_against(player, opponent_plan)
-    strategy = np.ones(treeplex.num_sequences)
-    kernels.best_response_values(treeplex.arrays, cfv, strategy)
+    if fixed is None:
+        fixed = FixedStrategy(
+            np.zeros(treeplex.num_infosets, np.bool_), np.ones(treeplex.num_sequences)
+        )
+    strategy = fixed.strategy.copy()
+    kernels.best_response_values(treeplex.arrays, fixed.infosets, cfv, strategy)
     root_cfv = cfv[: treeplex.num_root_sequences]
     value = float(root_cfv.sum() if root_range is None else root_range @ root_cfv)
     if sequence_form.constants is not None:

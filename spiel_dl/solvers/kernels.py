@@ -122,28 +122,29 @@ def realization_plan(treeplex, strategy, realization):
 
 
 @_jit
-def expected_values(treeplex, strategy, cfv):
-    """Adds to each sequence's cfv (float64 [S]) the values of the infosets behind it."""
+def best_response_values(treeplex, is_fixed, cfv, strategy):
+    """Adds to each sequence's cfv the values of a best response in the infosets behind it.
+
+    Args:
+      treeplex: TreeplexArrays of the player.
+      is_fixed: bool [I], infosets where the player must play what `strategy` says.
+      cfv: float64 [S], payoffs of the sequences; updated.
+      strategy: float64 [S]; the best response is written to it.
+    """
     for i in range(treeplex.parent_sequence.size - 1, -1, -1):
         first = treeplex.first_sequence[i]
+        end = first + treeplex.num_actions[i]
+        if not is_fixed[i]:
+            best = first
+            for s in range(first, end):
+                strategy[s] = 0.0
+                if cfv[s] > cfv[best]:
+                    best = s
+            strategy[best] = 1.0
         value = 0.0
-        for s in range(first, first + treeplex.num_actions[i]):
+        for s in range(first, end):
             value += strategy[s] * cfv[s]
         cfv[treeplex.parent_sequence[i]] += value
-
-
-@_jit
-def best_response_values(treeplex, cfv, strategy):
-    """`expected_values` of a best response, which is written to `strategy` (float64 [S])."""
-    for i in range(treeplex.parent_sequence.size - 1, -1, -1):
-        first = treeplex.first_sequence[i]
-        best = first
-        for s in range(first, first + treeplex.num_actions[i]):
-            strategy[s] = 0.0
-            if cfv[s] > cfv[best]:
-                best = s
-        strategy[best] = 1.0
-        cfv[treeplex.parent_sequence[i]] += cfv[best]
 
 
 @_jit

@@ -37,12 +37,15 @@ class Equilibrium(NamedTuple):
 def solve(
     sequence_form: SequenceForm,
     root_ranges: tuple[np.ndarray, np.ndarray] | None = None,
+    fixed_plan_0: np.ndarray | None = None,
 ) -> Equilibrium:
     """An exact Nash equilibrium.
 
     Args:
       sequence_form: the game or subgame.
       root_ranges: float64 [num_root_sequences] per player; None: all 1.
+      fixed_plan_0: float64 [S_0], weights to which some sequences of player 0 are bound; NaN where
+        it is free. Use `SequenceForm.swapped` to bind player 1. None: it is free everywhere.
 
     Raises:
       RuntimeError: if HiGHS does not find an optimum.
@@ -58,6 +61,7 @@ def solve(
         for player, treeplex in enumerate(sequence_form.treeplexes)
     )
     num_free = constraints_1.shape[0]
+    free_bounds = np.tile([-np.inf, np.inf], (num_free, 1))
     no_free = scipy.sparse.csr_array((constraints_0.shape[0], num_free))
     result = scipy.optimize.linprog(
         c=-np.concatenate([constant_0, right_1]),
@@ -65,7 +69,7 @@ def solve(
         b_ub=-constant_1,
         A_eq=scipy.sparse.hstack([constraints_0, no_free]).tocsc(),
         b_eq=right_0,
-        bounds=[(0, None)] * treeplex_0.num_sequences + [(None, None)] * num_free,
+        bounds=np.concatenate([_bounds(treeplex_0, fixed_plan_0), free_bounds]),
         method="highs",
         options={
             "primal_feasibility_tolerance": _TOLERANCE,
@@ -77,6 +81,15 @@ def solve(
     plan_0 = np.maximum(result.x[: treeplex_0.num_sequences], 0.0)
     plan_1 = np.maximum(-result.ineqlin.marginals, 0.0)
     return Equilibrium(0.0 - float(result.fun), (plan_0, plan_1))
+
+
+def _bounds(treeplex: Treeplex, fixed_plan: np.ndarray | None) -> np.ndarray:
+    """Lower and upper bounds of a realization plan: float64 [S, 2]."""
+    bounds = np.tile([0.0, np.inf], (treeplex.num_sequences, 1))
+    if fixed_plan is not None:
+        bound = ~np.isnan(fixed_plan)
+        bounds[bound] = fixed_plan[bound, None]
+    return bounds
 
 
 def _right_hand_side(treeplex: Treeplex, root_range: np.ndarray | None) -> np.ndarray:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numba
 import numpy as np
@@ -27,6 +27,8 @@ from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
 # Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
 RELATIVE_TOLERANCE = 1e-12
+Pair = tuple[np.ndarray, np.ndarray]
+LeafValues = Callable[[Pair], tuple[Pair, Pair]]
 _STATE_FIELDS = ("regret", "strategy", "realization", "average", "prediction")
 
 
@@ -137,6 +139,48 @@ class RegretMinimizer:
         )
         self.iteration = last
 
+    def run_with_leaves(self, num_iterations: int, leaf_values: LeafValues) -> None:
+        """Does iterations in which a callback adds values at the leaves of the sequence form.
+
+        Args:
+          num_iterations: how many.
+          leaf_values: takes both players' realization plans, float64 [S_p], and returns for each
+            player the sequences that get values, int [n_p], repeated or not, and these values,
+            float64 [n_p]. It is called before each player's update, or once an iteration without
+            alternating updates.
+        """
+        plans = (self.learners[0].realization, self.learners[1].realization)
+        weighting = (self.weighting.alpha, self.weighting.beta, self.weighting.gamma)
+        treeplexes, payoffs, constants = self._game
+        for _ in range(num_iterations):
+            self.iteration += 1
+            sequences, values = leaf_values(plans)
+            if not self._alternating_updates:
+                # Player 1's values must be read before player 0 moves on.
+                kernels.counterfactual_values(
+                    payoffs[1], constants[1], plans[0], self._num_threads, self._cfvs[1]
+                )
+            for player in (0, 1):
+                if self._alternating_updates and player == 1:
+                    sequences, values = leaf_values(plans)
+                if self._alternating_updates or player == 0:
+                    kernels.counterfactual_values(
+                        payoffs[player],
+                        constants[player],
+                        plans[1 - player],
+                        self._num_threads,
+                        self._cfvs[player],
+                    )
+                np.add.at(self._cfvs[player], sequences[player], values[player])
+                kernels.update_player(
+                    treeplexes[player],
+                    self.learners[player],
+                    self.iteration,
+                    weighting,
+                    self._tolerance,
+                    self._cfvs[player],
+                )
+
     def average_strategy(self, player: int) -> np.ndarray:
         """The average as a behaviour strategy: float64 [S].
 
@@ -144,6 +188,28 @@ class RegretMinimizer:
         """
         treeplex = self.sequence_form.treeplexes[player]
         return behaviour_strategy(treeplex, self.learners[player].average)
+
+    def average_plan(self, player: int) -> np.ndarray:
+        """The weighted mean of the realization plans played so far: float64 [S].
+
+        Raises:
+          ValueError: if there was no iteration yet.
+        """
+        if self.iteration == 0:
+            raise ValueError("there is no average before the first iteration")
+        weights = np.arange(1.0, self.iteration + 1) ** self.weighting.gamma
+        return self.learners[player].average / weights.sum()
+
+    def reset(self) -> None:
+        """Forgets all iterations: uniform strategies but in fixed infosets, the same ranges."""
+        self.iteration = 0
+        for player, learner in enumerate(self.learners):
+            treeplex = self.sequence_form.treeplexes[player]
+            for array in (learner.regret, learner.average, learner.prediction):
+                array[:] = 0.0
+            free = _sequences_of(treeplex, ~learner.is_fixed)
+            learner.strategy[free] = treeplex.uniform_strategy()[free]
+            self._realize(player)
 
     def set_range(self, player: int, root_range: np.ndarray) -> None:
         """Sets a player's reach of its root sequences: float64 [num_root_sequences].

@@ -1,7 +1,18 @@
 """What a game is once it is compiled to arrays."""
 
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.public_states import PublicStates
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from spiel_dl.tree.trunk import LeafSet, Trunk, cut
 
-__all__ = ["GameTree", "PublicStates", "SequenceForm", "Treeplex"]
+__all__ = [
+    "DepthLimit",
+    "GameTree",
+    "LeafSet",
+    "PublicStates",
+    "SequenceForm",
+    "Treeplex",
+    "Trunk",
+    "cut",
+]

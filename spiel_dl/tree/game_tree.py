@@ -112,7 +112,7 @@ class Histories:
     def count_on_the_way(self, counted: np.ndarray) -> np.ndarray:
         """How many of the histories before each history are counted (bool [H]): int16 [H]."""
         count = np.zeros(self.num_histories, np.int16)
-        for start, end in self._levels_below_root():
+        for start, end in self.levels_below_root():
             parent = self.parent[start:end]
             count[start:end] = count[parent] + counted[parent]
         return count
@@ -138,7 +138,8 @@ class Histories:
             return self.count_on_the_way(self.player == 1)
         return self.rounds_over
 
-    def _levels_below_root(self) -> list[tuple[int, int]]:
+    def levels_below_root(self) -> list[tuple[int, int]]:
+        """(start, end) of the histories of depth 1, 2, ..."""
         starts = self.level_starts
         return list(zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True))
 
@@ -343,7 +344,7 @@ def _last_sequences(
 ) -> np.ndarray:
     """Each player's last sequence at every history: int32 [2, H]."""
     sequence = np.zeros((2, histories.num_histories), np.int32)
-    for start, end in histories._levels_below_root():
+    for start, end in histories.levels_below_root():
         parent = histories.parent[start:end]
         sequence[:, start:end] = sequence[:, parent]
         for player in (0, 1):

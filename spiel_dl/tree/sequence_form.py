@@ -165,6 +165,13 @@ class SequenceForm:
         values = self.payoffs_for(player) @ opponent_plan
         return values if self.constants is None else values + self.constants[player]
 
+    def swapped(self) -> SequenceForm:
+        """The same game with the players' names exchanged."""
+        constants = None if self.constants is None else self.constants[::-1]
+        return SequenceForm(
+            self.treeplexes[::-1], self.payoffs_for(1), self.utility_range, constants
+        )
+
     @functools.cached_property
     def _payoffs_for_1(self) -> scipy.sparse.csr_array:
         return (-self.payoffs.T).tocsr()

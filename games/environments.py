@@ -1,0 +1,241 @@
+"""Thousands of games of one `Rules`, stepped at once on CPU or GPU.
+
+    environment = BatchedEnvironment(GoofspielIIRules(num_cards=13), batch_size=4096, seed=1)
+    for _ in range(num_steps):
+        observation = environment.information_state_tensor()  # of whoever moves, row by row
+        action = choose(observation, environment.legal_actions())
+        finished, returns = environment.step(action)
+
+Every row is a game of its own. Chance is played inside `step`, and a row whose game ends reports
+its return and goes on with a new game, so after a step every row waits for a player. Nothing in
+`step` loops over rows, looks at values on the host or has shapes that depend on them, so it can be
+captured in a CUDA graph (but `check_actions` looks).
+
+How much a step plays on its own, chance and new games, is bounded by the longest such run of
+events. A `Rules` does not tell it, so it is observed in random games, once. Should a longer run
+turn up, its row needs another step: there `current_player` is then -1 or -4, nothing is legal, and
+whatever the action, the run goes on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+from spiel_dl.games import rules
+
+_REHEARSED_GAMES = 64
+
+
+class EpisodeEnds(NamedTuple):
+    """Which rows' games ended in a step.
+
+    Attributes:
+      finished: bool [B].
+      returns: float64 [B], player 0's return in the game that ended; 0 in all other rows.
+    """
+
+    finished: torch.Tensor
+    returns: torch.Tensor
+
+
+class BatchedEnvironment:
+    """B games of self-play; the module's docstring has an example.
+
+    The same seed and actions give the same games on the same kind of device.
+
+    Attributes:
+      rules: the game.
+      state: the B states. `step` replaces them and never changes them.
+      generator: the source of all chance, on the environment's device.
+    """
+
+    def __init__(
+        self,
+        game_rules: rules.Rules,
+        batch_size: int,
+        device: torch.device | str = "cpu",
+        seed: int = 0,
+        check_actions: bool = False,
+    ):
+        """Starts all games.
+
+        Args:
+          game_rules: the game.
+          batch_size: B, how many are played at once.
+          device: where.
+          seed: of the chance events, and of `sample_random_actions`.
+          check_actions: whether `step` refuses illegal actions: slower, for debugging. If not, an
+            illegal action leads to a state that does not exist.
+
+        Raises:
+          ValueError: if `batch_size` is not positive.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
+        self.rules = game_rules
+        self.state: rules.StateBatch
+        self.generator = torch.Generator(device).manual_seed(seed)
+        self._check_actions = check_actions
+        self._num_events = _longest_run(game_rules)
+        self._roots = game_rules.initial_state(batch_size, device)
+        self._player_one_hots = torch.eye(2, device=device)
+        self._go_on(self._roots)
+
+    def current_player(self) -> torch.Tensor:
+        """Who moves: int8 [B], 0 or 1 (see the module's docstring for the exception)."""
+        return self._player
+
+    def legal_actions(self) -> torch.Tensor:
+        """Legal actions of whoever moves: bool [B, A]."""
+        return self._legal_actions
+
+    def information_state_tensor(
+        self, player: int | None = None, out: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """What a player knows: float32 [B, 2 + Dpub + Dpriv], as `Rules` has it.
+
+        Args:
+          player: 0 or 1; None: in every row whoever moves.
+          out: where to write, such as a part of a rollout's storage; None: a new tensor.
+
+        Raises:
+          ValueError: if `player` is none of these.
+        """
+        if player not in (0, 1, None):
+            raise ValueError(f"player={player} knows nothing; use 0, 1, or None for who moves")
+        public = self.rules.public_tensor(self.state)
+        if player is not None:
+            private = self.rules.private_tensor(self.state, player)
+            return self._join(self._player_one_hots[player], public, private, out)
+        moves_second = (self._player == 1).unsqueeze(1)
+        first, second = (self.rules.private_tensor(self.state, p) for p in (0, 1))
+        own = torch.where(moves_second, self._player_one_hots[1], self._player_one_hots[0])
+        return self._join(own, public, torch.where(moves_second, second, first), out)
+
+    def information_state_tensors(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """What both players know: float32 [2, B, 2 + Dpub + Dpriv]; `out` as above."""
+        public = self.rules.public_tensor(self.state)
+        private = [self.rules.private_tensor(self.state, player) for player in (0, 1)]
+        if out is None:
+            size = 2 + public.shape[1] + private[0].shape[1]
+            out = public.new_empty((2, len(public), size))
+        for player in (0, 1):
+            self._join(self._player_one_hots[player], public, private[player], out[player])
+        return out
+
+    def sample_random_actions(self) -> torch.Tensor:
+        """Legal actions, all with the same probability: int64 [B]."""
+        return _sample(self._legal_actions, self._uniform(1)[0], torch.int32)
+
+    def step(self, action: torch.Tensor) -> EpisodeEnds:
+        """Makes one move in every game, then plays chance and starts new games where due.
+
+        Args:
+          action: int64 [B], the moves of whoever moves.
+
+        Raises:
+          ValueError: if `action` has another shape or type; if actions are checked, also if one is
+            not legal.
+        """
+        if action.shape != self._player.shape or action.dtype != torch.int64:
+            raise ValueError(
+                f"action is of type {action.dtype} and shape {tuple(action.shape)}; give one "
+                f"torch.int64 for each of the {len(self._player)} games"
+            )
+        if self._check_actions:
+            self._refuse_illegal(action)
+        after = self.rules.apply(self.state, action)
+        if self.rules.max_chance_nodes:
+            after = after.where(self._player >= 0, self.state)
+        return self._go_on(after)
+
+    def _go_on(self, state: rules.StateBatch) -> EpisodeEnds:
+        """Plays on until players are to move in all rows."""
+        finished = torch.zeros(state.batch_size, dtype=torch.bool, device=state.device)
+        returns = torch.zeros(state.batch_size, dtype=torch.float64, device=state.device)
+        for uniform in self._uniform(self._num_events):
+            finished |= self.rules.current_player(state) == rules.TERMINAL_PLAYER
+            returns += self.rules.returns(state)
+            state = _play_event(self.rules, state, self._roots, uniform)
+        self.state = state
+        self._player = self.rules.current_player(state)
+        self._legal_actions = self.rules.legal_actions(state)
+        return EpisodeEnds(finished, returns)
+
+    def _uniform(self, count: int) -> torch.Tensor:
+        """Random numbers in [0, 1): float64 [count, B]."""
+        shape = (count, self._roots.batch_size)
+        kind: dict[str, Any] = {"dtype": torch.float64, "device": self.generator.device}
+        return torch.rand(shape, generator=self.generator, **kind)
+
+    def _refuse_illegal(self, action: torch.Tensor) -> None:
+        column = action.clamp(0, self.rules.num_actions - 1)
+        legal = self._legal_actions.gather(1, column.unsqueeze(1))[:, 0] & (column == action)
+        wrong = (~legal & (self._player >= 0)).nonzero()[:, 0].tolist()
+        for row in wrong[:1]:
+            raise ValueError(
+                f"row {row}: action {int(action[row])} is not legal for player "
+                f"{int(self._player[row])}, who moves; use one of "
+                f"{self._legal_actions[row].nonzero()[:, 0].tolist()}"
+            )
+
+    @staticmethod
+    def _join(
+        own: torch.Tensor, public: torch.Tensor, private: torch.Tensor, out: torch.Tensor | None
+    ) -> torch.Tensor:
+        return torch.cat([own.expand(len(public), 2), public, private], dim=1, out=out)
+
+
+def _play_event(
+    game_rules: rules.Rules, state: Any, roots: rules.StateBatch, uniform: torch.Tensor
+) -> Any:
+    """Starts a new game where one has ended, and plays one chance event where chance acts.
+
+    `roots` are as many as the states; `uniform` is float64 [B], random numbers in [0, 1).
+    """
+    state = roots.where(game_rules.current_player(state) == rules.TERMINAL_PLAYER, state)
+    if not game_rules.max_chance_nodes:
+        return state
+    is_chance = game_rules.current_player(state) == rules.CHANCE_PLAYER
+    outcome = _sample(game_rules.chance_probabilities(state), uniform, torch.float64)
+    return game_rules.apply(state, outcome).where(is_chance, state)
+
+
+def _sample(weights: torch.Tensor, uniform: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """One column of every row, with probability proportional to its weight: int64 [B].
+
+    Bisects the cumulative weights, which takes one random number a row and is much faster than
+    torch.multinomial. Rows without weight give any column.
+
+    Args:
+      weights: [B, N], not negative.
+      uniform: float64 [B], random numbers in [0, 1).
+      dtype: in which the weights are summed; an integral one if they are integers.
+    """
+    cumulative = weights.cumsum(dim=1, dtype=dtype)
+    target = (uniform.unsqueeze(1) * cumulative[:, -1:]).to(dtype)
+    # The first column whose sum is above the target; it never has weight 0.
+    return torch.searchsorted(cumulative, target, right=True)[:, 0].clamp(max=weights.shape[1] - 1)
+
+
+def _longest_run(game_rules: rules.Rules) -> int:
+    """How many events, as in `_play_event`, follow each other at most, as observed at random.
+
+    Without chance it is one, the start of a new game.
+    """
+    if not game_rules.max_chance_nodes:
+        return 1
+    generator = torch.Generator().manual_seed(0)
+    roots = state = game_rules.initial_state(_REHEARSED_GAMES)
+    run = longest = torch.zeros(_REHEARSED_GAMES, dtype=torch.int64)
+    for _ in range(2 * (game_rules.max_game_length + game_rules.max_chance_nodes + 1)):
+        uniform = torch.rand(_REHEARSED_GAMES, dtype=torch.float64, generator=generator)
+        is_move = game_rules.current_player(state) >= 0
+        action = _sample(game_rules.legal_actions(state), uniform, torch.int32)
+        moved = game_rules.apply(state, action)
+        state = moved.where(is_move, _play_event(game_rules, state, roots, uniform))
+        run = (run + 1) * ~is_move
+        longest = torch.maximum(longest, run)
+    return int(longest.max())

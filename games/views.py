@@ -1,0 +1,295 @@
+"""What a player of a game sees, as text for people.
+
+A view is made of the public pieces and of the player's own private pieces, never of the state, so
+it shows nothing that is hidden from the player. Views exist for the games of this package; any
+other `Rules` is shown by its pieces, written out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from spiel_dl.games import battleships, goofspiel_ii, leduc, oshi_zumo_ii, rules
+
+_SHOWN_ROUNDS = 15  # as many columns as fit into a terminal
+
+
+@dataclasses.dataclass(frozen=True)
+class _Sight:
+    """The pieces that a player sees, each bool in its shape.
+
+    Attributes:
+      player: who.
+      past: the pieces with perfect recall.
+      now: the pieces without.
+    """
+
+    player: int
+    past: Mapping[str, np.ndarray]
+    now: Mapping[str, np.ndarray]
+
+    def name(self, player: int) -> str:
+        """What to call a player when talking to this one."""
+        return "you" if player == self.player else "opponent"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Game:
+    """How a game is shown.
+
+    Attributes:
+      view: writes what a player sees.
+      summary: says in a few lines how the game is played.
+    """
+
+    view: Callable[[Any, _Sight], list[str]]
+    summary: Callable[[Any], str]
+
+
+def view(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int = 0) -> str:
+    """What a player sees in one row of a batch of states, as lines of text.
+
+    Args:
+      game_rules: the game.
+      state: the states.
+      player: 0 or 1.
+      row: which state.
+
+    Raises:
+      ValueError: if `player` is neither 0 nor 1.
+    """
+    if player not in (0, 1):
+        raise ValueError(f"player={player} sees nothing; use player 0 or 1")
+    one = state.take(torch.tensor([row], device=state.device))
+    past, now = (_pieces(game_rules, one, player, recall) for recall in (True, False))
+    game = _GAMES.get(type(game_rules))
+    write = game.view if game else _view_pieces
+    return "\n".join(write(game_rules, _Sight(player, past, now)))
+
+
+def summary(game_rules: rules.Rules) -> str:
+    """How the game is played, in a few lines; empty for a game without a view of its own."""
+    game = _GAMES.get(type(game_rules))
+    return game.summary(game_rules) if game else ""
+
+
+def _pieces(
+    game_rules: rules.Rules, state: rules.StateBatch, player: int, recall: bool
+) -> dict[str, np.ndarray]:
+    tensors = [
+        (game_rules.public_pieces(recall), game_rules.public_tensor(state, recall)),
+        (game_rules.private_pieces(recall), game_rules.private_tensor(state, player, recall)),
+    ]
+    pieces = {}
+    for shapes, tensor in tensors:
+        entries, start = tensor[0].cpu().numpy() > 0, 0
+        for name, shape in shapes.items():
+            size = int(np.prod(shape))
+            pieces[name] = entries[start : start + size].reshape(shape)
+            start += size
+    return pieces
+
+
+def _view_pieces(game_rules: rules.Rules, sight: _Sight) -> list[str]:
+    shapes = {name: piece.shape for name, piece in sight.past.items()}
+    row = np.concatenate([piece.ravel() for piece in sight.past.values()])
+    return [f"You are player {sight.player}.", *rules.strings_of_pieces(shapes, row).split("; ")]
+
+
+def _index(one_hot: np.ndarray) -> int:
+    """The place of the only entry that is set, or -1 if none is."""
+    return int(one_hot.argmax()) if one_hot.any() else -1
+
+
+def _indices(one_hots: np.ndarray) -> list[int]:
+    return [_index(one_hot) for one_hot in one_hots]
+
+
+def _table(rows: Mapping[str, Sequence[object]]) -> list[str]:
+    """Rows of cells in columns, the last ones only if there are many."""
+    start = max(0, max(map(len, rows.values())) - _SHOWN_ROUNDS)
+    cells = [[name, *map(str, row[start:])] for name, row in rows.items()]
+    head = max(len(row[0]) for row in cells)
+    width = max((len(cell) for row in cells for cell in row[1:]), default=0)
+    return [
+        " ".join([f"{row[0]:{head}}", *(f"{cell:>{width}}" for cell in row[1:])]).rstrip()
+        for row in cells
+    ]
+
+
+def _rounds_of_bids(
+    sight: _Sight, public: Mapping[str, Sequence[object]], bids: Sequence[object]
+) -> list[str]:
+    """A table of all rounds begun, in a game of hidden bids."""
+    outcomes = _indices(sight.past["round_winners"])
+    names = ("you", "draw", "them") if sight.player == 0 else ("them", "draw", "you")
+    over = sum(outcome >= 0 for outcome in outcomes)
+    waits = over < len(outcomes) and bool(sight.past["player_0_has_bid"][over])
+    begun = max([over + waits, *map(len, public.values())])
+    lines = _table(
+        {
+            "round": range(1, begun + 1),
+            **public,
+            "your bid": [bid for bid in bids[:begun] if bid != ""],
+            "winner": [names[outcome] for outcome in outcomes[:over]],
+        }
+    )
+    if waits and sight.player == 1:
+        lines.append("Your opponent has bid.")
+    return lines if begun else []
+
+
+def _view_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules, sight: _Sight) -> list[str]:
+    points = [_index(total) for total in sight.now["point_totals"]]
+    cards = [card + 1 for card in _indices(sight.past["point_cards"]) if card >= 0]
+    bids = ["" if card < 0 else card + 1 for card in _indices(sight.past["bids"])]
+    return [
+        f"You are player {sight.player}. Rounds: {game_rules.num_turns}.",
+        *_rounds_of_bids(sight, {"point card": cards}, bids),
+        f"Points: you {points[sight.player]}, opponent {points[1 - sight.player]}",
+        f"Your hand: {' '.join(str(card + 1) for card in np.flatnonzero(sight.now['hand']))}",
+    ]
+
+
+def _summarize_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules) -> str:
+    return (
+        "In every round a point card is turned up and both players bid one card of their hand,\n"
+        "unseen. The higher bid wins the points; on a draw nobody does. Bids are never shown.\n"
+        f"Point cards come in {game_rules.points_order} order. Most points win."
+    )
+
+
+def _view_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: _Sight) -> list[str]:
+    field = ["#", *"." * (2 * game_rules.start_location + 1), "#"]
+    field[_index(sight.now["location"])] = "W"
+    bids = ["" if bid < 0 else bid for bid in _indices(sight.past["bids"])]
+    side = ("right", "left")[sight.player]
+    return [
+        f"You are player {sight.player} and push to the {side}.",
+        *_rounds_of_bids(sight, {}, bids),
+        f"Field: {''.join(field)}   (W wrestler, # off the board)",
+        f"Your coins: {_index(sight.now['coins'])}",
+    ]
+
+
+def _summarize_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules) -> str:
+    lines = [
+        "In every round both players bid coins, unseen; both bids are spent and never shown. The",
+        "higher bid pushes the wrestler one step, player 0's to the right, player 1's to the left.",
+        f"The smallest bid is {game_rules.min_bid}; who has fewer coins bids them all. You win if",
+        "the wrestler ends on the other side of the centre from where you stand, or off the board",
+        "there.",
+    ]
+    if game_rules.optimal_endgame:
+        lines.append("Once a player cannot bid any more, the other's last pushes are made for it.")
+    return "\n".join(lines)
+
+
+def _view_battleships(game_rules: battleships.BattleshipsRules, sight: _Sight) -> list[str]:
+    # Codes of what was announced of a tile: 0 nothing, 1 miss, 2 hit, 3 sunk.
+    own, other = (sight.now["boards"][p].argmax(axis=1) for p in (sight.player, 1 - sight.player))
+    marks = np.full(game_rules.num_tiles, ".")
+    for ship, tiles in enumerate(sight.now["ships"]):
+        marks[tiles] = chr(ord("a") + ship)
+    mine = [
+        (mark, "*", mark.upper(), mark.upper())[code] for code, mark in zip(own, marks, strict=True)
+    ]
+    theirs = [".*X#"[code] for code in other]
+    width = max(2 * game_rules.board_width + 1, len("Your board"))
+    boards = zip(_board(game_rules, mine), _board(game_rules, theirs), strict=True)
+    sizes = enumerate(game_rules.ship_sizes)
+    fleet = ", ".join(f"{chr(ord('a') + ship)} of {size}" for ship, size in sizes)
+    return [
+        f"You are player {sight.player}. Ships: {fleet}.",
+        f"{'Your board':{width}}   Opponent's board",
+        *(f"{left:{width}}   {right}" for left, right in boards),
+        "Left: a, b, ... ships, A, B, ... where hit. Right: X hit, # the hit that sank a ship.",
+        "Both: * missed shot.",
+        *_last_shots(game_rules, sight),
+    ]
+
+
+def _board(game_rules: battleships.BattleshipsRules, marks: Sequence[str]) -> list[str]:
+    width = game_rules.board_width
+    rows = [marks[start : start + width] for start in range(0, len(marks), width)]
+    header = " ".join(map(str, range(width)))
+    return [f"  {header}", *(f"{number} {' '.join(row)}" for number, row in enumerate(rows))]
+
+
+def _last_shots(game_rules: battleships.BattleshipsRules, sight: _Sight) -> list[str]:
+    lines = []
+    for player, whose in ((sight.player, "Your"), (1 - sight.player, "Opponent's")):
+        tiles = [tile for tile in _indices(sight.past["shot_tiles"][:, player]) if tile >= 0]
+        if tiles:
+            row, column = divmod(tiles[-1], game_rules.board_width)
+            outcome = _index(sight.past["shot_outcomes"][len(tiles) - 1, player])
+            word = ("missed", "hit", "hit and sank a ship")[outcome]
+            lines.append(f"{whose} last shot: at ({row}, {column}), {word}.")
+    return lines
+
+
+def _summarize_battleships(game_rules: battleships.BattleshipsRules) -> str:
+    goal = {
+        "win_loss": "Who sinks the whole fleet of the other first, wins.",
+        "ship_values": f"Each ship sunk counts its value: {list(game_rules.ship_values)}.",
+    }[game_rules.returns_type]
+    return (
+        "First the players place their ships in turn, unseen; then they shoot in turn, and hear\n"
+        f"whether they missed, hit or sank a ship. Each has {game_rules.num_shots} shots. {goal}\n"
+        "Tiles are (row, column), counted from 0."
+    )
+
+
+def _view_leduc(game_rules: leduc.LeducRules, sight: _Sight) -> list[str]:
+    chips = [_index(put) for put in sight.now["contributions"]]
+    cards = {
+        name: _card(game_rules, _index(sight.past[name]))
+        for name in ("private_card", "public_card")
+    }
+    lines = [
+        f"You are player {sight.player}.",
+        f"Your card: {cards['private_card']}",
+        f"Public card: {cards['public_card']}",
+        f"In the pot: you {chips[sight.player]}, opponent {chips[1 - sight.player]}",
+    ]
+    for name, piece in (("First round", "first_round"), ("Second round", "second_round")):
+        # Player 0 opens both rounds.
+        moves = [
+            f"{sight.name(move % 2)} {game_rules.action_to_string(move % 2, action)}"
+            for move, action in enumerate(_indices(sight.past[piece]))
+            if action >= 0
+        ]
+        lines.append(f"{name}: {', '.join(moves) or '-'}")
+    return lines
+
+
+def _card(game_rules: leduc.LeducRules, card: int) -> str:
+    if card < 0:
+        return "not dealt"
+    if game_rules.deal_ranks:
+        return f"rank {card}"
+    rank, suit = divmod(card, game_rules.num_suits)
+    return f"rank {rank}, suit {suit}"
+
+
+def _summarize_leduc(game_rules: leduc.LeducRules) -> str:
+    return (
+        f"The deck has ranks 0 to {game_rules.num_ranks - 1} in {game_rules.num_suits} suit(s). "
+        "Each player has one card;\na betting round, one public card, and a second betting round "
+        "with doubled stakes follow.\nWho does not fold wins the pot. At the end, the rank of the "
+        "public card beats all others;\nelse the higher rank wins, and equal ranks split. To call "
+        "when nobody has bet is to check."
+    )
+
+
+_GAMES = {
+    goofspiel_ii.GoofspielIIRules: _Game(_view_goofspiel, _summarize_goofspiel),
+    oshi_zumo_ii.OshiZumoIIRules: _Game(_view_oshi_zumo, _summarize_oshi_zumo),
+    battleships.BattleshipsRules: _Game(_view_battleships, _summarize_battleships),
+    leduc.LeducRules: _Game(_view_leduc, _summarize_leduc),
+}

@@ -1,0 +1,106 @@
+"""Depth-limited CFR: regret minimization in a trunk whose leaves a value function values.
+
+Kovařík et al. (2021), "Depth-limited Solver" (DL-CFR+ with the default weighting). One iteration:
+
+  1. The ranges at the leaves: each player's realization of the sequences its leaf infosets hang
+     from.
+  2. The value function turns them into counterfactual values of all leaf infosets, which are added
+     to the payoffs of these sequences.
+  3. Regret matching in every infoset of the trunk, and the average, as in CFR.
+
+With alternating updates, steps 1 and 2 are done once per player, each time with the newest ranges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.trunk import cut
+from spiel_dl.value_functions.base import ValueFunction
+
+
+class DLCFRSolver:
+    """Solves a trunk.
+
+    Attributes:
+      trunk: the trunk that is solved.
+      minimizer: the regret minimizer on it.
+    """
+
+    def __init__(
+        self,
+        game: AnyGame,
+        depth_limit: DepthLimit,
+        value_function: ValueFunction | None = None,
+        *,
+        weighting: Weighting = CFR_PLUS,
+        alternating_updates: bool = True,
+    ):
+        """Starts at the uniform strategy.
+
+        Args:
+          game: the game, its game string, or the compiled game.
+          depth_limit: where the trunk ends. Beyond the game, this is plain CFR.
+          value_function: values the leaves.
+          weighting: the variant of CFR.
+          alternating_updates: update the players in turn, with two evaluations an iteration; if
+            not, at once, with one.
+
+        Raises:
+          ValueError: if the game cannot be compiled or cut, or if it goes on at the leaves and no
+            value function is given.
+        """
+        self.trunk = cut(compile_game(game), depth_limit)
+        leaves = self.trunk.leaves
+        if leaves.num_public_states and value_function is None:
+            raise ValueError(
+                f"the game goes on in {leaves.num_public_states} public states at a depth limit of "
+                f"{depth_limit} and no value function was given; pass value_function="
+            )
+        if value_function is not None:
+            value_function.bind(leaves)
+        self._value_function = value_function
+        self.minimizer = RegretMinimizer(
+            self.trunk.sequence_form, weighting, alternating_updates=alternating_updates
+        )
+
+    @property
+    def iteration(self) -> int:
+        """Number of iterations done."""
+        return self.minimizer.iteration
+
+    def evaluate_and_update_policy(self) -> None:
+        """One iteration."""
+        self.run(1)
+
+    def run(self, num_iterations: int) -> None:
+        """Many iterations."""
+        leaves = self.trunk.leaves
+        if not leaves.num_public_states or self._value_function is None:
+            self.minimizer.run(num_iterations)
+            return
+        evaluate = self._value_function.evaluate
+
+        def leaf_values(plans: Pair) -> tuple[Pair, Pair]:
+            ranges = (plans[0][leaves.sequences[0]], plans[1][leaves.sequences[1]])
+            return leaves.sequences, evaluate(*ranges)
+
+        self.minimizer.run_with_leaves(num_iterations, leaf_values)
+
+    def current_policy(self) -> ArrayPolicy:
+        """The policy that the next iteration will play; uniform below the trunk."""
+        return self._in_whole_game([learner.strategy for learner in self.minimizer.learners])
+
+    def average_policy(self) -> ArrayPolicy:
+        """The average policy; uniform below the trunk."""
+        return self._in_whole_game([self.minimizer.average_strategy(p) for p in (0, 1)])
+
+    def _in_whole_game(self, strategies: list[np.ndarray]) -> ArrayPolicy:
+        tree = self.trunk.tree
+        whole = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
+        for player in (0, 1):
+            whole[player][self.trunk.sequences[player]] = strategies[player]
+        return ArrayPolicy(tree, (whole[0], whole[1]))

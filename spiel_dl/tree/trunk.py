@@ -1,0 +1,248 @@
+"""A game cut in two at a depth limit: the trunk above, the subgames below its leaf public states.
+
+The leaves of a trunk are the first histories at or beyond the limit in which a player acts; chance
+events at the limit (Leduc's public card) are the trunk's. A *leaf public state* consists of leaves,
+and a *leaf infoset* is what a player knows in one, whether it acts there or not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree, first_occurrence_ids
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LeafSet:
+    """The N leaves of a trunk, by their P leaf public states; L_p leaf infosets of each player.
+
+    All arrays are ordered by leaf public state. Ranges and counterfactual values are flat over the
+    leaf infosets.
+
+    Attributes:
+      trunk: whose leaves these are.
+      public_states: int32 [P], in the tree's partition.
+      histories: int32 [N], the leaves, as histories of the tree.
+      history_offsets: int64 [P + 1], where each leaf public state's histories start.
+      infosets: for each player, int32 [L_p], as augmented infosets of the tree.
+      infoset_offsets: for each player, int64 [P + 1], where each public state's infosets start.
+      infoset_of_history: int32 [2, N], positions in `infosets`.
+      sequences: for each player, int32 [L_p], the trunk's sequence from which an infoset hangs.
+      chance_reach: float64 [N].
+    """
+
+    trunk: Trunk
+    public_states: np.ndarray
+    histories: np.ndarray
+    history_offsets: np.ndarray
+    infosets: tuple[np.ndarray, np.ndarray]
+    infoset_offsets: tuple[np.ndarray, np.ndarray]
+    infoset_of_history: np.ndarray
+    sequences: tuple[np.ndarray, np.ndarray]
+    chance_reach: np.ndarray
+
+    @property
+    def num_public_states(self) -> int:
+        """P, the number of leaf public states."""
+        return len(self.public_states)
+
+    def num_infosets(self, player: int) -> int:
+        """L_p, the number of a player's leaf infosets."""
+        return len(self.infosets[player])
+
+    def public_state_of_infoset(self, player: int) -> np.ndarray:
+        """Int64 [L_p], positions in `public_states`."""
+        sizes = np.diff(self.infoset_offsets[player])
+        return np.repeat(np.arange(self.num_public_states), sizes)
+
+    def sum_by_public_state(self, player: int, values: np.ndarray) -> np.ndarray:
+        """Sums values (float64 [..., L_p]) over each public state's infosets: float64 [..., P]."""
+        if not self.num_public_states:
+            return np.zeros((*values.shape[:-1], 0))
+        return np.add.reduceat(values, self.infoset_offsets[player][:-1], axis=-1)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trunk:
+    """A game above a depth limit. Build one with `cut`.
+
+    Attributes:
+      tree: the whole game.
+      depth_limit: where it is cut.
+      leaf_of_history: int32 [H], for histories at or below a leaf that leaf; -1 in the trunk.
+      infosets: for each player, int32 [I_p], the trunk's infosets, as infosets of the tree.
+      sequences: for each player, int32 [S_p], the trunk's sequences, as sequences of the tree.
+      sequence_form: the trunk's treeplexes, and payoffs where the game ends in the trunk.
+    """
+
+    tree: GameTree
+    depth_limit: DepthLimit
+    leaf_of_history: np.ndarray
+    infosets: tuple[np.ndarray, np.ndarray]
+    sequences: tuple[np.ndarray, np.ndarray]
+    sequence_form: SequenceForm
+
+    @functools.cached_property
+    def leaves(self) -> LeafSet:
+        """The leaves, by public states.
+
+        Raises:
+          ValueError: if a public state lies partly above and partly below the limit.
+        """
+        return _leaf_set(self)
+
+    @functools.cached_property
+    def subgames(self) -> SequenceForm:
+        """All subgames below the leaves in one sequence form.
+
+        Its root sequences are the leaf infosets, in the order of `leaves`: their realizations are
+        the ranges, and the values at them are the counterfactual values.
+        """
+        leaves, tree = self.leaves, self.tree
+        position = np.full(tree.num_histories, -1, np.int64)
+        position[leaves.histories] = np.arange(len(leaves.histories))
+        below = np.flatnonzero(self.leaf_of_history >= 0)
+        root = np.full((2, tree.num_histories), -1, np.int64)
+        root[:, below] = leaves.infoset_of_history[:, position[self.leaf_of_history[below]]]
+        kept = []
+        for player in (0, 1):
+            # Forced moves change no value; without them, iterations are shorter.
+            free = np.flatnonzero(tree.treeplexes[player].num_actions > 1)
+            kept.append(np.setdiff1d(free, self.infosets[player]))
+        num_roots = (leaves.num_infosets(0), leaves.num_infosets(1))
+        terminals = below[tree.is_terminal[below]]
+        return restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)[0]
+
+
+def cut(tree: GameTree, depth_limit: DepthLimit) -> Trunk:
+    """Cuts a game at a depth limit; a limit beyond the game leaves a trunk without leaves.
+
+    Raises:
+      ValueError: if the limit is in rounds that the game does not have, or if an infoset lies
+        partly above and partly below it.
+    """
+    beyond = depth_limit.depths(tree) >= depth_limit.value
+    starts = beyond & (tree.player >= 0)
+    leaf = np.where(starts, np.arange(tree.num_histories), -1).astype(np.int32)
+    for start, end in tree.levels_below_root():
+        above = leaf[tree.parent[start:end]]
+        leaf[start:end] = np.where(above >= 0, above, leaf[start:end])
+    kept = [_infosets_above(tree, player, leaf < 0) for player in (0, 1)]
+    terminals = np.flatnonzero(tree.is_terminal & (leaf < 0))
+    roots = np.zeros((2, tree.num_histories), np.int64)
+    form, sequences = restrict(tree, (kept[0], kept[1]), (1, 1), roots, terminals)
+    return Trunk(tree, depth_limit, leaf, (kept[0], kept[1]), sequences, form)
+
+
+def restrict(
+    tree: GameTree,
+    infosets: tuple[np.ndarray, np.ndarray],
+    num_roots: tuple[int, int],
+    root: np.ndarray,
+    terminals: np.ndarray,
+) -> tuple[SequenceForm, tuple[np.ndarray, np.ndarray]]:
+    """The sequence form of some infosets and terminal histories of a game.
+
+    Args:
+      tree: the whole game.
+      infosets: for each player, int [I_p], the infosets to keep, increasing. An infoset that is
+        left out, behind one that is kept or behind a root, must have one action only.
+      num_roots: number of root sequences of each player.
+      root: int64 [2, H], the root sequence behind which a history lies; read where none of the
+        player's last sequences is of a kept infoset.
+      terminals: the terminal histories to keep.
+
+    Returns:
+      The sequence form, and for each player, int32 [S_p], the sequences of `tree` that its
+      sequences are; 0 for root sequences.
+    """
+    treeplexes, originals, new_sequences = [], [], []
+    for player in (0, 1):
+        old = tree.treeplexes[player]
+        kept = infosets[player]
+        sizes = old.num_actions[kept]
+        first = num_roots[player] + np.cumsum(sizes) - sizes
+        new_of_old = np.full(old.num_sequences, -1, np.int64)
+        is_kept = np.isin(old.infoset_of_sequence, kept)
+        new_of_old[is_kept] = num_roots[player] + np.arange(int(sizes.sum()))
+        # Forced moves that are left out lead on from the sequence before them.
+        for infoset in np.flatnonzero(~np.isin(np.arange(old.num_infosets), kept)):
+            new_of_old[old.sequences(infoset)] = new_of_old[old.parent_sequence[infoset]]
+        of_history = new_of_old[tree.sequence[player]]
+        of_history = np.where(of_history >= 0, of_history, root[player])
+        parents = of_history[tree.first_history[player][kept]]
+        treeplexes.append(
+            Treeplex(parents.astype(np.int32), first.astype(np.int32), sizes, num_roots[player])
+        )
+        roots = np.zeros(num_roots[player], np.int32)
+        originals.append(np.concatenate([roots, np.flatnonzero(is_kept)]).astype(np.int32))
+        new_sequences.append(of_history[terminals])
+    form = SequenceForm.from_terminals(
+        (treeplexes[0], treeplexes[1]),
+        np.stack(new_sequences),
+        tree.utility[terminals] * tree.chance_reach[terminals],
+        tree.utility_range,
+    )
+    return form, (originals[0], originals[1])
+
+
+def _infosets_above(tree: GameTree, player: int, is_above: np.ndarray) -> np.ndarray:
+    """A player's infosets above the cut: int32 [I_p].
+
+    Raises:
+      ValueError: if an infoset lies on both sides.
+    """
+    acting = np.flatnonzero(tree.player == player)
+    infoset, above = tree.infoset[acting], is_above[acting]
+    count = np.bincount(infoset, minlength=tree.num_infosets(player))
+    count_above = np.bincount(infoset, weights=above, minlength=len(count))
+    split = np.flatnonzero((count_above > 0) & (count_above < count))
+    if len(split):
+        raise ValueError(
+            f"{tree.game}: player {player}'s infoset "
+            f"{tree.infoset_string(player, int(split[0]))!r} lies partly above and partly below "
+            "the depth limit; give the limit in another unit (plies never split an infoset of a "
+            "game with a public clock)"
+        )
+    return np.flatnonzero(count_above > 0).astype(np.int32)
+
+
+def _leaf_set(trunk: Trunk) -> LeafSet:
+    tree, partition = trunk.tree, trunk.tree.public_states
+    is_leaf = trunk.leaf_of_history == np.arange(tree.num_histories)
+    leaves = np.flatnonzero(is_leaf)
+    leaves = leaves[np.argsort(partition.of_history[leaves], kind="stable")]
+    states, counts = np.unique(partition.of_history[leaves], return_counts=True)
+    members = np.bincount(partition.of_history[~tree.is_terminal])
+    if (members[states] != counts).any():
+        state = int(states[(members[states] != counts).argmax()])
+        raise ValueError(
+            f"{tree.game}: public state {state} is only partly below the depth limit of "
+            f"{trunk.depth_limit}; give the limit in another unit"
+        )
+    position = np.repeat(np.arange(len(states)), counts)
+    infosets, offsets, of_history, sequences = [], [], [], []
+    for player in (0, 1):
+        augmented = partition.augmented_infoset[player, leaves]
+        ids, first = first_occurrence_ids(augmented)
+        infosets.append(augmented[first].astype(np.int32))
+        offsets.append(np.searchsorted(position[first], np.arange(len(states) + 1)))
+        of_history.append(ids)
+        in_trunk = np.searchsorted(trunk.sequences[player], tree.sequence[player, leaves[first]])
+        sequences.append(in_trunk.astype(np.int32))
+    return LeafSet(
+        trunk=trunk,
+        public_states=states.astype(np.int32),
+        histories=leaves.astype(np.int32),
+        history_offsets=np.concatenate([[0], np.cumsum(counts)]),
+        infosets=(infosets[0], infosets[1]),
+        infoset_offsets=(offsets[0], offsets[1]),
+        infoset_of_history=np.stack(of_history),
+        sequences=(sequences[0], sequences[1]),
+        chance_reach=tree.chance_reach[leaves],
+    )

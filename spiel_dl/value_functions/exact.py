@@ -1,0 +1,109 @@
+"""`ExactValue`: the optimal value function, by solving the subgames."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.regret_minimization import CFR_PLUS, RegretMinimizer, Weighting
+from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
+
+
+class ExactValue(ValueFunction):
+    """Solves all subgames by regret minimization until their gaps are small.
+
+    With ranges scaled to sum 1 in each public state, each player's values are its counterfactual
+    best-response values against the other's average strategy (value solving, Kovařík et al. 2021,
+    "Experimental Setup"): optimal in every infoset, also in those of reach 0. Range-weighted, the
+    players' values in a public state sum to its *gap*, which no infoset's error exceeds by more
+    than its weight allows.
+
+    Attributes:
+      gaps: float64 [P], the gap of every public state at the last evaluation.
+    """
+
+    def __init__(
+        self,
+        tolerance: float = 1e-4,
+        max_iterations: int = 10_000,
+        *,
+        weighting: Weighting = CFR_PLUS,
+        stretch: int = 100,
+        num_threads: int = 1,
+    ):
+        """Solves from scratch at every evaluation, so that the values depend on the ranges alone.
+
+        Args:
+          tolerance: stop once all gaps are at most this, in utility units.
+          max_iterations: stop at the latest after so many iterations.
+          weighting: the variant of CFR.
+          stretch: iterations between two looks at the gaps.
+          num_threads: threads per iteration.
+
+        Raises:
+          ValueError: if a number is not positive.
+        """
+        if not (tolerance > 0 and max_iterations > 0 and stretch > 0):
+            raise ValueError(
+                f"tolerance={tolerance}, max_iterations={max_iterations} and stretch={stretch} "
+                "must be positive"
+            )
+        self.gaps = np.zeros(0)
+        self._tolerance = tolerance
+        self._max_iterations = max_iterations
+        self._weighting = weighting
+        self._stretch = stretch
+        self._num_threads = num_threads
+        self._leaves: LeafSet | None = None
+
+    def bind(self, leaves: LeafSet) -> None:
+        """Builds the subgames below the leaves."""
+        self._leaves = leaves
+        self._minimizer = RegretMinimizer(
+            leaves.trunk.subgames, self._weighting, num_threads=self._num_threads
+        )
+
+    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `ValueFunction`.
+
+        Raises:
+          ValueError: if the function was not bound.
+        """
+        if self._leaves is None:
+            raise ValueError("bind the value function to the leaves before evaluating it")
+        if range_0.ndim > 1:
+            rows_0 = range_0.reshape(-1, range_0.shape[-1])
+            rows_1 = range_1.reshape(-1, range_1.shape[-1])
+            pairs = [self.evaluate(r0, r1) for r0, r1 in zip(rows_0, rows_1, strict=True)]
+            cfv_0, cfv_1 = (np.stack(column) for column in zip(*pairs, strict=True))
+            return cfv_0.reshape(range_0.shape), cfv_1.reshape(range_1.shape)
+        scaled_0, mass_0 = normalize_ranges(self._leaves, 0, range_0)
+        scaled_1, mass_1 = normalize_ranges(self._leaves, 1, range_1)
+        cfv_0, cfv_1 = self._solve(scaled_0, scaled_1)
+        cfv_0 *= mass_1[self._leaves.public_state_of_infoset(0)]
+        cfv_1 *= mass_0[self._leaves.public_state_of_infoset(1)]
+        return cfv_0, cfv_1
+
+    def _solve(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """Values at ranges that sum to 1 in each public state."""
+        leaves, minimizer = self._leaves, self._minimizer
+        assert leaves is not None
+        minimizer.reset()
+        minimizer.set_range(0, range_0)
+        minimizer.set_range(1, range_1)
+        while True:
+            minimizer.run(self._stretch)
+            cfv_0, cfv_1 = (self._best_response_values(player) for player in (0, 1))
+            self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
+            self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)
+            converged = self.gaps.max() <= self._tolerance
+            if converged or minimizer.iteration >= self._max_iterations:
+                return cfv_0, cfv_1
+
+    def _best_response_values(self, player: int) -> np.ndarray:
+        """A player's values against the opponent's average: float64 [L_p]."""
+        form = self._minimizer.sequence_form
+        plan = self._minimizer.average_plan(1 - player)
+        num_roots = form.treeplexes[player].num_root_sequences
+        return best_response(form, player, plan).cfv[:num_roots].copy()

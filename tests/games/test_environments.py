@@ -1,0 +1,464 @@
+"""Batched environments against OpenSpiel's games: exact distributions, and step by step."""
+
+import collections
+import dataclasses
+
+import numpy as np
+import pyspiel
+import pytest
+import scipy.stats
+import torch
+
+from spiel_dl.games import environments, rules
+from spiel_dl.games.battleships import BattleshipsRules
+from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.games.goofspiel_ii import GoofspielIIRules
+from spiel_dl.games.leduc import LeducRules
+from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
+
+LEAST_P_VALUE = 1e-3  # of chi-square tests with fixed seeds
+
+PYTHON_GAMES = [
+    "python_goofspiel_ii(num_cards=4,points_order=random)",
+    "python_goofspiel_ii(num_cards=4,points_order=descending,forced_last_round=true)",
+    "python_oshi_zumo_ii(coins=6)",
+    "python_battleships(board_width=2,board_height=3,ship_sizes=[2;1])",
+    "python_leduc",
+    "python_leduc(deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2)",
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class FlipsState(rules.StateBatch):
+    """moves: int8 [B], 0 or 1. flips: int8 [B]. last: int8 [B], the last flip, 1 goes on."""
+
+    moves: torch.Tensor
+    flips: torch.Tensor
+    last: torch.Tensor
+
+
+class FlipsRules(rules.Rules):
+    """Player 0 moves; then a coin with chance 1/4 of going on is flipped, up to nine times.
+
+    So chance ends the game, after runs of any length. Player 0 wins the number of flips.
+    """
+
+    num_actions, num_chance_outcomes = 2, 2
+    max_game_length, max_chance_nodes = 1, 9
+    min_utility, max_utility = -9.0, 9.0
+
+    def initial_state(self, batch_size=1, device="cpu"):
+        zero = torch.zeros(batch_size, dtype=torch.int8, device=device)
+        return FlipsState(zero, zero, zero + 1)
+
+    def current_player(self, state):
+        over = (state.last == 0) | (state.flips == 9)
+        player = torch.where(over, rules.TERMINAL_PLAYER, rules.CHANCE_PLAYER)
+        return torch.where(state.moves == 0, 0, player).to(torch.int8)
+
+    def legal_actions(self, state):
+        return (state.moves == 0).unsqueeze(1).expand(-1, 2)
+
+    def chance_probabilities(self, state):
+        flips = (self.current_player(state) == rules.CHANCE_PLAYER).double().unsqueeze(1)
+        return flips * torch.tensor([0.75, 0.25], dtype=torch.float64)
+
+    def apply(self, state, action):
+        player = self.current_player(state)
+        flips = player == rules.CHANCE_PLAYER
+        return FlipsState(
+            moves=state.moves + (player == 0),
+            flips=state.flips + flips,
+            last=torch.where(flips, action.to(torch.int8), state.last),
+        )
+
+    def returns(self, state):
+        return (state.flips * (self.current_player(state) == rules.TERMINAL_PLAYER)).double()
+
+    def round_index(self, state):
+        return state.moves.to(torch.int16)
+
+    def public_pieces(self, perfect_recall):
+        return {"flips": (10,)}
+
+    def private_pieces(self, perfect_recall):
+        return {}
+
+    def public_tensor(self, state, perfect_recall=True):
+        return rules.one_hot(state.flips, 10)
+
+    def private_tensor(self, state, player, perfect_recall=True):
+        return torch.zeros((state.batch_size, 0))
+
+    def action_to_string(self, player, action):
+        return str(action)
+
+    def describe(self, state, row=0):
+        return str(state.take(torch.tensor([row])))
+
+
+def rows_equal(first, second):
+    """Whether two batches agree: bool [B]."""
+    columns = [
+        (getattr(first, field.name) == getattr(second, field.name)).reshape(first.batch_size, -1)
+        for field in dataclasses.fields(first)
+    ]
+    return torch.cat(columns, dim=1).all(dim=1)
+
+
+def exact_ends(state, probability=1.0, moves=0, ends=None):
+    """Probability of every (number of moves, player 0's return) under uniform play."""
+    ends = collections.Counter() if ends is None else ends
+    if state.is_terminal():
+        ends[moves, state.returns()[0]] += probability
+    elif state.is_chance_node():
+        for outcome, chance in state.chance_outcomes():
+            exact_ends(state.child(outcome), probability * chance, moves, ends)
+    else:
+        legal = state.legal_actions()
+        for action in legal:
+            exact_ends(state.child(action), probability / len(legal), moves + 1, ends)
+    return ends
+
+
+def sampled_ends(environment, batch_size, episodes_per_row):
+    """How often each (number of moves, return) occurs in the first episodes of every row."""
+    counts = collections.Counter()
+    length = np.zeros(batch_size, dtype=int)
+    episodes = np.zeros(batch_size, dtype=int)
+    for _ in range(episodes_per_row * environment.rules.max_game_length):
+        finished, returns = environment.step(environment.sample_random_actions())
+        length += 1
+        finished = finished.numpy()
+        assert (returns.numpy()[~finished] == 0).all()
+        counted = finished & (episodes < episodes_per_row)
+        counts.update(zip(length[counted].tolist(), returns.numpy()[counted].tolist(), strict=True))
+        episodes += finished
+        length[finished] = 0
+    assert (episodes >= episodes_per_row).all()
+    return counts
+
+
+def check_frequencies(counts, probabilities):
+    """A chi-square test; what was expected fewer than five times is taken together."""
+    assert counts.keys() <= probabilities.keys()
+    total = sum(counts.values())
+    rare = [key for key, probability in probabilities.items() if probability * total < 5]
+    common = [key for key in probabilities if key not in rare]
+    observed = [counts[key] for key in common] + [sum(counts[key] for key in rare)]
+    expected = [probabilities[key] * total for key in common]
+    expected.append(sum(probabilities[key] for key in rare) * total)
+    if expected[-1] < 5:
+        observed, expected = observed[:-1], expected[:-1]
+        expected = list(np.array(expected) * sum(observed) / sum(expected))
+    if len(observed) > 1:
+        assert scipy.stats.chisquare(observed, expected).pvalue > LEAST_P_VALUE
+
+
+@pytest.mark.parametrize(
+    ("game_rules", "twin"),
+    [
+        (LeducRules(), "leduc_poker"),
+        (
+            GoofspielIIRules(num_cards=3, points_order="random", returns_type="point_difference"),
+            "turn_based_simultaneous_game(game=goofspiel(imp_info=True,num_cards=3,"
+            "points_order=random,returns_type=point_difference))",
+        ),
+        (
+            OshiZumoIIRules(coins=4, optimal_endgame=False),
+            "turn_based_simultaneous_game(game=oshi_zumo(coins=4,min_bid=1,size=3,horizon=1000))",
+        ),
+        (
+            BattleshipsRules(2, 2, "[2]", returns_type="ship_values", num_shots=2),
+            "battleship(board_width=2,board_height=2,ship_sizes=[2],ship_values=[1],num_shots=2,"
+            "allow_repeated_shots=False,loss_multiplier=1.0)",
+        ),
+    ],
+    ids=["leduc", "goofspiel", "oshi_zumo", "battleships"],
+)
+def test_lengths_and_returns_are_distributed_as_in_the_twin(game_rules, twin):
+    exact = exact_ends(pyspiel.load_game(twin).new_initial_state())
+    assert sum(exact.values()) == pytest.approx(1)
+    batch_size = 4000
+    environment = BatchedEnvironment(game_rules, batch_size, seed=3)
+    counts = sampled_ends(environment, batch_size, episodes_per_row=3)
+    assert sum(counts.values()) == 3 * batch_size
+    check_frequencies(counts, exact)
+
+
+def successor_states(state):
+    """The states of players or ends that chance may lead to, given an OpenSpiel state."""
+    if not state.is_chance_node():
+        return [state]
+    return [
+        end
+        for outcome, _ in state.chance_outcomes()
+        for end in successor_states(state.child(outcome))
+    ]
+
+
+@pytest.mark.parametrize("game_string", PYTHON_GAMES)
+def test_every_transition_is_one_of_the_openspiel_game(game_string):
+    game = pyspiel.load_game(game_string)
+    num_rows = 6
+    environment = BatchedEnvironment(game.rules, num_rows, seed=5, check_actions=True)
+    roots = successor_states(game.new_initial_state())
+
+    def the_one(candidates, row):
+        found = [
+            s
+            for s in candidates
+            if rows_equal(s.batch, environment.state.take(torch.tensor([row])))
+        ]
+        assert len(found) == 1
+        return found[0]
+
+    states = [the_one(roots, row) for row in range(num_rows)]
+    num_finished = 0
+    for _ in range(2 * game.rules.max_game_length + 1):
+        tensors = environment.information_state_tensors()
+        mover_tensor = environment.information_state_tensor()
+        for row, state in enumerate(states):
+            player = environment.current_player()[row].item()
+            assert player == state.current_player()
+            legal = environment.legal_actions()[row].nonzero()[:, 0].tolist()
+            assert legal == state.legal_actions()
+            for p in (0, 1):
+                expected = state.information_state_tensor(p)
+                assert tensors[p, row].tolist() == expected
+                assert environment.information_state_tensor(p)[row].tolist() == expected
+            assert mover_tensor[row].tolist() == state.information_state_tensor(player)
+        action = environment.sample_random_actions()
+        finished, returns = environment.step(action)
+        for row, state in enumerate(states):
+            after = successor_states(state.child(action[row].item()))
+            if finished[row]:
+                assert len(after) == 1
+                assert after[0].is_terminal()
+                assert returns[row].item() == after[0].returns()[0]
+                after = roots
+                num_finished += 1
+            else:
+                assert returns[row].item() == 0
+            states[row] = the_one(after, row)
+    assert num_finished >= 2 * num_rows
+
+
+def test_deals_of_leduc_have_their_frequencies():
+    environment = BatchedEnvironment(LeducRules(), 30_000, seed=11)
+    dealt = collections.Counter(map(tuple, environment.state.cards[:, :2].tolist()))
+    check_frequencies(dealt, {(i, j): 1 / 30 for i in range(6) for j in range(6) if i != j})
+    for _ in range(2):
+        environment.step(torch.ones(30_000, dtype=torch.int64))  # both check
+    cards = environment.state.cards
+    both_low = (cards[:, 0] == 0) & (cards[:, 1] == 1)
+    public = collections.Counter(cards[both_low, 2].tolist())
+    check_frequencies(public, {card: 1 / 4 for card in range(2, 6)})
+
+
+def test_deals_of_ranks_have_their_frequencies():
+    environment = BatchedEnvironment(LeducRules(deal_ranks=True), 30_000, seed=12)
+    dealt = collections.Counter(map(tuple, environment.state.cards[:, :2].tolist()))
+    # Two cards of each of three ranks: a pair has 2 of 30 ordered deals, two ranks 4.
+    check_frequencies(
+        dealt, {(i, j): (2 if i == j else 4) / 30 for i in range(3) for j in range(3)}
+    )
+
+
+def test_point_cards_of_goofspiel_have_their_frequencies():
+    game_rules = GoofspielIIRules(num_cards=4, points_order="random")
+    environment = BatchedEnvironment(game_rules, 20_000, seed=13)
+    for _ in range(4):
+        environment.step(environment.sample_random_actions())
+    order = collections.Counter(map(tuple, environment.state.played[:, 8:11].tolist()))
+    orders = [(i, j, k) for i in range(1, 5) for j in range(1, 5) for k in range(1, 5)]
+    check_frequencies(order, {o: 1 / 24 for o in orders if len(set(o)) == 3})
+
+
+def test_random_actions_are_uniform_over_the_legal_ones():
+    environment = BatchedEnvironment(OshiZumoIIRules(coins=8, min_bid=3), 20_000, seed=14)
+    counts = collections.Counter(environment.sample_random_actions().tolist())
+    check_frequencies(counts, {bid: 1 / 6 for bid in range(3, 9)})
+
+
+def test_extreme_random_numbers_choose_possible_columns():
+    weights = torch.tensor([[0.0, 0.25, 0.0, 0.75, 0.0]], dtype=torch.float64)
+    largest = torch.tensor([1 - 2**-53], dtype=torch.float64)
+    zero = torch.zeros(1, dtype=torch.float64)
+    for kind, dtype in ((weights, torch.float64), (weights > 0, torch.int32)):
+        assert environments._sample(kind, zero, dtype).item() == 1
+        assert environments._sample(kind, largest, dtype).item() == 3
+    split = torch.tensor([0.25], dtype=torch.float64)
+    assert environments._sample(weights, split, torch.float64).item() == 3
+    assert environments._sample(weights, split - 1e-9, torch.float64).item() == 1
+
+
+def test_rows_finish_at_different_times_and_the_others_go_on():
+    environment = BatchedEnvironment(LeducRules(), 500, seed=7)
+    mixed = 0
+    for _ in range(30):
+        cards = environment.state.cards[:, :2]
+        finished, _ = environment.step(environment.sample_random_actions())
+        state = environment.state
+        assert torch.equal(state.cards[~finished, :2], cards[~finished])
+        assert (state.actions[finished] == -1).all()
+        assert (state.contributions[finished] == 1).all()
+        assert (state.cards[finished, 2] == -1).all()
+        assert (environment.current_player()[finished] == 0).all()
+        mixed += bool(finished.any()) and not bool(finished.all())
+    assert mixed > 20
+
+
+def trajectory(game_rules, seed, num_steps=25):
+    environment = BatchedEnvironment(game_rules, 32, seed=seed)
+    steps = []
+    for _ in range(num_steps):
+        action = environment.sample_random_actions()
+        ends = environment.step(action)
+        steps.append(torch.cat([action, *ends, environment.information_state_tensor().flatten()]))
+    return torch.stack(steps)
+
+
+@pytest.mark.parametrize(
+    "game_rules", [LeducRules(), GoofspielIIRules(5), BattleshipsRules(3, 3, "[2]")]
+)
+def test_the_seed_decides_everything(game_rules):
+    torch.manual_seed(1)
+    first = trajectory(game_rules, seed=4)
+    torch.manual_seed(2)
+    before = torch.random.get_rng_state()
+    assert torch.equal(trajectory(game_rules, seed=4), first)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert not torch.equal(trajectory(game_rules, seed=5), first)
+
+
+def test_states_are_replaced_not_changed():
+    environment = BatchedEnvironment(LeducRules(), 20, seed=1)
+    state = environment.state
+    copy = type(state)(*(tensor.clone() for tensor in state._tensors()))
+    for _ in range(5):
+        environment.step(environment.sample_random_actions())
+    assert rows_equal(state, copy).all()
+
+
+def test_information_states_are_written_into_given_storage():
+    environment = BatchedEnvironment(LeducRules(), 5, seed=1)
+    expected = environment.information_state_tensors()
+    storage = torch.full((3, *expected.shape), -1.0)
+    environment.information_state_tensors(out=storage[1])
+    environment.information_state_tensor(1, out=storage[2, 0])
+    assert torch.equal(storage[1], expected)
+    assert torch.equal(storage[2, 0], expected[1])
+    assert (storage[0] == -1).all()
+    assert (storage[2, 1] == -1).all()
+
+
+def test_runs_of_chance_events_are_found():
+    assert environments._longest_run(LeducRules()) == 2
+    assert environments._longest_run(LeducRules(deal_ranks=True)) == 1
+    assert environments._longest_run(GoofspielIIRules(13)) == 1
+    assert environments._longest_run(BattleshipsRules(2, 2, "[1]")) == 1
+    assert environments._longest_run(FlipsRules()) >= 3
+
+
+@pytest.mark.parametrize("longest_run", [1, 2, 10])
+def test_longer_runs_of_chance_events_than_were_observed_are_played_on(monkeypatch, longest_run):
+    monkeypatch.setattr(environments, "_longest_run", lambda _: longest_run)
+    environment = BatchedEnvironment(FlipsRules(), 3000, seed=9, check_actions=True)
+    flips = collections.Counter()
+    num_waiting = 0
+    for _ in range(30):
+        finished, returns = environment.step(environment.sample_random_actions())
+        flips.update(returns[finished].tolist())
+        waits = environment.current_player() < 0
+        assert not environment.legal_actions()[waits].any()
+        num_waiting += int(waits.sum())
+    assert (num_waiting == 0) == (longest_run == 10)
+    if longest_run == 10:  # Otherwise short games are over-represented when time is up.
+        exact = {float(n): 0.75 * 0.25 ** (n - 1) for n in range(1, 9)} | {9.0: 0.25**8}
+        check_frequencies(flips, exact)
+    assert sum(n * count for n, count in flips.items()) / sum(flips.values()) == pytest.approx(
+        4 / 3, abs=0.02
+    )
+
+
+def test_illegal_actions_are_refused_with_row_and_action():
+    environment = BatchedEnvironment(LeducRules(), 4, seed=1, check_actions=True)
+    state = environment.state
+    action = torch.ones(4, dtype=torch.int64)
+    action[2] = 0  # nobody has bet, so there is nothing to fold to
+    with pytest.raises(ValueError, match=r"row 2: action 0 .* player 0.* use one of \[1, 2\]"):
+        environment.step(action)
+    for outside in (-1, 3, 99):
+        action[2] = outside
+        with pytest.raises(ValueError, match=f"row 2: action {outside} "):
+            environment.step(action)
+    assert environment.state is state
+    action[2] = 2
+    environment.step(action)
+    with pytest.raises(ValueError, match=r"row 1: action 0 .* player 1"):
+        environment.step(torch.tensor([1, 0, 0, 1]))
+    environment.step(torch.tensor([1, 1, 0, 1]))
+
+
+def test_wrong_arguments_are_refused():
+    environment = BatchedEnvironment(LeducRules(), 4)
+    for wrong in (torch.ones(3, dtype=torch.int64), torch.ones((4, 1), dtype=torch.int64)):
+        with pytest.raises(ValueError, match=r"shape .* each of the 4 games"):
+            environment.step(wrong)
+    with pytest.raises(ValueError, match=r"torch\.float32"):
+        environment.step(torch.ones(4))
+    with pytest.raises(ValueError, match="player=2"):
+        environment.information_state_tensor(2)
+    with pytest.raises(ValueError, match="batch_size=0"):
+        BatchedEnvironment(LeducRules(), 0)
+
+
+GAMES_OF_ALL_KINDS = [
+    LeducRules(),
+    GoofspielIIRules(6, points_order="random"),
+    OshiZumoIIRules(),
+    BattleshipsRules(4, 4, "[2;2]"),
+]
+
+
+@pytest.mark.parametrize("game_rules", GAMES_OF_ALL_KINDS)
+def test_nothing_looks_at_values_on_the_host(game_rules):
+    """Tensors on the meta device have no values, so whoever asks for one fails."""
+    environment = BatchedEnvironment(game_rules, 3)
+    environment._roots = game_rules.initial_state(3, "meta")
+    environment._player_one_hots = torch.eye(2, device="meta")
+    environment._uniform = lambda n: torch.zeros((n, 3), dtype=torch.float64, device="meta")
+    environment._go_on(environment._roots)
+    finished, returns = environment.step(environment.sample_random_actions())
+    outputs = [finished, returns, environment.information_state_tensor()]
+    outputs += [environment.information_state_tensors(), environment.legal_actions()]
+    assert {output.device.type for output in outputs} == {"meta"}
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("game_rules", GAMES_OF_ALL_KINDS)
+def test_cuda_plays_as_the_cpu_does(game_rules):
+    """Given the same random numbers; generators differ between devices."""
+    on_cpu = BatchedEnvironment(game_rules, 64)
+    on_cuda = BatchedEnvironment(game_rules, 64, device="cuda")
+    numbers = torch.rand((1000, 8, 64), dtype=torch.float64, generator=on_cpu.generator)
+    for environment, device in ((on_cpu, "cpu"), (on_cuda, "cuda")):
+        draws = iter(numbers.to(device))
+        environment._uniform = lambda count, draws=draws: next(draws)[:count]
+        environment._go_on(environment._roots)
+    for _ in range(60):
+        ends = []
+        for environment in (on_cpu, on_cuda):
+            action = environment.sample_random_actions()
+            torch.cuda.synchronize()
+            torch.cuda.set_sync_debug_mode("error")
+            try:
+                ends.append([action, *environment.step(action)])
+            finally:
+                torch.cuda.set_sync_debug_mode("default")
+        assert all(torch.equal(x, y.cpu()) for x, y in zip(*ends, strict=True))
+        assert rows_equal(on_cpu.state, on_cuda.state.to("cpu")).all()
+        tensors = [environment.information_state_tensors() for environment in (on_cpu, on_cuda)]
+        assert torch.equal(tensors[0], tensors[1].cpu())

@@ -1,0 +1,160 @@
+"""Depth limits, trunks, leaves and subgames against hand counts and the whole game."""
+
+import numpy as np
+import pytest
+
+from spiel_dl.solvers.best_response import best_response, realization_plan
+from spiel_dl.tree import DepthLimit, GameTree, cut
+
+LEDUC = "leduc_poker"
+GOOFSPIEL_5 = "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=True)"
+CASES = [
+    ("kuhn_poker", DepthLimit(moves=1)),
+    (LEDUC, DepthLimit(plies=3)),
+    (LEDUC, DepthLimit(moves=3)),
+    ("python_leduc", DepthLimit(rounds=1)),
+    ("liars_dice(numdice=1,dice_sides=3)", DepthLimit(moves=2)),
+    ("python_goofspiel_ii(num_cards=4,points_order=random)", DepthLimit(rounds=2)),
+    ("goofspiel(imp_info=True,num_cards=4,points_order=descending)", DepthLimit(rounds=2)),
+    ("python_oshi_zumo_ii(coins=5)", DepthLimit(moves=3)),
+]
+
+
+def random_strategies(tree: GameTree, seed: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    strategies = []
+    for treeplex in tree.treeplexes:
+        weights = rng.random(treeplex.num_sequences)
+        weights[0] = 1.0
+        sums = np.repeat(treeplex.sum_per_infoset(weights), treeplex.num_actions)
+        strategies.append(np.concatenate([[1.0], weights[1:] / sums]))
+    return strategies
+
+
+@pytest.mark.parametrize(("game", "limit"), CASES)
+def test_trunk_and_subgames_together_are_the_game(game, limit):
+    """The expected utility of random strategies is that of the trunk plus that of the subgames."""
+    tree = GameTree.from_game(game)
+    trunk = cut(tree, limit)
+    strategies = random_strategies(tree, seed=1)
+    whole = [realization_plan(t, s) for t, s in zip(tree.treeplexes, strategies, strict=True)]
+    above = [whole[p][trunk.sequences[p]] for p in (0, 1)]
+    value = above[0] @ trunk.sequence_form.payoffs @ above[1]
+    # A range is the realization of the sequence a leaf infoset hangs from.
+    ranges = [above[p][trunk.leaves.sequences[p]] for p in (0, 1)]
+    below = []
+    for player in (0, 1):
+        treeplex = trunk.subgames.treeplexes[player]
+        # Forced moves are left out of subgames, so read behaviour by what follows a sequence.
+        plan = best_plan_below(tree, trunk, player, strategies[player])
+        below.append(realization_plan(treeplex, plan, ranges[player]))
+    value += below[0] @ trunk.subgames.payoffs @ below[1]
+    expected = whole[0] @ tree.sequence_form.payoffs @ whole[1]
+    assert value == pytest.approx(expected, abs=1e-12)
+
+
+def best_plan_below(tree, trunk, player, strategy):
+    """The strategy at the subgames' infosets, in their order: every free one below the cut."""
+    kept = np.setdiff1d(np.arange(tree.num_infosets(player)), trunk.infosets[player])
+    kept = kept[tree.treeplexes[player].num_actions[kept] > 1]
+    rows = [strategy[tree.treeplexes[player].sequences(infoset)] for infoset in kept]
+    return np.concatenate([np.ones(trunk.leaves.num_infosets(player)), *rows])
+
+
+@pytest.mark.parametrize(("game", "limit"), CASES)
+def test_leaves_are_ordered_by_public_state(game, limit):
+    tree = GameTree.from_game(game)
+    leaves = cut(tree, limit).leaves
+    depths = limit.depths(tree)
+    assert (depths[leaves.histories] >= limit.value).all()
+    assert (tree.player[leaves.histories] >= 0).all()
+    partition = tree.public_states
+    for position, public_state in enumerate(leaves.public_states):
+        here = slice(*leaves.history_offsets[position : position + 2])
+        np.testing.assert_array_equal(
+            np.sort(leaves.histories[here]), partition.histories(public_state)
+        )
+        for player in (0, 1):
+            infosets = slice(*leaves.infoset_offsets[player][position : position + 2])
+            ids = leaves.infosets[player][infosets]
+            np.testing.assert_array_equal(np.sort(ids), partition.infosets(player, public_state))
+            of_history = leaves.infosets[player][leaves.infoset_of_history[player, here]]
+            expected = partition.augmented_infoset[player, leaves.histories[here]]
+            np.testing.assert_array_equal(of_history, expected)
+
+
+def test_leaf_counts_by_hand():
+    """Kuhn: after one move, pass or bet; each with 3 cards per player and 6 deals."""
+    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
+    assert leaves.num_public_states == 2
+    assert [leaves.num_infosets(player) for player in (0, 1)] == [6, 6]
+    assert len(leaves.histories) == 12
+    np.testing.assert_allclose(leaves.chance_reach, 1 / 6)
+
+
+def test_goofspiel_5_has_27_leaf_public_states_after_3_rounds():
+    trunk = cut(GameTree.from_game(GOOFSPIEL_5), DepthLimit(rounds=3))
+    assert trunk.leaves.num_public_states == 27
+    # 5 * 4 * 3 bids of each player.
+    assert len(trunk.leaves.histories) == 60 * 60
+
+
+def test_leduc_after_the_first_betting_round():
+    """5 ways to end it without a fold (cc, crc, crrc, rc, rrc), times 6 public cards."""
+    trunk = cut(GameTree.from_game("python_leduc"), DepthLimit(rounds=1))
+    assert trunk.leaves.num_public_states == 5 * 6
+    # Each with the 5 other cards of a player, and 5 * 4 deals.
+    assert trunk.leaves.num_infosets(0) == 5 * 6 * 5
+    assert len(trunk.leaves.histories) == 5 * 6 * 5 * 4
+
+
+def test_limit_beyond_the_game_leaves_no_leaf():
+    tree = GameTree.from_game("kuhn_poker")
+    trunk = cut(tree, DepthLimit(moves=9))
+    assert trunk.leaves.num_public_states == 0
+    np.testing.assert_array_equal(trunk.sequences[0], np.arange(13))
+    difference = trunk.sequence_form.payoffs - tree.sequence_form.payoffs
+    assert abs(difference).sum() == 0
+
+
+def test_plies_count_the_public_card_and_moves_do_not():
+    tree = GameTree.from_game(LEDUC)
+    # The board card follows two moves at the earliest: check, check.
+    assert DepthLimit(plies=3).depths(tree).max() == tree.depth.max() - 2
+    assert DepthLimit(moves=3).depths(tree).max() == tree.depth.max() - 3
+    two_plies = cut(tree, DepthLimit(plies=2))
+    two_moves = cut(tree, DepthLimit(moves=2))
+    assert two_plies.leaves.num_public_states > 0
+    assert len(two_moves.leaves.histories) != 0
+
+
+def test_bad_limits_are_refused():
+    with pytest.raises(ValueError, match="exactly one"):
+        DepthLimit()
+    with pytest.raises(ValueError, match="exactly one"):
+        DepthLimit(moves=1, rounds=1)
+    with pytest.raises(ValueError, match="at least 1"):
+        DepthLimit(moves=0)
+    with pytest.raises(ValueError, match="has no rounds"):
+        cut(GameTree.from_game(LEDUC), DepthLimit(rounds=1))
+
+
+def test_values_of_subgames_add_up_to_the_best_response():
+    """A best response in the subgames, hung onto the trunk, is a best response in the game."""
+    tree = GameTree.from_game(LEDUC)
+    trunk = cut(tree, DepthLimit(plies=3))
+    strategies = random_strategies(tree, seed=2)
+    opponent = realization_plan(tree.treeplexes[1], strategies[1])
+    above = opponent[trunk.sequences[1]]
+    ranges = above[trunk.leaves.sequences[1]]
+    behaviour = best_plan_below(tree, trunk, 1, strategies[1])
+    below = realization_plan(trunk.subgames.treeplexes[1], behaviour, ranges)
+    cfv = best_response(trunk.subgames, 0, below).cfv[: trunk.leaves.num_infosets(0)]
+    values = trunk.sequence_form.values_against(0, above)
+    np.add.at(values, trunk.leaves.sequences[0], cfv)
+    treeplex = trunk.sequence_form.treeplexes[0]
+    for infoset in reversed(range(treeplex.num_infosets)):
+        best = values[treeplex.sequences(infoset)].max()
+        values[treeplex.parent_sequence[infoset]] += best
+    expected = best_response(tree.sequence_form, 0, opponent).value
+    assert values[0] == pytest.approx(expected, abs=1e-12)
