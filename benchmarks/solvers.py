@@ -19,14 +19,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import common
 import LiteEFG
 import pyspiel
 from absl import app, flags
 from LiteEFG.baselines import CFRplus
 
 from spiel_dl.algorithms import cfr, exploitability
-from spiel_dl.io import tensor_files
-from spiel_dl.io.run_directory import describe_environment, write_json
+from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.tree import GameTree
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
@@ -51,28 +51,6 @@ print(time.perf_counter() - start)
 """
 
 
-def seconds_per_call(function: Callable[[int], object], least_seconds: float) -> float:
-    """Seconds per iteration of `function(iterations)`, run long enough to be measured."""
-    iterations = 1
-    while True:
-        start = time.perf_counter()
-        function(iterations)
-        elapsed = time.perf_counter() - start
-        if elapsed >= least_seconds:
-            return elapsed / iterations
-        iterations *= 2 if elapsed <= 0 else max(2, int(1.2 * least_seconds / elapsed))
-
-
-def repeat(function: Callable[[], object]) -> Callable[[int], object]:
-    """A function of the number of repetitions."""
-
-    def run(times: int) -> None:
-        for _ in range(times):
-            function()
-
-    return run
-
-
 class Contestants:
     """One game, ready to be iterated and evaluated by each library."""
 
@@ -94,8 +72,8 @@ class Contestants:
         """One CFR+ iteration: both players updated, the average accumulated."""
         return {
             "spiel_dl": self.solver.run,
-            "OpenSpiel C++": repeat(self.openspiel.evaluate_and_update_policy),
-            "LiteEFG": repeat(self._iterate_liteefg),
+            "OpenSpiel C++": common.repeat(self.openspiel.evaluate_and_update_policy),
+            "LiteEFG": common.repeat(self._iterate_liteefg),
         }
 
     def nash_conv(self) -> dict[str, Callable[[int], object]]:
@@ -104,9 +82,11 @@ class Contestants:
         tabular = policy.to_pyspiel()
         strategy = self.graph.current_strategy()
         return {
-            "spiel_dl": repeat(lambda: exploitability.nash_conv(self.solver.tree, policy)),
-            "OpenSpiel C++": repeat(lambda: pyspiel.nash_conv(self.game, tabular)),
-            "LiteEFG": repeat(lambda: self.environment.exploitability(strategy, "avg-iterate")),
+            "spiel_dl": common.repeat(lambda: exploitability.nash_conv(self.solver.tree, policy)),
+            "OpenSpiel C++": common.repeat(lambda: pyspiel.nash_conv(self.game, tabular)),
+            "LiteEFG": common.repeat(
+                lambda: self.environment.exploitability(strategy, "avg-iterate")
+            ),
         }
 
     def _iterate_liteefg(self) -> None:
@@ -116,16 +96,7 @@ class Contestants:
 
 def compare(contestants: dict[str, Callable[[int], object]]) -> dict[str, Any]:
     """Median microseconds of each contestant, and median ratios to ours."""
-    rounds = [
-        {name: seconds_per_call(f, _SECONDS.value) for name, f in contestants.items()}
-        for _ in range(_ROUNDS.value)
-    ]
-    return {
-        "microseconds": {n: 1e6 * statistics.median(r[n] for r in rounds) for n in contestants},
-        "ratio": {
-            name: statistics.median(r[name] / r["spiel_dl"] for r in rounds) for name in contestants
-        },
-    }
+    return common.compare(contestants, _ROUNDS.value, _SECONDS.value)
 
 
 def measure_growth() -> list[dict[str, Any]]:
@@ -139,7 +110,7 @@ def measure_growth() -> list[dict[str, Any]]:
         solver = cfr.CFRPlusSolver(tree)
         solver.run(1)
         seconds = statistics.median(
-            seconds_per_call(solver.run, _SECONDS.value) for _ in range(_ROUNDS.value)
+            common.seconds_per_call(solver.run, _SECONDS.value) for _ in range(_ROUNDS.value)
         )
         rows.append(
             {
@@ -186,7 +157,6 @@ def table(title: str, results: dict[str, dict[str, Any]]) -> str:
 def report(results: dict[str, Any]) -> str:
     """The whole report in Markdown."""
     environment, start = results["environment"], results["start"]
-    versions = ", ".join(f"{n} {v}" for n, v in environment["versions"].items() if v)
     growth = [
         f"| {row['cards']} | {row['histories']:,} | {row['compile_seconds']:.3f} "
         f"| {row['microseconds_per_iteration']:,.1f} | {row['nanoseconds_per_history']:.2f} |"
@@ -195,10 +165,8 @@ def report(results: dict[str, Any]) -> str:
     return "\n".join(
         [
             "# Solvers beside their peers\n",
-            f"`{environment['command']}`, {environment['started']}, commit "
-            f"{environment['git_commit']}\n",
-            f"{environment['processor']}, {environment['cores']} cores, one thread used; "
-            f"{environment['platform']}; Python {environment['python']}; {versions}, "
+            common.describe_run(environment),
+            f"{common.describe_machine(environment, 'one thread used')}, "
             f"LiteEFG {results['liteefg_version']}. Medians of {results['rounds']} rounds; ratios "
             f"within a round. Wall-clock of the whole run: {results['seconds']:.0f} s.",
             table(
@@ -254,9 +222,7 @@ def main(argv: Sequence[str]) -> None:
     results["growth"] = measure_growth()
     results["start"] = measure_start()
     results["seconds"] = time.perf_counter() - begin
-    write_json(f"{_OUTPUT.value}/solvers.json", results)
-    with tensor_files.atomic_path(f"{_OUTPUT.value}/solvers.md") as temporary:
-        temporary.write_text(report(results), encoding="utf-8")
+    common.write_report(f"{_OUTPUT.value}/solvers", results, report(results))
     print(report(results))
 
 

@@ -343,7 +343,8 @@ def strings_of_pieces(pieces: Mapping[str, tuple[int, ...]], row: np.ndarray) ->
     spans, line_of_bit, word_of_bit = _lines_of_pieces(tuple(pieces.items()))
     lines = [""] * spans[-1][2] if spans else []
     ends = [start for _, start, _ in spans]
-    for bit in np.flatnonzero(row).tolist():
+    # Finding nonzeros is many times faster among booleans than among floats.
+    for bit in np.flatnonzero(row != 0).tolist():
         piece, line = line_of_bit[bit]
         lines[line] = f"{lines[line]}+{word_of_bit[bit]}" if lines[line] else word_of_bit[bit]
         ends[piece] = line + 1

@@ -165,16 +165,21 @@ def _summarize_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules) -> str:
 
 
 def _view_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: _Sight) -> list[str]:
+    # From the rounds: where an endgame took the wrestler depends on the coins, which are hidden.
+    won, _, lost = sight.past["round_winners"].sum(axis=0)
     field = ["#", *"." * (2 * game_rules.start_location + 1), "#"]
-    field[_index(sight.now["location"])] = "W"
+    field[game_rules.start_location + 1 + won - lost] = "W"
     bids = ["" if bid < 0 else bid for bid in _indices(sight.past["bids"])]
     side = ("right", "left")[sight.player]
-    return [
+    lines = [
         f"You are player {sight.player} and push to the {side}.",
         *_rounds_of_bids(sight, {}, bids),
         f"Field: {''.join(field)}   (W wrestler, # off the board)",
         f"Your coins: {_index(sight.now['coins'])}",
     ]
+    if game_rules.optimal_endgame and sight.past["game_over"][0]:
+        lines.append("The field is shown before the pushes that ended the game, if there were any.")
+    return lines
 
 
 def _summarize_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules) -> str:
@@ -236,12 +241,12 @@ def _last_shots(game_rules: battleships.BattleshipsRules, sight: _Sight) -> list
 def _summarize_battleships(game_rules: battleships.BattleshipsRules) -> str:
     goal = {
         "win_loss": "Who sinks the whole fleet of the other first, wins.",
-        "ship_values": f"Each ship sunk counts its value: {list(game_rules.ship_values)}.",
+        "ship_values": f"Every ship sunk counts its value, of {list(game_rules.ship_values)}.",
     }[game_rules.returns_type]
     return (
         "First the players place their ships in turn, unseen; then they shoot in turn, and hear\n"
-        f"whether they missed, hit or sank a ship. Each has {game_rules.num_shots} shots. {goal}\n"
-        "Tiles are (row, column), counted from 0."
+        f"whether they missed, hit or sank a ship. Each has {game_rules.num_shots} shots.\n"
+        f"{goal}\nTiles are (row, column), counted from 0."
     )
 
 

@@ -35,9 +35,11 @@ def plot_exploitability(
     left.set_xlabel("iterations")
     left.set_ylabel("exploitability = NashConv / 2 (utility)")
     right.set_xlabel("seconds of solving, evaluation not counted")
+    # A game that is solved from the start has no exploitability to put on a logarithmic axis.
+    positive = all(line["exploitability"] > 0 for metrics in curves.values() for line in metrics)
     for axes in (left, right):
         axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set_yscale("log" if positive else "linear")
         axes.grid(visible=True, which="major", alpha=0.3)
     left.legend(frameon=False)
     figure.suptitle(title, fontsize=9, wrap=True)

@@ -129,8 +129,12 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None
 
 
 def _append_json_line(path: Path, content: Mapping[str, Any]) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(dict(content)) + "\n")
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.write(b"\n")  # A killed run left half a line.
+        file.write(f"{json.dumps(dict(content))}\n".encode())
 
 
 def describe_environment() -> dict[str, Any]:
@@ -148,12 +152,20 @@ def describe_environment() -> dict[str, Any]:
 
 
 def _git_commit() -> str | None:
-    """The commit of the code that runs; None if it does not run from a checkout."""
-    here = Path(__file__).parent
-    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=40"]
+    """The commit of the code that runs; None if it does not run from a checkout of its own."""
+    here = Path(__file__)
+    # An installed package may lie inside the checkout of something else, which does not track it.
+    if not _git(here.parent, "ls-files", "--error-unmatch", here.name):
+        return None
+    return _git(here.parent, "describe", "--always", "--dirty", "--abbrev=40")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git prints in a folder; None if it fails or is not there."""
+    command = ["git", "-C", str(folder), *arguments]
     try:
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
+        result = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
         return None
     return result.stdout.strip() or None
 

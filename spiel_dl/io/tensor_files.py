@@ -23,9 +23,10 @@ def save(
 ) -> None:
     """Writes arrays and a header that JSON can hold."""
     metadata = {_HEADER_KEY: json.dumps(dict(header))}
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     with atomic_path(path) as temporary:
-        safetensors.numpy.save_file(contiguous, temporary, metadata)
+        # safetensors' own save_file gives the file to its owner alone, whatever the umask.
+        temporary.write_bytes(safetensors.numpy.save(contiguous, metadata))
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -6,7 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from spiel_dl.tree.game_tree import CHANCE_PLAYER, GameTree
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import CHANCE_PLAYER
 
 
 @dataclasses.dataclass(frozen=True)

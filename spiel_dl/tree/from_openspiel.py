@@ -8,7 +8,7 @@ import importlib
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.game_tree import CHANCE_PLAYER, TERMINAL_PLAYER, Histories, refuse_size
+from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER, Histories, refuse_size
 from spiel_dl.tree.information_states import information_string_function
 
 _ZERO_SUM_TOLERANCE = 1e-9

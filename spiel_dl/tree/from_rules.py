@@ -10,7 +10,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games.rules import TERMINAL_PLAYER, Rules
-from spiel_dl.tree.game_tree import Histories, refuse_size
+from spiel_dl.tree.histories import Histories, refuse_size
 
 # Rows whose tensors are made at a time, which bounds the memory for them.
 _CHUNK = 1 << 17

@@ -1,4 +1,4 @@
-"""`GameTree`: every history of a game as flat arrays, breadth first.
+"""`GameTree`: a game compiled to arrays, with both players' infosets and sequences numbered.
 
 The arrays are what all solvers, value functions and searches of this package run on.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyspiel
 
+from spiel_dl.tree.histories import Histories
 from spiel_dl.tree.information_states import (
     InformationString,
     information_string_function,
@@ -23,125 +24,7 @@ from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 if TYPE_CHECKING:
     from spiel_dl.tree.public_states import PublicStates
 
-CHANCE_PLAYER = int(pyspiel.PlayerId.CHANCE)
-TERMINAL_PLAYER = int(pyspiel.PlayerId.TERMINAL)
 DEFAULT_MAX_HISTORIES = 50_000_000
-_CONVERTED = "turn_based_simultaneous_game"
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Histories:
-    """The H histories of a game, breadth first, the root first: what an enumeration hands over.
-
-    The children of a history stand together, in the order of its legal actions.
-
-    Attributes:
-      game: the turn-based game that was enumerated.
-      parent: int32 [H], -1 at the root.
-      depth: int32 [H], number of actions from the root, chance's included.
-      action: int32 [H], the action that leads into the history, -1 at the root.
-      player: int8 [H], who acts; OpenSpiel's ids: 0, 1, chance -1, terminal -4.
-      chance_reach: float64 [H], product of chance's probabilities on the way.
-      utility: float64 [H], player 0's utility at terminal histories, 0 elsewhere.
-      infoset_key: int64 [2, H]. Where player p acts, equal keys mean the same infoset. Where it
-        does not, equal keys at equal depth mean that p has seen the same.
-      idle_keys_valid: whether the keys of a player who does not act may be trusted.
-      public_key: int64 [H], equal for histories of one public state; None if the game has no
-        public tensors.
-      rounds_over: int16 [H], as the game's rules count them; None for games without rules.
-      infoset_strings: for each player, from key to `information_state_string` where it acts; None
-        if the strings are made on demand.
-    """
-
-    game: pyspiel.Game
-    parent: np.ndarray
-    depth: np.ndarray
-    action: np.ndarray
-    player: np.ndarray
-    chance_reach: np.ndarray
-    utility: np.ndarray
-    infoset_key: np.ndarray
-    idle_keys_valid: bool
-    public_key: np.ndarray | None
-    rounds_over: np.ndarray | None
-    infoset_strings: tuple[Mapping[int, str], Mapping[int, str]] | None
-
-    @property
-    def num_histories(self) -> int:
-        """H, the root included."""
-        return len(self.parent)
-
-    @functools.cached_property
-    def is_terminal(self) -> np.ndarray:
-        """Bool [H]."""
-        return self.player == TERMINAL_PLAYER
-
-    @functools.cached_property
-    def num_children(self) -> np.ndarray:
-        """Int32 [H]."""
-        return np.bincount(self.parent[1:], minlength=self.num_histories).astype(np.int32)
-
-    @functools.cached_property
-    def first_child(self) -> np.ndarray:
-        """Int32 [H], a history's first child, which its siblings follow.
-
-        For a history without children, where its first child would stand.
-        """
-        return (1 + np.cumsum(self.num_children) - self.num_children).astype(np.int32)
-
-    @functools.cached_property
-    def level_starts(self) -> np.ndarray:
-        """Int64 [D + 2]: the histories of depth d are level_starts[d] to level_starts[d + 1]."""
-        return np.searchsorted(self.depth, np.arange(self.depth[-1] + 2))
-
-    @functools.cached_property
-    def move_number(self) -> np.ndarray:
-        """Int16 [H], number of player actions on the way."""
-        return self.count_on_the_way(self.player >= 0)
-
-    @property
-    def is_converted(self) -> bool:
-        """Whether the game was converted from one with simultaneous moves."""
-        return bool(self.game.get_type().short_name == _CONVERTED)
-
-    @property
-    def utility_range(self) -> float:
-        """Largest minus smallest utility among the terminal histories."""
-        return float(np.ptp(self.utility[self.is_terminal]))
-
-    def count_on_the_way(self, counted: np.ndarray) -> np.ndarray:
-        """How many of the histories before each history are counted (bool [H]): int16 [H]."""
-        count = np.zeros(self.num_histories, np.int16)
-        for start, end in self.levels_below_root():
-            parent = self.parent[start:end]
-            count[start:end] = count[parent] + counted[parent]
-        return count
-
-    def state(self, history: int) -> pyspiel.State:
-        """The OpenSpiel state of a history, by replay from the root."""
-        actions = []
-        while history > 0:
-            actions.append(int(self.action[history]))
-            history = int(self.parent[history])
-        state = self.game.new_initial_state()
-        for action in reversed(actions):
-            state.apply_action(action)
-        return state
-
-    @functools.cached_property
-    def round_number(self) -> np.ndarray | None:
-        """Int16 [H], rounds of the game that are over; None if the game has no rounds.
-
-        Where a game with simultaneous moves was converted to turns, a round is one joint move.
-        """
-        if self.is_converted:
-            return self.count_on_the_way(self.player == 1)
-        return self.rounds_over
-
-    def levels_below_root(self) -> list[tuple[int, int]]:
-        """(start, end) of the histories of depth 1, 2, ..."""
-        starts = self.level_starts
-        return list(zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -328,15 +211,6 @@ def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return rank[inverse], first[order]
-
-
-def refuse_size(game: pyspiel.Game, num_seen: int, depth: int, max_histories: int) -> NoReturn:
-    """Raises the ValueError for a game with too many histories."""
-    raise ValueError(
-        f"{game}: more than max_histories={max_histories:,} histories ({num_seen:,} seen, the "
-        f"last one at depth {depth}). Raise max_histories if memory allows, about 100 bytes each, "
-        "or solve a smaller game."
-    )
 
 
 def _last_sequences(

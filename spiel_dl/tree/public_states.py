@@ -164,30 +164,33 @@ def augmented_infosets(tree: GameTree) -> np.ndarray:
     """What each player knows at each history, also where it does not act.
 
     A player's decision infosets, and at each depth the histories where it does not act and that
-    are the same to it. That is read off the information states; where these are invalid for the
-    player who is not to move (they contradict perfect recall), off its own past actions.
+    are the same to it. That is read off the information states. If these are invalid for a player
+    who is not to move (they contradict perfect recall), it is read off the player's own past
+    actions, and the public states may be coarser than they could be.
 
     Returns:
       int32 [2, H], in the order of the first history; -1 at terminal histories.
     """
+    return np.stack([_augmented_infosets_of(tree, player) for player in (0, 1)])
+
+
+def _augmented_infosets_of(tree: GameTree, player: int) -> np.ndarray:
     if tree.idle_keys_valid:
-        augmented = _augmented(tree, tree.infoset_key)
-        if all(_remembers(tree, player, augmented[player]) for player in (0, 1)):
+        augmented = _join_idle_classes(tree, player, tree.infoset_key[player])
+        if _remembers(tree, player, augmented):
             return augmented
-    return _augmented(tree, tree.sequence.astype(np.int64))
+    return _join_idle_classes(tree, player, tree.sequence[player])
 
 
-def _augmented(tree: GameTree, idle_key: np.ndarray) -> np.ndarray:
-    """Joins decision infosets with the classes of (depth, idle key) where a player is idle."""
-    augmented = np.full((2, tree.num_histories), -1, np.int32)
-    for player in (0, 1):
-        decides = tree.player == player
-        idle = np.flatnonzero(~decides & ~tree.is_terminal)
-        key_ids = np.unique(idle_key[player, idle], return_inverse=True)[1]
-        ids = tree.infoset.astype(np.int64)
-        ids[idle] = tree.num_infosets(player) + key_ids * (tree.depth[-1] + 1) + tree.depth[idle]
-        inner = np.flatnonzero(~tree.is_terminal)
-        augmented[player, inner] = first_occurrence_ids(ids[inner])[0]
+def _join_idle_classes(tree: GameTree, player: int, idle_key: np.ndarray) -> np.ndarray:
+    """Decision infosets, and the classes of (depth, idle key) where the player is idle."""
+    inner = np.flatnonzero(~tree.is_terminal)
+    idle = inner[tree.player[inner] != player]
+    key_ids = np.unique(idle_key[idle], return_inverse=True)[1]
+    ids = tree.infoset.astype(np.int64)
+    ids[idle] = tree.num_infosets(player) + key_ids * (tree.depth[-1] + 1) + tree.depth[idle]
+    augmented = np.full(tree.num_histories, -1, np.int32)
+    augmented[inner] = first_occurrence_ids(ids[inner])[0]
     return augmented
 
 

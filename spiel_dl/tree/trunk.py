@@ -171,7 +171,7 @@ def restrict(
         is_kept = np.isin(old.infoset_of_sequence, kept)
         new_of_old[is_kept] = num_roots[player] + np.arange(int(sizes.sum()))
         # Forced moves that are left out lead on from the sequence before them.
-        for infoset in np.flatnonzero(~np.isin(np.arange(old.num_infosets), kept)):
+        for infoset in np.flatnonzero(~np.isin(np.arange(old.num_infosets), kept)).tolist():
             new_of_old[old.sequences(infoset)] = new_of_old[old.parent_sequence[infoset]]
         of_history = new_of_old[tree.sequence[player]]
         of_history = np.where(of_history >= 0, of_history, root[player])

@@ -253,7 +253,7 @@ def test_deals_of_leduc_have_their_frequencies():
     cards = environment.state.cards
     both_low = (cards[:, 0] == 0) & (cards[:, 1] == 1)
     public = collections.Counter(cards[both_low, 2].tolist())
-    check_frequencies(public, {card: 1 / 4 for card in range(2, 6)})
+    check_frequencies(public, dict.fromkeys(range(2, 6), 1 / 4))
 
 
 def test_deals_of_ranks_have_their_frequencies():
@@ -278,7 +278,7 @@ def test_point_cards_of_goofspiel_have_their_frequencies():
 def test_random_actions_are_uniform_over_the_legal_ones():
     environment = BatchedEnvironment(OshiZumoIIRules(coins=8, min_bid=3), 20_000, seed=14)
     counts = collections.Counter(environment.sample_random_actions().tolist())
-    check_frequencies(counts, {bid: 1 / 6 for bid in range(3, 9)})
+    check_frequencies(counts, dict.fromkeys(range(3, 9), 1 / 6))
 
 
 def test_extreme_random_numbers_choose_possible_columns():

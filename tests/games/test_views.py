@@ -1,0 +1,192 @@
+"""Views show what a player may know, and nothing else."""
+
+import collections
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+from spiel_dl.games import views
+from spiel_dl.games.leduc import LeducRules
+
+SMALL_GAMES = [
+    "python_goofspiel_ii(num_cards=3,points_order=random)",
+    "python_goofspiel_ii(num_cards=3,points_order=descending,forced_last_round=true)",
+    "python_oshi_zumo_ii(coins=4)",
+    "python_oshi_zumo_ii(coins=2,optimal_endgame=false,min_bid=0,horizon=3)",
+    "python_battleships(board_width=2,board_height=2,ship_sizes=[2],num_shots=2)",
+    "python_battleships(board_width=3,board_height=1,ship_sizes=[1;2],returns_type=ship_values)",
+    "python_leduc(num_ranks=2)",
+    "python_leduc(deal_ranks=true,num_ranks=2,bet_sizes=[2;4])",
+]
+
+
+def all_states(game):
+    stack = [game.new_initial_state()]
+    while stack:
+        state = stack.pop()
+        yield state
+        if state.is_chance_node():
+            stack += [state.child(outcome) for outcome, _ in state.chance_outcomes()]
+        elif not state.is_terminal():
+            stack += [state.child(action) for action in state.legal_actions()]
+
+
+def play(game_string, *actions):
+    game = pyspiel.load_game(game_string)
+    state = game.new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    return game, state
+
+
+def screen(game_string, actions, player):
+    game, state = play(game_string, *actions)
+    return views.view(game.rules, state.batch, player).splitlines()
+
+
+@pytest.mark.parametrize("game_string", SMALL_GAMES)
+def test_views_are_the_same_wherever_the_player_knows_the_same(game_string):
+    game = pyspiel.load_game(game_string)
+    seen = collections.defaultdict(set)
+    hidden = collections.defaultdict(set)
+    for state in all_states(game):
+        for player in (0, 1):
+            infostate = (player, state.information_state_string(player))
+            seen[infostate].add(views.view(game.rules, state.batch, player))
+            hidden[infostate].add(str(state))
+    assert {len(screens) for screens in seen.values()} == {1}
+    assert max(map(len, hidden.values())) > 1, "nothing was hidden, so nothing was tested"
+
+
+@pytest.mark.parametrize("game_string", SMALL_GAMES)
+def test_a_mover_can_tell_what_matters(game_string):
+    """Legal actions and the own private part can be read off the screen."""
+    game = pyspiel.load_game(game_string)
+    legal = collections.defaultdict(set)
+    for state in all_states(game):
+        player = state.current_player()
+        if player >= 0:
+            text = views.view(game.rules, state.batch, player)
+            private = game.rules.private_tensor(state.batch, player, perfect_recall=False)
+            legal[text].add((tuple(state.legal_actions()), private.numpy().tobytes()))
+    assert {len(facts) for facts in legal.values()} == {1}
+
+
+def test_goofspiel():
+    # Point cards 4, 3, 2, 1. Round 1: 4 against 1; round 2: 2 against 2; round 3: 1, ...
+    game_string = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+    actions = [3, 0, 1, 1, 0]
+    assert screen(game_string, actions, player=1) == [
+        "You are player 1. Rounds: 4.",
+        "round         1    2    3",
+        "point card    4    3    2",
+        "your bid      1    2",
+        "winner     them draw",
+        "Your opponent has bid.",
+        "Points: you 0, opponent 4",
+        "Your hand: 3 4",
+    ]
+    assert screen(game_string, actions, player=0) == [
+        "You are player 0. Rounds: 4.",
+        "round         1    2    3",
+        "point card    4    3    2",
+        "your bid      4    2    1",
+        "winner      you draw",
+        "Points: you 4, opponent 0",
+        "Your hand: 3",
+    ]
+
+
+def test_oshi_zumo():
+    game_string = "python_oshi_zumo_ii(coins=8,start_location=2)"
+    assert screen(game_string, [], player=0) == [
+        "You are player 0 and push to the right.",
+        "Field: #..W..#   (W wrestler, # off the board)",
+        "Your coins: 8",
+    ]
+    assert screen(game_string, [3, 1, 2], player=1) == [
+        "You are player 1 and push to the left.",
+        "round       1    2",
+        "your bid    1",
+        "winner   them",
+        "Your opponent has bid.",
+        "Field: #...W.#   (W wrestler, # off the board)",
+        "Your coins: 7",
+    ]
+
+
+def test_long_games_show_their_last_rounds():
+    lines = screen("python_oshi_zumo_ii(coins=40)", [1] * 40, player=0)
+    assert lines[1].split() == ["round", *map(str, range(6, 21))]
+    assert lines[3].split() == ["winner", *["draw"] * 15]
+
+
+def test_battleships():
+    # Tiles 0..5 in two rows of three. Player 0 lies on 0, 1 and 5, player 1 on 1, 4 and 3. Shots:
+    # player 0 sinks tile 3, misses 0; player 1 hits tile 0, misses 4.
+    game_string = "python_battleships(board_width=3,board_height=2,ship_sizes=[2;1])"
+    actions = [6 + 0, 12 + 1, 6 + 5, 6 + 3, 3, 0, 0, 4]
+    assert screen(game_string, actions, player=0) == [
+        "You are player 0. Ships: a of 2, b of 1.",
+        "Your board   Opponent's board",
+        "  0 1 2        0 1 2",
+        "0 A a .      0 * . .",
+        "1 . * b      1 # . .",
+        "Left: a, b, ... ships, A, B, ... where hit. Right: X hit, # the hit that sank a ship.",
+        "Both: * missed shot.",
+        "Your last shot: at (0, 0), missed.",
+        "Opponent's last shot: at (1, 1), missed.",
+    ]
+    assert screen(game_string, actions, player=1)[2:5] == [
+        "  0 1 2        0 1 2",
+        "0 * a .      0 X . .",
+        "1 B a .      1 . * .",
+    ]
+
+
+def test_leduc():
+    # Cards 4 (rank 2, suit 0) and 1 (rank 0, suit 1); check, bet, call; public card 5; a bet.
+    actions = [4, 1, 1, 2, 1, 5, 2]
+    assert screen("python_leduc", actions, player=1) == [
+        "You are player 1.",
+        "Your card: rank 0, suit 1",
+        "Public card: rank 2, suit 1",
+        "In the pot: you 3, opponent 7",
+        "First round: opponent Call, you Raise, opponent Call",
+        "Second round: opponent Raise",
+    ]
+
+
+def test_a_row_of_a_batch_is_shown():
+    game_rules = LeducRules()
+    batch = game_rules.apply(game_rules.initial_state(3), torch.tensor([0, 3, 5]))
+    assert "Your card: rank 1, suit 1" in views.view(game_rules, batch, player=0, row=1)
+
+
+def test_rules_without_a_view_are_shown_by_their_pieces():
+    class OtherRules(LeducRules):
+        pass
+
+    game, state = play("python_leduc", 4, 1, 1)
+    text = views.view(OtherRules(), state.batch, player=0)
+    assert text.splitlines()[0] == "You are player 0."
+    assert "private_card=4" in text.splitlines()
+    assert "first_round=1" in text.splitlines()
+    assert views.summary(OtherRules()) == ""
+    assert views.view(game.rules, state.batch, 0) != text
+
+
+@pytest.mark.parametrize("game_string", SMALL_GAMES)
+def test_summaries_fit_the_screen(game_string):
+    lines = views.summary(pyspiel.load_game(game_string).rules).splitlines()
+    assert lines
+    assert max(map(len, lines)) <= 90
+
+
+def test_only_players_see_something():
+    game, state = play("python_leduc")
+    with pytest.raises(ValueError, match="player=2"):
+        views.view(game.rules, state.batch, player=2)
+    assert np.shape(game.rules.private_tensor(state.batch, 0)) == (1, 6)

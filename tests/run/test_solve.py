@@ -1,0 +1,167 @@
+"""`run/solve.py` as users start it: results, messages, and kills at random moments."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms import cfr
+from spiel_dl.algorithms.array_policy import ArrayPolicy
+
+SCRIPT = Path(__file__).parents[2] / "run" / "solve.py"
+POLICY = "average_policy.safetensors"
+
+
+def start(directory: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Starts the script in a directory."""
+    return subprocess.Popen(
+        [sys.executable, str(SCRIPT), *arguments],
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+
+
+def solve(directory: Path, *arguments: str) -> tuple[int, str, str]:
+    """Runs the script to its end: exit code, standard output, standard error."""
+    process = start(directory, *arguments)
+    output, errors = process.communicate(timeout=60)
+    return process.returncode, output, errors
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A directory in which Kuhn poker was solved with default settings, and what was printed."""
+    directory = tmp_path_factory.mktemp("finished")
+    code, output, errors = solve(directory, "--game=kuhn_poker", "--iterations=100")
+    assert code == 0, errors
+    return directory, output
+
+
+def test_a_run_says_what_it_found_and_where(finished: tuple[Path, str]) -> None:
+    directory, output = finished
+    run = directory / "runs" / "solve" / "kuhn_poker-cfr_plus"
+    assert [path.name for path in directory.iterdir()] == ["runs"]
+    assert (run / "exploitability.png").exists()
+    assert json.loads((run / "config.json").read_text()) == {
+        "game": "kuhn_poker()",
+        "solver": "cfr_plus",
+        "alternating_updates": True,
+    }
+    environment = json.loads((run / "environment.jsonl").read_text())
+    assert environment["command"].endswith("solve.py --game=kuhn_poker --iterations=100")
+    last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
+    assert last["iteration"] == 100
+    assert f"{last['exploitability']:.3e}" in output
+    for word in ("kuhn_poker()", "58", "100", "exploitability", POLICY, "exploitability.png"):
+        assert word in output, word
+    solver = cfr.CFRPlusSolver("kuhn_poker")
+    solver.run(100)
+    assert_equal(ArrayPolicy.load(run / POLICY), solver.average_policy())
+
+
+def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
+    """Kills the run three times, each time at a random moment behind a random line of metrics."""
+    iterations = 100_000
+    arguments = ["--game=leduc_poker", f"--iterations={iterations}", "--run_dir=run"]
+    generator = random.Random(time.time_ns())
+    run = tmp_path / "run"
+    for lines in sorted(generator.sample(range(1, 30), 3)):
+        process = start(tmp_path, *arguments, "--resume")
+        try:
+            wait_for_metrics(run, lines, process)
+            time.sleep(generator.uniform(0.0, 0.1))
+            assert process.poll() is None, "the run was over before it could be killed"
+        finally:
+            process.kill()
+            process.communicate()
+        assert not (run / POLICY).exists()
+    code, _, errors = solve(tmp_path, *arguments, "--resume")
+    assert code == 0, errors
+    solver = cfr.CFRPlusSolver("leduc_poker")
+    solver.run(iterations)
+    assert_equal(ArrayPolicy.load(run / POLICY), solver.average_policy())
+    metrics = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    done = [line["iteration"] for line in metrics]
+    assert done == sorted(set(done)), "an iteration was recorded twice"
+    assert (done[0], done[-1]) == (1, iterations)
+    assert [path.name for path in run.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--game=no_such_game"], "error: OpenSpiel has no game 'no_such_game'; "),
+        (["--game=matrix_pd"], "not zero-sum"),
+        (["--solver=fictitious_play"], "should be one of <cfr|cfr_plus|linear_cfr|"),
+        (["--iterations=0"], "--iterations=0"),
+        (["--num_threads=100000"], "error: num_threads=100000 is not between 1 and"),
+        (["leduc_poker"], "unexpected arguments: ['leduc_poker']"),
+    ],
+    ids=["game", "general-sum", "solver", "iterations", "threads", "argument"],
+)
+def test_wrong_input_is_told_and_leaves_nothing(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    code, output, errors = solve(tmp_path, *arguments)
+    assert code != 0
+    assert message in output + errors
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "is not empty; resume its run (--resume), or choose another directory"),
+        (["--resume", "--noalternating_updates"], "its alternating_updates is True, not False"),
+        (["--resume", "--iterations=99"], "has done 100 iterations already, more than the 99"),
+        (["--run_dir=runs/solve/kuhn_poker-cfr_plus/config.json"], "is a file"),
+    ],
+    ids=["not empty", "other settings", "fewer iterations", "a file"],
+)
+def test_a_finished_run_is_not_spoiled(
+    arguments: list[str], message: str, finished: tuple[Path, str]
+) -> None:
+    directory, _ = finished
+    before = contents(directory)
+    code, _, errors = solve(directory, "--game=kuhn_poker", "--iterations=100", *arguments)
+    assert code == 1
+    assert message in errors
+    assert "error: " in errors
+    assert "Traceback" not in errors
+    after = contents(directory)
+    # A resumed run records where it goes on before it looks at its checkpoint.
+    for files in (before, after):
+        files.pop("environment.jsonl")
+    assert after == before
+
+
+def wait_for_metrics(run: Path, lines: int, process: subprocess.Popen[str]) -> None:
+    """Waits until the run has written so many lines."""
+    metrics = run / "metrics.jsonl"
+    deadline = time.monotonic() + 60
+    while not metrics.exists() or metrics.read_bytes().count(b"\n") < lines:
+        assert process.poll() is None, "the run ended early"
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def assert_equal(one: ArrayPolicy, other: ArrayPolicy) -> None:
+    """Equal to the last bit."""
+    for player in (0, 1):
+        np.testing.assert_array_equal(one.strategies[player], other.strategies[player])

@@ -1,0 +1,142 @@
+"""Tiny games with a property that no small game of OpenSpiel has."""
+
+from __future__ import annotations
+
+import pyspiel
+
+ROOT = 'EFG 2 R "tiny" { "P0" "P1" } ""\n\n'
+
+# Player 0 forgets whether it played L or R.
+FORGETFUL = (
+    ROOT
+    + """p "" 1 1 "first" { "L" "R" } 0
+p "" 1 2 "later" { "a" "b" } 0
+t "" 1 "" { 1, -1 }
+t "" 2 "" { -1, 1 }
+p "" 1 2 "later" { "a" "b" } 0
+t "" 3 "" { -1, 1 }
+t "" 4 "" { 1, -1 }
+"""
+)
+
+# Player 1's infoset "late" lies right behind chance's x and, after a move of player 0, behind y:
+# without a public clock it cannot tell how much time has passed. Then both histories go on.
+#   0 root | 1 x: late, 2 y: player 0 | 3, 4: player 0 sees x | 5 y m: late | 6-9 end | 10, 11 end
+NO_CLOCK = (
+    ROOT
+    + """c "" 1 "" { "x" 0.5 "y" 0.5 } 0
+p "" 2 1 "late" { "l" "r" } 0
+p "" 1 1 "after_x" { "u" "d" } 0
+t "" 1 "" { 1, -1 }
+t "" 2 "" { -1, 1 }
+p "" 1 1 "after_x" { "u" "d" } 0
+t "" 3 "" { -1, 1 }
+t "" 4 "" { 1, -1 }
+p "" 1 2 "after_y" { "m" } 0
+p "" 2 1 "late" { "l" "r" } 0
+t "" 5 "" { 2, -2 }
+t "" 6 "" { 0, 0 }
+"""
+)
+
+
+class HiddenMoves(pyspiel.Game):
+    """Player 0 moves, then player 1 without having seen it, then player 0 guesses if they agreed.
+
+    Observations tell the time and nothing else, not even a player's own past moves. The type says
+    general-sum, but every return is zero-sum.
+    """
+
+    def __init__(
+        self,
+        *,
+        tells: str = "observation",
+        idle_answer: str | type[Exception] | None = None,
+        actions_of_1: tuple[tuple[int, ...], tuple[int, ...]] = ((0, 1), (0, 1)),
+    ):
+        """Builds a variant.
+
+        Args:
+          tells: "observation", "information_state" or "nothing".
+          idle_answer: the information state of a player who is not to move, or what is raised when
+            it is asked for; None: what the player knows.
+          actions_of_1: player 1's legal actions after player 0's action 0, and after 1.
+        """
+        game_type = pyspiel.GameType(
+            short_name="hidden_moves",
+            long_name="Hidden moves",
+            dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+            chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
+            information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+            utility=pyspiel.GameType.Utility.GENERAL_SUM,
+            reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+            max_num_players=2,
+            min_num_players=2,
+            provides_information_state_string=tells == "information_state",
+            provides_information_state_tensor=False,
+            provides_observation_string=tells == "observation",
+            provides_observation_tensor=False,
+        )
+        info = pyspiel.GameInfo(
+            num_distinct_actions=3,
+            max_chance_outcomes=0,
+            num_players=2,
+            min_utility=-1.0,
+            max_utility=1.0,
+            max_game_length=3,
+        )
+        super().__init__(game_type, info, {})
+        self.idle_answer = idle_answer
+        self.actions_of_1 = actions_of_1
+
+    def new_initial_state(self) -> HiddenMovesState:
+        return HiddenMovesState(self)
+
+    def __deepcopy__(self, memo: dict) -> HiddenMoves:
+        return self
+
+
+class HiddenMovesState(pyspiel.State):
+    """A state of `HiddenMoves`."""
+
+    def __init__(self, game: HiddenMoves):
+        super().__init__(game)
+        self.game = game
+        self.actions: list[int] = []
+
+    def current_player(self) -> int:
+        return (0, 1, 0, int(pyspiel.PlayerId.TERMINAL))[len(self.actions)]
+
+    def _legal_actions(self, player: int) -> list[int]:
+        if player == 1:
+            return list(self.game.actions_of_1[self.actions[0]])
+        return [0, 1]
+
+    def _apply_action(self, action: int) -> None:
+        self.actions.append(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return f"{player}:{action}"
+
+    def is_terminal(self) -> bool:
+        return len(self.actions) == 3
+
+    def returns(self) -> list[float]:
+        if not self.is_terminal():
+            return [0.0, 0.0]
+        won = 1.0 if (self.actions[0] == self.actions[1]) == (self.actions[2] == 0) else -1.0
+        return [won, -won]
+
+    def observation_string(self, player: int) -> str:
+        return f"move {len(self.actions)}"
+
+    def information_state_string(self, player: int) -> str:
+        idle_answer = self.game.idle_answer
+        if idle_answer is not None and player != self.current_player():
+            if isinstance(idle_answer, str):
+                return idle_answer
+            raise idle_answer("not to move")
+        return f"move {len(self.actions)}, own moves {self.actions[player::2]}"
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.actions))

@@ -1,0 +1,184 @@
+"""Treeplexes and payoffs against plain Python: constraints, orientations, expected utilities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyspiel
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spiel_dl.tree import GameTree, SequenceForm, Treeplex
+from tests import reference
+
+GAMES = [
+    "kuhn_poker",
+    "leduc_poker",
+    "liars_dice(numdice=1,dice_sides=4)",
+    "goofspiel(num_cards=3,imp_info=True,points_order=random)",
+    "goofspiel(num_cards=4,imp_info=True,points_order=descending)",
+    "matrix_rps",
+]
+
+
+@st.composite
+def treeplexes(draw: st.DrawFn) -> Treeplex:
+    """Any treeplex: each infoset hangs from any earlier sequence."""
+    num_roots = draw(st.integers(1, 3))
+    num_actions = draw(st.lists(st.integers(1, 4), max_size=8))
+    parents, firsts, num_sequences = [], [], num_roots
+    for actions in num_actions:
+        parents.append(draw(st.integers(0, num_sequences - 1)))
+        firsts.append(num_sequences)
+        num_sequences += actions
+    as_array = [np.array(column, np.int32) for column in (parents, firsts, num_actions)]
+    return Treeplex(*as_array, num_roots)
+
+
+@settings(max_examples=100, deadline=None)
+@given(treeplexes(), st.integers(0, 2**32 - 1))
+def test_constraints_hold_exactly_for_realization_plans(treeplex: Treeplex, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    root_range = rng.random(treeplex.num_root_sequences)
+    plan = list(root_range)
+    for infoset in range(treeplex.num_infosets):
+        row = rng.dirichlet(np.ones(treeplex.num_actions[infoset]))
+        plan.extend(plan[treeplex.parent_sequence[infoset]] * row)
+    constraints = treeplex.constraints()
+    roots = treeplex.num_root_sequences
+    assert constraints.shape == (roots + treeplex.num_infosets, treeplex.num_sequences)
+    right = np.concatenate([root_range, np.zeros(treeplex.num_infosets)])
+    np.testing.assert_allclose(constraints @ np.array(plan), right, rtol=0, atol=1e-14)
+    # Any weight moved to one sequence alone breaks a constraint: the columns are not zero.
+    assert (abs(constraints).sum(axis=0) > 0).all()
+    assert np.linalg.matrix_rank(constraints.toarray()) == constraints.shape[0]
+
+
+@settings(max_examples=50, deadline=None)
+@given(treeplexes())
+def test_a_treeplex_counts_and_finds_its_sequences(treeplex: Treeplex) -> None:
+    roots = treeplex.num_root_sequences
+    owner = [-1] * roots
+    for infoset in range(treeplex.num_infosets):
+        owner += [infoset] * int(treeplex.num_actions[infoset])
+    assert treeplex.num_sequences == len(owner)
+    assert treeplex.infoset_of_sequence.tolist() == owner
+    uniform = treeplex.uniform_strategy()
+    assert uniform[:roots].tolist() == [1.0] * roots
+    values = np.arange(1.0, len(owner) + 1.0)
+    sums = treeplex.sum_per_infoset(values)
+    assert len(sums) == treeplex.num_infosets
+    for infoset in range(treeplex.num_infosets):
+        own = [s for s in range(len(owner)) if owner[s] == infoset]
+        assert list(range(len(owner)))[treeplex.sequences(infoset)] == own
+        assert uniform[own].tolist() == [1.0 / len(own)] * len(own)
+        assert sums[infoset] == sum(values[own])
+
+
+def test_constraints_of_kuhn_poker_by_hand() -> None:
+    """Player 0: bet or pass with three cards; call or fold after pass and bet."""
+    treeplex = GameTree.from_game("kuhn_poker").treeplexes[0]
+    # Sequences: empty; pass, bet with card 0, 1, 2; then fold, call with card 0, 1, 2.
+    assert treeplex.parent_sequence.tolist() == [0, 0, 0, 1, 3, 5]
+    expected = np.zeros((7, 13))
+    expected[0, 0] = 1
+    for infoset, parent in enumerate([0, 0, 0, 1, 3, 5]):
+        expected[1 + infoset, parent] = -1
+        expected[1 + infoset, 1 + 2 * infoset : 3 + 2 * infoset] = 1
+    np.testing.assert_array_equal(treeplex.constraints().toarray(), expected)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_trees_give_treeplexes_whose_parents_come_first(name: str) -> None:
+    for treeplex in GameTree.from_game(name).treeplexes:
+        assert (treeplex.parent_sequence < treeplex.first_sequence).all()
+        assert (treeplex.num_actions >= 1).all()
+        ends = treeplex.first_sequence + treeplex.num_actions
+        assert ends[:-1].tolist() == treeplex.first_sequence[1:].tolist()
+        assert (treeplex.first_sequence[0], ends[-1]) == (1, treeplex.num_sequences)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", GAMES)
+def test_payoffs_give_the_expected_utility_of_a_plain_walk(name: str, seed: int) -> None:
+    nodes = reference.walk(pyspiel.load_game(name))
+    policy = reference.random_policy(nodes, seed)
+    tree = GameTree.from_game(name)
+    plans = [realization_plan(tree, nodes, policy, player) for player in (0, 1)]
+    expected = reference.expected_utility(nodes, policy)
+    form = tree.sequence_form
+    assert plans[0] @ form.payoffs @ plans[1] == pytest.approx(expected, abs=1e-12)
+    # The other orientation is player 1's view: its own sequences as rows, its own utility.
+    assert plans[1] @ form.payoffs_for(1) @ plans[0] == pytest.approx(-expected, abs=1e-12)
+    for player in (0, 1):
+        treeplex = tree.treeplexes[player]
+        right = np.zeros(1 + treeplex.num_infosets)
+        right[0] = 1.0
+        np.testing.assert_allclose(treeplex.constraints() @ plans[player], right, atol=1e-13)
+        by_sequence = form.values_against(player, plans[1 - player])
+        sign = 1 if player == 0 else -1
+        assert plans[player] @ by_sequence == pytest.approx(sign * expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_payoffs_are_sums_over_terminal_histories(name: str) -> None:
+    tree = GameTree.from_game(name)
+    expected: dict[tuple[int, int], float] = {}
+    for history in range(tree.num_histories):
+        if tree.is_terminal[history]:
+            pair = (int(tree.sequence[0, history]), int(tree.sequence[1, history]))
+            paid = float(tree.utility[history] * tree.chance_reach[history])
+            expected[pair] = expected.get(pair, 0.0) + paid
+    payoffs = tree.sequence_form.payoffs.tocoo()
+    found = dict(zip(zip(*payoffs.coords, strict=True), payoffs.data, strict=True))
+    assert all(value != 0 for value in found.values()), "explicit zeros cost time"
+    assert found.keys() <= expected.keys()
+    for pair, value in expected.items():
+        assert found.get(pair, 0.0) == pytest.approx(value, abs=1e-15)
+    assert tree.sequence_form.utility_range == tree.utility_range
+    other_view = tree.sequence_form.payoffs_for(1).toarray()
+    np.testing.assert_array_equal(other_view, -tree.sequence_form.payoffs.toarray().T)
+
+
+def test_payoffs_that_cancel_are_left_out() -> None:
+    zero, one, two = (np.array([i], np.int32) for i in range(3))
+    treeplex = Treeplex(zero, one, two, 1)
+    # Two histories of one pair of sequences cancel, two others add up.
+    sequences = np.array([[1, 1, 2, 2], [2, 2, 1, 1]], np.int32)
+    form = SequenceForm.from_terminals(
+        (treeplex, treeplex), sequences, np.array([0.5, -0.5, 0.25, 0.5]), 1.0
+    )
+    assert isinstance(form.payoffs, scipy.sparse.csr_array)
+    assert form.payoffs.nnz == 1
+    assert form.payoffs[2, 1] == 0.75
+
+
+def test_constants_are_added_to_what_sequences_pay() -> None:
+    tree = GameTree.from_game("matrix_rps")
+    constants = (np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.5, 0.0, 0.0, -1.0]))
+    form = SequenceForm(tree.treeplexes, tree.sequence_form.payoffs, 2.0, constants)
+    always_rock = np.array([1.0, 1.0, 0.0, 0.0])
+    # Against rock: rock draws, paper wins, scissors lose.
+    assert form.values_against(0, always_rock).tolist() == [0.0, 1.0, 3.0, 2.0]
+    assert form.values_against(1, always_rock).tolist() == [0.5, 0.0, 1.0, -2.0]
+    again = form.values_against(0, always_rock)
+    again += 1.0
+    assert form.constants is not None
+    assert form.constants[0].tolist() == [0.0, 1.0, 2.0, 3.0], "values must be a fresh array"
+
+
+def realization_plan(
+    tree: GameTree,
+    nodes: list[reference.Node],
+    policy: reference.BehaviourPolicy,
+    player: int,
+) -> np.ndarray:
+    """The plan of a policy: at each sequence the product of the own probabilities on the way."""
+    plan = np.zeros(tree.treeplexes[player].num_sequences)
+    for history, node in enumerate(nodes):
+        weight = 1.0
+        for known, action in node.past[player]:
+            weight *= policy[player, known][action]
+        plan[tree.sequence[player, history]] = weight
+    return plan
