@@ -8,21 +8,19 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.histories import Histories
+from spiel_dl.tree import from_openspiel
+from spiel_dl.tree import public_states as public_states_lib
+from spiel_dl.tree.histories import Histories, first_occurrence_ids
 from spiel_dl.tree.information_states import (
     InformationString,
     information_string_function,
     turn_based_string_function,
 )
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
-
-if TYPE_CHECKING:
-    from spiel_dl.tree.public_states import PublicStates
 
 DEFAULT_MAX_HISTORIES = 50_000_000
 
@@ -62,8 +60,6 @@ class GameTree(Histories):
         Raises:
           ValueError: if the game is not of this kind, or is too large; says what and why.
         """
-        from spiel_dl.tree import from_openspiel  # The enumerations import this module.
-
         turn_based = from_openspiel.load_turn_based(game)
         if not hasattr(turn_based, "rules"):
             histories = from_openspiel.enumerate_game(turn_based, max_histories)
@@ -125,11 +121,9 @@ class GameTree(Histories):
         return self.public_states.num_public_states
 
     @functools.cached_property
-    def public_states(self) -> PublicStates:
+    def public_states(self) -> public_states_lib.PublicStates:
         """The partition of the histories into public states; computed on first use."""
-        from spiel_dl.tree import public_states  # It imports this module.
-
-        return public_states.of_tree(self)
+        return public_states_lib.of_tree(self)
 
     @functools.cached_property
     def sequence_form(self) -> SequenceForm:
@@ -179,7 +173,7 @@ class GameTree(Histories):
         """What tells a player's infosets apart: their keys or, without rules, their strings."""
         if self.infoset_strings is not None:
             return turn_based_string_function(self.game)
-        from spiel_dl.tree import from_rules
+        from spiel_dl.tree import from_rules  # It imports torch, which takes a second.
 
         return from_rules.InfosetKeys(self.game.rules).of_state
 
@@ -194,23 +188,6 @@ class GameTree(Histories):
                 names = [self.infoset_strings[player][key] for key in keys]
             tables.append({name: infoset for infoset, name in enumerate(names)})
         return tables[0], tables[1]
-
-
-def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers distinct keys in the order in which they first occur.
-
-    Args:
-      keys: int64 [N].
-
-    Returns:
-      ids: int32 [N], in 0..U-1.
-      first: int64 [U], the first position of each id; increasing.
-    """
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return rank[inverse], first[order]
 
 
 def _last_sequences(

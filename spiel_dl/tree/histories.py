@@ -130,6 +130,23 @@ class Histories:
         return list(zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True))
 
 
+def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers distinct keys in the order in which they first occur.
+
+    Args:
+      keys: int64 [N].
+
+    Returns:
+      ids: int32 [N], in 0..U-1.
+      first: int64 [U], the first position of each id; increasing.
+    """
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return rank[inverse], first[order]
+
+
 def refuse_size(game: pyspiel.Game, num_seen: int, depth: int, max_histories: int) -> NoReturn:
     """Raises the ValueError for a game with too many histories."""
     raise ValueError(

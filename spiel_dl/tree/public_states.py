@@ -17,12 +17,13 @@ import pyspiel
 import scipy.sparse
 from scipy.sparse import csgraph
 
-from spiel_dl.tree.game_tree import GameTree, first_occurrence_ids
+from spiel_dl.tree.histories import first_occurrence_ids
 
 if TYPE_CHECKING:
     import torch
 
     from spiel_dl.games.rules import ConsistentHistories
+    from spiel_dl.tree.game_tree import GameTree
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ import functools
 import numpy as np
 
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.game_tree import GameTree, first_occurrence_ids
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 

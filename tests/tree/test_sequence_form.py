@@ -32,8 +32,12 @@ def treeplexes(draw: st.DrawFn) -> Treeplex:
         parents.append(draw(st.integers(0, num_sequences - 1)))
         firsts.append(num_sequences)
         num_sequences += actions
-    as_array = [np.array(column, np.int32) for column in (parents, firsts, num_actions)]
-    return Treeplex(*as_array, num_roots)
+    return Treeplex(
+        np.array(parents, np.int32),
+        np.array(firsts, np.int32),
+        np.array(num_actions, np.int32),
+        num_roots,
+    )
 
 
 @settings(max_examples=100, deadline=None)
