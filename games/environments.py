@@ -27,8 +27,8 @@ from spiel_dl.games import rules
 
 _REHEARSED_GAMES = 64
 # Freeing a block of almost 32 MiB makes glibc keep freed memory from then on. Otherwise it returns
-# a step's intermediate tensors to the system, and every step gets them back page by page: half the
-# speed on one thread, a hundredth on two. Other allocators do not mind.
+# a step's intermediate tensors to the system, and every step gets them back page by page, at half
+# the speed. Other allocators do not mind.
 _BLOCK_BYTES = 31 * 2**20
 
 

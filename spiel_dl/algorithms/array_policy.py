@@ -17,7 +17,7 @@ from spiel_dl.tree.game_tree import GameTree
 AnyGame: TypeAlias = pyspiel.Game | str | GameTree
 """A game, its game string, or a compiled game (then nothing is enumerated again)."""
 
-_SUM_TOLERANCE = 1e-5
+_SUM_TOLERANCE = 1e-6
 _FILE_KIND = "policy"
 
 
@@ -184,6 +184,8 @@ def compile_game(game: AnyGame, *policies: openspiel_policy.Policy) -> GameTree:
 
 def read_strategy(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
     """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
+
+    The policy is asked once per infoset, at its first history, and its answers are not rescaled.
 
     Raises:
       ValueError: if the policy has no answer at an infoset, or one that is not a distribution over
