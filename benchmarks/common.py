@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from spiel_dl.io import tensor_files
@@ -34,7 +34,7 @@ def repeat(function: Callable[[], object]) -> Callable[[int], object]:
 
 
 def compare(
-    contestants: dict[str, Callable[[int], object]], rounds: int, least_seconds: float
+    contestants: Mapping[str, Callable[[int], object]], rounds: int, least_seconds: float
 ) -> dict[str, Any]:
     """Median microseconds of each contestant, and median ratios to ours.
 

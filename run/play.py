@@ -1,0 +1,50 @@
+"""Plays any two-player OpenSpiel game in the terminal, against a policy or another person.
+
+Examples:
+  python run/play.py --game="python_leduc"
+  python run/play.py --game="python_goofspiel_ii(num_cards=5)" --opponent=human
+  python run/play.py --game="leduc_poker" --opponent=runs/demo/leduc_poker/policy.safetensors
+"""
+
+import sys
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from spiel_dl.algorithms import play
+from spiel_dl.tree.from_openspiel import load_turn_based
+
+_GAME = flags.DEFINE_string("game", "python_leduc", "OpenSpiel game string, with parameters.")
+_OPPONENT = flags.DEFINE_string(
+    "opponent", "random", "random, human (at the same keyboard), or a policy file of ArrayPolicy."
+)
+_SEAT = flags.DEFINE_enum(
+    "seat", "0", ["0", "1", "random"], "Which player you are; not used with --opponent=human."
+)
+_GAMES = flags.DEFINE_integer("games", 1, "Games to play.", lower_bound=1)
+_SEED = flags.DEFINE_integer("seed", None, "Seed of chance, opponent and seats. Default: none.")
+_REVEAL = flags.DEFINE_bool("reveal", False, "Show what was hidden once a game is over.")
+
+
+def main(argv: Sequence[str]) -> None:
+    """Plays a match."""
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
+    try:
+        game = load_turn_based(_GAME.value)
+        match = play.Match(
+            game,
+            play.load_opponent(_OPPONENT.value, game),
+            sys.stdin,
+            sys.stdout,
+            seat=None if _SEAT.value == "random" else int(_SEAT.value),
+            seed=_SEED.value,
+            reveal=_REVEAL.value,
+        )
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    match.play(_GAMES.value)
+
+
+if __name__ == "__main__":
+    app.run(main)

@@ -1,0 +1,78 @@
+"""`run/play.py` as users start it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from spiel_dl.algorithms import cfr
+
+SCRIPT = Path(__file__).parents[2] / "run" / "play.py"
+
+
+def play(typed: str, *arguments: str) -> tuple[int, str, str]:
+    """Runs the script on what a person types: exit code, standard output, standard error."""
+    result = subprocess.run(
+        [sys.executable, str(SCRIPT), *arguments],
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_a_match_with_the_same_seed_is_the_same() -> None:
+    arguments = ("--game=python_leduc", "--games=3", "--seat=random", "--seed=7")
+    code, output, errors = play("1\n" * 12, *arguments)
+    assert code == 0, errors
+    assert "=== Game 3 of 3: you are player" in output
+    assert "Final score after 3 games: you " in output
+    assert play("1\n" * 12, *arguments)[1] == output
+
+
+def test_end_of_input_and_quit_are_no_errors() -> None:
+    for typed in ("", "help\nquit\n"):
+        code, output, errors = play(typed, "--game=python_oshi_zumo_ii(coins=4)")
+        assert code == 0, errors
+        assert output.endswith("The game was not finished and does not count.\nGoodbye.\n")
+
+
+def test_a_solved_policy_is_an_opponent(tmp_path: Path) -> None:
+    solver = cfr.CFRPlusSolver("kuhn_poker")
+    solver.run(100)
+    path = tmp_path / "policy.safetensors"
+    solver.average_policy().save(path)
+    code, output, errors = play("0\n" * 4, "--game=kuhn_poker", f"--opponent={path}", "--games=2")
+    assert code == 0, errors
+    assert "Final score after 2 games" in output
+    code, output, errors = play("", "--game=leduc_poker", f"--opponent={path}")
+    assert code == 1
+    assert errors.strip().startswith("error: no opponent")
+    assert "not of leduc_poker()" in errors
+
+
+def test_two_people() -> None:
+    arguments = ("--game=python_goofspiel_ii(num_cards=2,points_order=descending)",)
+    code, output, errors = play("\n2\n\n1\n", *arguments, "--opponent=human")
+    assert code == 0, errors
+    assert "Player 1, it is your turn." in output
+    assert "Result: player 0 wins (player 0 +1, player 1 -1)." in output
+
+
+def test_errors_are_told_in_one_line() -> None:
+    for arguments, told in (
+        (["--game=no_such_game"], "no game 'no_such_game'"),
+        (["--game=python_leduc(num_ranks=0)"], "num_ranks=0"),
+        (["--game=kuhn_poker(players=3)"], "only two-player games"),
+        (["--game=kuhn_poker", "--opponent=nobody"], "Use random, human, or a policy file"),
+    ):
+        code, output, errors = play("", *arguments)
+        assert code == 1
+        assert output == ""
+        assert told in errors
+        assert "Traceback" not in errors
