@@ -188,7 +188,7 @@ class RulesState(pyspiel.State):
                 f"history {self.history()}; use one of {possible}"
             )
         game_rules = self._rules
-        batch = game_rules.apply(self.batch, torch.tensor([action]))
+        batch = game_rules.apply(self.batch, _ACTIONS.narrow(0, action, 1))
         self._node = _Node.of(game_rules, batch)
 
     def _action_to_string(self, player: int, action: int) -> str:
@@ -315,6 +315,8 @@ class RulesObserver:
         return np.concatenate(parts)
 
 
+# One tensor of every action, because a view of it is made faster than a new tensor.
+_ACTIONS = torch.arange(1 << 16)
 _NOTHING = np.zeros(0, dtype=np.float32)
 _PLAYER_ONE_HOT = np.eye(2, dtype=np.float32)
 

@@ -341,16 +341,21 @@ def strings_of_pieces(pieces: Mapping[str, tuple[int, ...]], row: np.ndarray) ->
     `+`; trailing empty rows are left out.
     """
     spans, line_of_bit, word_of_bit = _lines_of_pieces(tuple(pieces.items()))
-    lines = [""] * spans[-1][2] if spans else []
+    lines = ["-"] * spans[-1][2] if spans else []
     ends = [start for _, start, _ in spans]
+    previous = -1
     # Finding nonzeros is many times faster among booleans than among floats.
     for bit in np.flatnonzero(row != 0).tolist():
         piece, line = line_of_bit[bit]
-        lines[line] = f"{lines[line]}+{word_of_bit[bit]}" if lines[line] else word_of_bit[bit]
+        word = word_of_bit[bit]
+        lines[line] = f"{lines[line]}+{word}" if line == previous else word
+        previous = line
         ends[piece] = line + 1
     return "; ".join(
-        f"{name}={' '.join([word or '-' for word in lines[start:end]])}"
-        for (name, start, _), end in zip(spans, ends, strict=True)
+        [
+            f"{name}={' '.join(lines[start:end])}"
+            for (name, start, _), end in zip(spans, ends, strict=True)
+        ]
     )
 
 
