@@ -98,7 +98,7 @@ def report(results: dict[str, Any]) -> str:
     ]
     trees = [
         f"| `{name}` | {row['histories']:,} | {row['rules']:.3f} | "
-        + (f"{row['walk']:.2f} | {row['walk'] / row['rules']:.0f} |" if row["walk"] else "– | – |")
+        + (f"{row['walk']:.2f} | {row['walk'] / row['rules']:.0f} |" if row["walk"] else "- | - |")
         for name, row in results["trees"].items()
     ]
     return "\n".join(

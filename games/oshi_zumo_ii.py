@@ -33,7 +33,8 @@ Observation pieces with perfect recall; T is the largest number of rounds:
 
 and without:
 
-  location          2 S+3   public: one-hot of the wrestler's location, and off either side
+  location          2 S+3   public: one-hot of the wrestler's location, and off either side; at the
+                            end of an optimal endgame, where its pushes have left it
   player_0_has_bid  1       public: whether player 0 has bid in the current round
   game_over         1       public: as above
   coins             C+1     private: one-hot of the own coins left
