@@ -69,32 +69,40 @@ class PublicStates:
 
 
 def consistent_histories(
-    game: pyspiel.Game, public_observations: torch.Tensor | pyspiel.State, limit: int = 1_000_000
+    state_or_public_observations: pyspiel.State | torch.Tensor,
+    limit: int = 1_000_000,
+    game: pyspiel.Game | None = None,
 ) -> ConsistentHistories:
-    """All histories of one public state, without enumerating the game.
+    """All histories of one public state of a game with rules, without enumerating the game.
 
-    Only public information is used: of a state, only its public tensor is read.
+    Only public information is used: of a state, nothing but its public tensor is read.
 
     Args:
-      game: a game with rules.
-      public_observations: the public state's perfect-recall public tensor, float32 [Dpub], or a
-        state of the game in that public state.
+      state_or_public_observations: a state in the public state, or the public state's
+        perfect-recall public tensor, float32 [Dpub].
       limit: give up, with `complete` False, when there are more histories than this.
+      game: the game; needed with public observations only.
 
     Returns:
       The histories' states, actions and exact chance reaches.
 
     Raises:
-      ValueError: if the game has no rules, or if no history has these public observations.
+      ValueError: if the game is missing or has no rules, or if no history has these public
+        observations.
     """
+    public_tensor = state_or_public_observations
+    if isinstance(public_tensor, pyspiel.State):
+        game = public_tensor.get_game()
+    if game is None:
+        raise ValueError("public observations alone do not tell the game; pass game=")
     if not hasattr(game, "rules"):
         raise ValueError(
             f"{game} has no public tensors to reconstruct histories from; enumerate it with "
             "GameTree.from_game and use its public_states"
         )
-    if isinstance(public_observations, pyspiel.State):
-        public_observations = game.rules.public_tensor(public_observations.batch, True)[0]
-    return game.rules.consistent_histories(public_observations, limit)
+    if isinstance(public_tensor, pyspiel.State):
+        public_tensor = game.rules.public_tensor(public_tensor.batch, True)[0]
+    return game.rules.consistent_histories(public_tensor, limit)
 
 
 def of_tree(tree: GameTree) -> PublicStates:

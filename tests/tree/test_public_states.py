@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
+import spiel_dl.games  # noqa: F401 - registers the games
 from spiel_dl.tree import GameTree, PublicStates, public_states
 from tests import reference, tiny_games
 
@@ -224,3 +226,28 @@ def partition(ids: np.ndarray) -> set[frozenset[int]]:
 def with_public_key(tree: GameTree, public_key: np.ndarray) -> GameTree:
     """The same tree, as if its game had public tensors."""
     return dataclasses.replace(tree, public_key=public_key)
+
+
+def test_consistent_histories_of_a_state_and_of_its_public_tensor() -> None:
+    """After two calls in Leduc, 6 * 5 deals of the private cards are possible."""
+    game = pyspiel.load_game("python_leduc")
+    state = game.new_initial_state()
+    for action in (0, 3, 1, 1):
+        state.apply_action(action)
+    by_state = public_states.consistent_histories(state)
+    observations = game.rules.public_tensor(state.batch, True)[0]
+    by_tensor = public_states.consistent_histories(observations, game=game)
+    for found in (by_state, by_tensor):
+        assert found.complete
+        assert len(found.actions) == 6 * 5
+        assert [0, 3, 1, 1] in found.actions.tolist()
+        assert found.chance_reach.tolist() == pytest.approx([1 / 30] * 30)
+    assert not public_states.consistent_histories(state, limit=10).complete
+
+
+def test_consistent_histories_need_a_game_with_rules() -> None:
+    state = pyspiel.load_game("kuhn_poker").new_initial_state()
+    with pytest.raises(ValueError, match="has no public tensors"):
+        public_states.consistent_histories(state)
+    with pytest.raises(ValueError, match="pass game="):
+        public_states.consistent_histories(torch.zeros(3))
