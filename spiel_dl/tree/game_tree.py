@@ -77,18 +77,23 @@ class GameTree(Histories):
           ValueError: if the game has imperfect recall, or legal actions differ in an infoset.
         """
         infoset = np.full(histories.num_histories, -1, np.int32)
+        acting = [np.flatnonzero(histories.player == player) for player in (0, 1)]
         first_history, first_sequence = [], []
         for player in (0, 1):
-            acting = np.flatnonzero(histories.player == player)
-            infoset[acting], first = first_occurrence_ids(histories.infoset_key[player, acting])
-            first_history.append(acting[first].astype(np.int32))
-            sizes = histories.num_children[first_history[player]]
+            keys = histories.infoset_key[player, acting[player]]
+            infoset[acting[player]], position = first_occurrence_ids(keys)
+            first = acting[player][position].astype(np.int32)
+            firsts = first[infoset[acting[player]]]
+            _check_legal_actions(histories, player, acting[player], firsts)
+            sizes = histories.num_children[first]
+            first_history.append(first)
             first_sequence.append((1 + np.cumsum(sizes) - sizes).astype(np.int32))
         sequence = _last_sequences(histories, infoset, first_sequence)
         treeplexes, sequence_action = [], []
         for player in (0, 1):
             first = first_history[player]
-            _check_infosets(histories, player, infoset, sequence[player], first)
+            firsts = first[infoset[acting[player]]]
+            _check_recall(histories, player, acting[player], firsts, sequence[player])
             sizes = histories.num_children[first]
             parent_sequence = sequence[player, first]
             treeplexes.append(Treeplex(parent_sequence, first_sequence[player], sizes, 1))
@@ -206,43 +211,43 @@ def _last_sequences(
     return sequence
 
 
-def _check_infosets(
-    histories: Histories,
-    player: int,
-    infoset: np.ndarray,
-    sequence: np.ndarray,
-    first_history: np.ndarray,
+def _check_legal_actions(
+    histories: Histories, player: int, acting: np.ndarray, first: np.ndarray
 ) -> None:
-    """Holds every history of an infoset against the infoset's first one.
+    """Holds the legal actions of a player's histories against those of their infosets' first.
 
     Raises:
-      ValueError: if the own past or the legal actions differ.
+      ValueError: if they differ.
     """
-    acting = np.flatnonzero(histories.player == player)
-    first = first_history[infoset[acting]]
-    forgets = sequence[acting] != sequence[first]
-    if forgets.any():
-        names = _name_infoset(histories, player, int(acting[forgets.argmax()]))
-        raise ValueError(
-            f"{histories.game}: imperfect recall. Player {player}'s infoset {names} is reached "
-            "with different own pasts. Only perfect-recall games can be solved here."
-        )
-    differs = histories.num_children[acting] != histories.num_children[first]
-    if not differs.any():
-        sizes = histories.num_children[acting]
+    sizes = histories.num_children[acting]
+    differs = acting[sizes != histories.num_children[first]]
+    if not len(differs):
         here = histories.action[_ranges(histories.first_child[acting], sizes)]
         there = histories.action[_ranges(histories.first_child[first], sizes)]
-        differs = np.repeat(np.arange(len(acting)), sizes)[here != there]
-        if not len(differs):
-            return
-        position = int(differs[0])
-    else:
-        position = int(differs.argmax())
-    names = _name_infoset(histories, player, int(acting[position]))
-    raise ValueError(
-        f"{histories.game}: the legal actions differ between histories of player {player}'s "
-        f"infoset {names}, so its information states do not tell infosets apart."
-    )
+        differs = np.repeat(acting, sizes)[here != there]
+    if len(differs):
+        raise ValueError(
+            f"{histories.game}: the legal actions differ between histories of player {player}'s "
+            f"infoset {_name_infoset(histories, player, int(differs[0]))}, so its information "
+            "states do not tell infosets apart."
+        )
+
+
+def _check_recall(
+    histories: Histories, player: int, acting: np.ndarray, first: np.ndarray, sequence: np.ndarray
+) -> None:
+    """Holds a player's last sequences at its histories against those at their infosets' first.
+
+    Raises:
+      ValueError: if they differ.
+    """
+    differs = acting[sequence[acting] != sequence[first]]
+    if len(differs):
+        raise ValueError(
+            f"{histories.game}: imperfect recall. Player {player}'s infoset "
+            f"{_name_infoset(histories, player, int(differs[0]))} is reached with different own "
+            "pasts. Only perfect-recall games can be solved here."
+        )
 
 
 def _name_infoset(histories: Histories, player: int, history: int) -> str:

@@ -3,6 +3,8 @@
 The leaves of a trunk are the first histories at or beyond the limit in which a player acts; chance
 events at the limit (Leduc's public card) are the trunk's. A *leaf public state* consists of leaves,
 and a *leaf infoset* is what a player knows in one, whether it acts there or not.
+
+A subgame that starts in a public state can be cut in the same way, with a depth limit of its own.
 """
 
 from __future__ import annotations
@@ -70,19 +72,26 @@ class LeafSet:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trunk:
-    """A game above a depth limit. Build one with `cut`.
+    """A game, or a subgame that starts in a public state, above a depth limit; made by `cut`.
 
     Attributes:
       tree: the whole game.
-      depth_limit: where it is cut.
-      leaf_of_history: int32 [H], for histories at or below a leaf that leaf; -1 in the trunk.
+      depth_limit: where it is cut, counted from where it starts.
+      root_of_history: int64 [2, H], the root sequence of each player behind which a history lies:
+        0 in a whole game, a position in `root_infosets` in a subgame, -1 outside it.
+      root_infosets: for each player, int32 [R_p], the augmented infosets of the tree to which the
+        root sequences belong, in the order of their first history.
+      leaf_of_history: int32 [H], for histories at or below a leaf that leaf; -1 elsewhere.
       infosets: for each player, int32 [I_p], the trunk's infosets, as infosets of the tree.
-      sequences: for each player, int32 [S_p], the trunk's sequences, as sequences of the tree.
+      sequences: for each player, int32 [S_p], the trunk's sequences, as sequences of the tree; 0
+        for root sequences.
       sequence_form: the trunk's treeplexes, and payoffs where the game ends in the trunk.
     """
 
     tree: GameTree
     depth_limit: DepthLimit
+    root_of_history: np.ndarray
+    root_infosets: tuple[np.ndarray, np.ndarray]
     leaf_of_history: np.ndarray
     infosets: tuple[np.ndarray, np.ndarray]
     sequences: tuple[np.ndarray, np.ndarray]
@@ -113,31 +122,42 @@ class Trunk:
         kept = []
         for player in (0, 1):
             # Forced moves change no value; without them, iterations are shorter.
-            free = np.flatnonzero(tree.treeplexes[player].num_actions > 1)
-            kept.append(np.setdiff1d(free, self.infosets[player]))
+            free = tree.treeplexes[player].num_actions > 1
+            is_below = self.leaf_of_history[tree.first_history[player]] >= 0
+            kept.append(np.flatnonzero(free & is_below))
         num_roots = (leaves.num_infosets(0), leaves.num_infosets(1))
         terminals = below[tree.is_terminal[below]]
         return restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)[0]
 
 
-def cut(tree: GameTree, depth_limit: DepthLimit) -> Trunk:
+def cut(tree: GameTree, depth_limit: DepthLimit, public_state: int | None = None) -> Trunk:
     """Cuts a game at a depth limit; a limit beyond the game leaves a trunk without leaves.
 
+    Args:
+      tree: the whole game.
+      depth_limit: where to cut.
+      public_state: cut the subgame that starts in this public state, and count the depth limit from
+        there. Its root sequences are the public state's augmented infosets. None: the whole game.
+
     Raises:
-      ValueError: if the limit is in rounds that the game does not have, or if an infoset lies
-        partly above and partly below it.
+      ValueError: if the limit is in rounds that the game does not have, if an infoset lies partly
+        above and partly below it, or if there is no such public state or it is no place to start.
     """
-    beyond = depth_limit.depths(tree) >= depth_limit.value
+    top, root, root_infosets = _roots(tree, public_state)
+    depths = depth_limit.depths(tree)
+    beyond = (top >= 0) & (depths - depths[top] >= depth_limit.value)
     starts = beyond & (tree.player >= 0)
     leaf = np.where(starts, np.arange(tree.num_histories), -1).astype(np.int32)
     for start, end in tree.levels_below_root():
         above = leaf[tree.parent[start:end]]
         leaf[start:end] = np.where(above >= 0, above, leaf[start:end])
-    kept = [_infosets_above(tree, player, leaf < 0) for player in (0, 1)]
-    terminals = np.flatnonzero(tree.is_terminal & (leaf < 0))
-    roots = np.zeros((2, tree.num_histories), np.int64)
-    form, sequences = restrict(tree, (kept[0], kept[1]), (1, 1), roots, terminals)
-    return Trunk(tree, depth_limit, leaf, (kept[0], kept[1]), sequences, form)
+    is_above = (top >= 0) & (leaf < 0)
+    kept = [_infosets_above(tree, player, is_above) for player in (0, 1)]
+    num_roots = (len(root_infosets[0]), len(root_infosets[1]))
+    terminals = np.flatnonzero(tree.is_terminal & is_above)
+    form, sequences = restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)
+    infosets = (kept[0], kept[1])
+    return Trunk(tree, depth_limit, root, root_infosets, leaf, infosets, sequences, form)
 
 
 def restrict(
@@ -192,6 +212,50 @@ def restrict(
     return form, (originals[0], originals[1])
 
 
+def _roots(
+    tree: GameTree, public_state: int | None
+) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Where a trunk starts.
+
+    Returns:
+      int64 [H], the first history of the trunk on the way to each history, -1 outside the trunk;
+      and `Trunk.root_of_history` and `Trunk.root_infosets`.
+
+    Raises:
+      ValueError: if there is no such public state, or if some of its histories follow others.
+    """
+    if public_state is None:
+        start = np.zeros(1, np.int32)
+        in_whole_game = np.zeros((2, tree.num_histories), np.int64)
+        return in_whole_game[0], in_whole_game, (start, start)
+    partition = tree.public_states
+    if not 0 <= public_state < partition.num_public_states:
+        raise ValueError(
+            f"public_state={public_state} must be one of the {partition.num_public_states} of "
+            f"{tree.game}"
+        )
+    first = partition.histories(public_state)
+    top = np.full(tree.num_histories, -1)
+    top[first] = first
+    for start, end in tree.levels_below_root():
+        above = top[tree.parent[start:end]]
+        top[start:end] = np.where(above >= 0, above, top[start:end])
+    if (top[first] != first).any():
+        raise ValueError(
+            f"{tree.game}: histories of public state {public_state} follow one another, so no "
+            "subgame starts there"
+        )
+    root, root_infosets = np.full((2, tree.num_histories), -1), []
+    inside = np.flatnonzero(top >= 0)
+    position = np.searchsorted(first, top[inside])
+    for player in (0, 1):
+        augmented = partition.augmented_infoset[player, first]
+        ids, occurrence = first_occurrence_ids(augmented)
+        root[player, inside] = ids[position]
+        root_infosets.append(augmented[occurrence])
+    return top, root, (root_infosets[0], root_infosets[1])
+
+
 def _infosets_above(tree: GameTree, player: int, is_above: np.ndarray) -> np.ndarray:
     """A player's infosets above the cut: int32 [I_p].
 
@@ -234,8 +298,7 @@ def _leaf_set(trunk: Trunk) -> LeafSet:
         infosets.append(augmented[first].astype(np.int32))
         offsets.append(np.searchsorted(position[first], np.arange(len(states) + 1)))
         of_history.append(ids)
-        in_trunk = np.searchsorted(trunk.sequences[player], tree.sequence[player, leaves[first]])
-        sequences.append(in_trunk.astype(np.int32))
+        sequences.append(_trunk_sequences(trunk, player, leaves[first]))
     return LeafSet(
         trunk=trunk,
         public_states=states.astype(np.int32),
@@ -247,3 +310,15 @@ def _leaf_set(trunk: Trunk) -> LeafSet:
         sequences=(sequences[0], sequences[1]),
         chance_reach=tree.chance_reach[leaves],
     )
+
+
+def _trunk_sequences(trunk: Trunk, player: int, histories: np.ndarray) -> np.ndarray:
+    """The trunk's sequences of a player at some of its histories: int32 [n]."""
+    num_roots = len(trunk.root_infosets[player])
+    last = trunk.tree.sequence[player, histories]
+    below_roots = trunk.sequences[player][num_roots:]
+    position = np.searchsorted(below_roots, last)
+    # A player who has not acted in the trunk is at its root sequence.
+    has_acted = np.isin(last, below_roots)
+    root = trunk.root_of_history[player, histories]
+    return np.where(has_acted, num_roots + position, root).astype(np.int32)
