@@ -39,6 +39,7 @@ GAMES = {
     "goofspiel 4": "goofspiel(num_cards=4,imp_info=True,points_order=descending)",
     "goofspiel 5": "goofspiel(num_cards=5,imp_info=True,points_order=descending)",
 }
+TWO_THREADS = "spiel_dl, two threads"
 GROWTH = "goofspiel(num_cards={},imp_info=True,points_order=descending)"
 START = """
 import time
@@ -107,18 +108,23 @@ def measure_growth() -> list[dict[str, Any]]:
         tree = GameTree.from_game(GROWTH.format(num_cards))
         compile_seconds = time.perf_counter() - start
         tree.sequence_form  # noqa: B018 - computed on first use
-        solver = cfr.CFRPlusSolver(tree)
-        solver.run(1)
-        seconds = statistics.median(
-            common.seconds_per_call(solver.run, _SECONDS.value) for _ in range(_ROUNDS.value)
+        result = common.compare(
+            {
+                common.OURS: cfr.CFRPlusSolver(tree).run,
+                TWO_THREADS: cfr.CFRPlusSolver(tree, num_threads=2).run,
+            },
+            _ROUNDS.value,
+            _SECONDS.value,
         )
+        one_thread = result["microseconds"][common.OURS]
         rows.append(
             {
                 "cards": num_cards,
                 "histories": tree.num_histories,
                 "compile_seconds": compile_seconds,
-                "microseconds_per_iteration": 1e6 * seconds,
-                "nanoseconds_per_history": 1e9 * seconds / tree.num_histories,
+                "microseconds_per_iteration": one_thread,
+                "nanoseconds_per_history": 1e3 * one_thread / tree.num_histories,
+                "speed_up_by_two_threads": 1 / result["ratio"][TWO_THREADS],
             }
         )
     return rows
@@ -159,7 +165,8 @@ def report(results: dict[str, Any]) -> str:
     environment, start = results["environment"], results["start"]
     growth = [
         f"| {row['cards']} | {row['histories']:,} | {row['compile_seconds']:.3f} "
-        f"| {row['microseconds_per_iteration']:,.1f} | {row['nanoseconds_per_history']:.2f} |"
+        f"| {row['microseconds_per_iteration']:,.1f} | {row['nanoseconds_per_history']:.2f} "
+        f"| {row['speed_up_by_two_threads']:.2f} |"
         for row in results["growth"]
     ]
     return "\n".join(
@@ -182,8 +189,9 @@ def report(results: dict[str, Any]) -> str:
                 for game, row in results["compile"].items()
             ),
             "\n## Growth: goofspiel, descending points, imperfect information, turn-based\n",
-            "| cards | histories | compile, s | CFR+ iteration, µs | per history, ns |",
-            "|---:|---:|---:|---:|---:|",
+            "| cards | histories | compile, s | CFR+ iteration, µs | per history, ns "
+            "| two threads, times faster |",
+            "|---:|---:|---:|---:|---:|---:|",
             *growth,
             "\n## From the first import to a solved leduc_poker (1000 iterations, NashConv)\n",
             f"First time on a machine, kernels being compiled: {start['first']:.1f} s. Later: "

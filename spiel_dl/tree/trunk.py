@@ -237,9 +237,9 @@ def _roots(
     first = partition.histories(public_state)
     top = np.full(tree.num_histories, -1)
     top[first] = first
-    for start, end in tree.levels_below_root():
-        above = top[tree.parent[start:end]]
-        top[start:end] = np.where(above >= 0, above, top[start:end])
+    for begin, end in tree.levels_below_root():
+        above = top[tree.parent[begin:end]]
+        top[begin:end] = np.where(above >= 0, above, top[begin:end])
     if (top[first] != first).any():
         raise ValueError(
             f"{tree.game}: histories of public state {public_state} follow one another, so no "

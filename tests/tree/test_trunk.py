@@ -1,10 +1,12 @@
 """Depth limits, trunks, leaves and subgames against hand counts and the whole game."""
 
 import numpy as np
+import pyspiel
 import pytest
 
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.tree import DepthLimit, GameTree, cut
+from tests import tiny_games
 
 LEDUC = "leduc_poker"
 GOOFSPIEL_5 = "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=True)"
@@ -158,3 +160,93 @@ def test_values_of_subgames_add_up_to_the_best_response():
         values[treeplex.parent_sequence[infoset]] += best
     expected = best_response(tree.sequence_form, 0, opponent).value
     assert values[0] == pytest.approx(expected, abs=1e-12)
+
+
+BEYOND = DepthLimit(moves=99)
+TWO_LEVELS = [
+    ("leduc_poker", DepthLimit(plies=3), DepthLimit(plies=2)),
+    ("python_leduc", DepthLimit(rounds=1), DepthLimit(moves=1)),
+    ("python_goofspiel_ii(num_cards=4,points_order=random)", DepthLimit(rounds=1), None),
+    ("goofspiel(imp_info=True,num_cards=4,points_order=descending)", DepthLimit(rounds=1), None),
+]
+
+
+@pytest.mark.parametrize(("game", "limit"), CASES)
+def test_subgames_of_single_public_states_are_the_subgames(game, limit):
+    """Cut one by one, they have the leaf infosets as roots and together the same payoffs."""
+    trunk = cut(GameTree.from_game(game), limit)
+    num_payoffs = 0
+    for position, public_state in enumerate(trunk.leaves.public_states.tolist()):
+        subgame = cut(trunk.tree, BEYOND, public_state)
+        assert subgame.leaves.num_public_states == 0
+        num_payoffs += subgame.sequence_form.payoffs.nnz
+        for player in (0, 1):
+            here = slice(*trunk.leaves.infoset_offsets[player][position : position + 2])
+            expected = trunk.leaves.infosets[player][here]
+            np.testing.assert_array_equal(subgame.root_infosets[player], expected)
+            treeplex = subgame.sequence_form.treeplexes[player]
+            assert treeplex.num_root_sequences == len(expected)
+    whole = trunk.sequence_form.payoffs.nnz + num_payoffs
+    assert whole == trunk.tree.sequence_form.payoffs.nnz
+
+
+@pytest.mark.parametrize(("game", "limit", "next_limit"), TWO_LEVELS)
+def test_two_levels_of_trunks_and_subgames_are_the_game(game, limit, next_limit):
+    """The expected utility of random strategies, from three layers."""
+    tree = GameTree.from_game(game)
+    strategies = random_strategies(tree, seed=4)
+    whole = [realization_plan(t, s) for t, s in zip(tree.treeplexes, strategies, strict=True)]
+    trunk = cut(tree, limit)
+    above = [whole[p][trunk.sequences[p]] for p in (0, 1)]
+    value = above[0] @ trunk.sequence_form.payoffs @ above[1]
+    num_leaves = 0
+    for position, public_state in enumerate(trunk.leaves.public_states.tolist()):
+        middle = cut(tree, next_limit or limit, public_state)
+        assert_cut_at_its_own_depth(middle, public_state)
+        plans = []
+        for player in (0, 1):
+            here = slice(*trunk.leaves.infoset_offsets[player][position : position + 2])
+            plans.append(whole[player][middle.sequences[player]])
+            roots = above[player][trunk.leaves.sequences[player][here]]
+            plans[player][: len(roots)] = roots
+        value += plans[0] @ middle.sequence_form.payoffs @ plans[1]
+        leaves, below = middle.leaves, []
+        num_leaves += leaves.num_public_states
+        for player in (0, 1):
+            ranges = plans[player][leaves.sequences[player]]
+            treeplex = middle.subgames.treeplexes[player]
+            free = np.unique(tree.infoset[(middle.leaf_of_history >= 0) & (tree.player == player)])
+            free = free[tree.treeplexes[player].num_actions[free] > 1]
+            rows = [strategies[player][tree.treeplexes[player].sequences(i)] for i in free]
+            below.append(
+                realization_plan(treeplex, np.concatenate([np.ones(len(ranges)), *rows]), ranges)
+            )
+        value += below[0] @ middle.subgames.payoffs @ below[1]
+    assert num_leaves > 0
+    expected = whole[0] @ tree.sequence_form.payoffs @ whole[1]
+    assert value == pytest.approx(expected, abs=1e-12)
+
+
+def assert_cut_at_its_own_depth(subtrunk, public_state):
+    """The depth limit is counted from where the subgame starts."""
+    tree = subtrunk.tree
+    depths = subtrunk.depth_limit.depths(tree)
+    start = np.unique(depths[tree.public_states.histories(public_state)])
+    end = start.item() + subtrunk.depth_limit.value
+    assert (depths[subtrunk.leaves.histories] >= end).all()
+    above = (subtrunk.root_of_history[0] >= 0) & (subtrunk.leaf_of_history < 0)
+    assert (depths[above & (tree.player >= 0)] < end).all()
+    assert (above & (tree.player >= 0)).any()
+
+
+def test_public_states_where_no_subgame_starts_are_refused(tmp_path):
+    tree = GameTree.from_game("kuhn_poker")
+    for public_state in (-1, tree.num_public_states):
+        with pytest.raises(ValueError, match=f"public_state={public_state} must be one of"):
+            cut(tree, BEYOND, public_state)
+    # Player 1's infoset "late" lies at two depths, so the root's public state holds 0 and 2.
+    path = tmp_path / "no_clock.efg"
+    path.write_text(tiny_games.NO_CLOCK)
+    tree = GameTree.from_game(pyspiel.load_game("efg_game", {"filename": str(path)}))
+    with pytest.raises(ValueError, match="follow one another"):
+        cut(tree, BEYOND, int(tree.public_states.of_history[0]))

@@ -1,0 +1,281 @@
+"""Gadgets: what is put on top of a subgame so that solving it anew is safe.
+
+A subgame starts where a player, *who resolves it*, and its opponent have ranges: their own reach
+of their root infosets. The player knows its own range, but the opponent may have come differently
+than expected. A gadget lets the opponent choose its range, within what it could get if the player
+had gone on as before: the opponent's *given cfvs*, one per root infoset.
+
+All values are unnormalised counterfactual values at the opponent's root infosets: sums over their
+histories of chance's and the player's reach times the opponent's utility. So given cfvs and the
+player's range must be of one scale: a range that is multiplied by a number goes with cfvs that are
+multiplied by it. In this unit, cfvs that grow by d in a root infoset let the opponent gain at most
+d in the whole game.
+
+| gadget | the opponent at the root | what the solution guarantees |
+|---|---|---|
+| `unsafe` | comes with the given range | nothing against another range |
+| `resolving` | in each root infoset, follows or takes the given cfv | no cfv above the given one |
+| `max_margin` | chooses the root infoset and pays the given cfv | no better smallest margin |
+| `reach_max_margin` | as before, and pays the gift as well | as before, behind mistakes only |
+
+The *margin* of a root infoset is the given cfv less the opponent's best-response cfv against the
+resolved strategy. Guarantees hold if the given cfvs can be kept at all, that is, if some strategy
+in the subgame holds the opponent to them; and up to the error of the solution.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+
+class Gadget(NamedTuple):
+    """A subgame with a gadget on top.
+
+    Attributes:
+      sequence_form: to be solved at `root_ranges`.
+      root_ranges: for each player, float64 [num_root_sequences of `sequence_form`].
+      new_sequences: for each player, int32 [S_p], from the subgame's sequences to those of
+        `sequence_form`. The player who resolves keeps its own; the opponent's root sequences become
+        the decisions to enter the subgame.
+    """
+
+    sequence_form: SequenceForm
+    root_ranges: Pair
+    new_sequences: Pair
+
+
+def unsafe(subgame: SequenceForm, root_ranges: Pair) -> Gadget:
+    """No gadget: both players come with their ranges (float64 [R_p]).
+
+    The solution is optimal against this range of the opponent, and may be arbitrarily bad against
+    others (Burch, Johanson, Bowling 2014, "Solving Imperfect Information Games Using
+    Decomposition").
+
+    Raises:
+      ValueError: if a range has another shape, or entries that are negative or not finite.
+    """
+    for player in (0, 1):
+        _check(subgame, player, "range", root_ranges[player], nonnegative=True)
+    same = [np.arange(t.num_sequences, dtype=np.int32) for t in subgame.treeplexes]
+    return Gadget(subgame, root_ranges, (same[0], same[1]))
+
+
+def resolving(
+    subgame: SequenceForm, player: int, player_range: np.ndarray, opponent_cfvs: np.ndarray
+) -> Gadget:
+    """The opponent may leave each root infoset for its given cfv.
+
+    Burch, Johanson, Bowling (2014), section "Subgame Resolving". The opponent reaches every root
+    infoset with weight 1 and there chooses between Follow, which enters the subgame, and Terminate,
+    which pays the given cfv. The gadget's value for the player is minus the sum, over root
+    infosets, of the larger of the given and the best-response cfv. So if the given cfvs can be
+    kept, the solution keeps all of them, but has no reason to push any below.
+
+    Args:
+      subgame: its root sequences are the root infosets.
+      player: who resolves.
+      player_range: float64 [R_p], its reach of its root infosets.
+      opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
+
+    Returns:
+      The gadget; the opponent has one root sequence, and 2 sequences per root infoset before its
+      own ones: Follow, Terminate.
+
+    Raises:
+      ValueError: if an argument has another shape, or entries that are not finite or, in the range,
+        negative; or if there is no such player.
+    """
+    _check_resolving(subgame, player, player_range, opponent_cfvs)
+    num_roots = len(opponent_cfvs)
+    follow = 1 + 2 * np.arange(num_roots)
+    payoffs = np.stack([np.zeros(num_roots), opponent_cfvs], axis=1).reshape(-1)
+    num_actions = np.full(num_roots, 2)
+    return _put_on_top(subgame, player, player_range, num_actions, payoffs, follow)
+
+
+def max_margin(
+    subgame: SequenceForm, player: int, player_range: np.ndarray, opponent_cfvs: np.ndarray
+) -> Gadget:
+    """The opponent chooses the root infoset, and pays its given cfv for it.
+
+    Moravčík, Schmid, Ha, Hladík, Gaukrodger (2016), "Refining Subgames in Large Imperfect
+    Information Games", section "Max-Margin Gadget". The gadget's value for the player is the
+    smallest margin of all root infosets, which the solution makes as large as possible. If the
+    given cfvs can be kept, it is at least 0, and positive if all of them can be lowered.
+
+    Margins are unnormalised here, so the smallest one is what the opponent loses at least by
+    entering the subgame, with chance's and the player's reach counted in. In a root infoset that
+    these never reach, the margin is 0 whatever happens.
+
+    Args:
+      subgame: its root sequences are the root infosets.
+      player: who resolves.
+      player_range: float64 [R_p], its reach of its root infosets.
+      opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
+
+    Returns:
+      The gadget; the opponent has one root sequence, and one sequence per root infoset before its
+      own ones.
+
+    Raises:
+      ValueError: as `resolving`.
+    """
+    _check_resolving(subgame, player, player_range, opponent_cfvs)
+    num_roots = len(opponent_cfvs)
+    choice = 1 + np.arange(num_roots)
+    num_actions = np.array([num_roots])
+    return _put_on_top(subgame, player, player_range, num_actions, -opponent_cfvs, choice)
+
+
+def reach_max_margin(
+    subgame: SequenceForm,
+    player: int,
+    player_range: np.ndarray,
+    opponent_cfvs: np.ndarray,
+    gifts: np.ndarray,
+) -> Gadget:
+    """`max_margin` where the opponent comes to some root infosets by mistakes.
+
+    Brown and Sandholm (2017), "Safe and Nested Subgame Solving for Imperfect-Information Games",
+    section "Reach Subgame Solving". What the opponent gave away on the way to a root infoset, its
+    gift, may be given back in the subgame: cfvs there may rise by it, and the opponent still gains
+    nothing by coming. Margins are counted from the given cfv plus the gift, so the solution can
+    care more for root infosets to which an opponent without mistakes comes.
+
+    Args:
+      subgame, player, player_range, opponent_cfvs: as in `max_margin`.
+      gifts: float64 [R_-p], nonnegative, in the unit of the given cfvs; see `gifts_at_leaves`.
+
+    Returns:
+      The gadget, of the same form as that of `max_margin`.
+
+    Raises:
+      ValueError: as `resolving`, or if a gift is negative.
+    """
+    _check_resolving(subgame, player, player_range, opponent_cfvs)
+    _check(subgame, 1 - player, "gifts", gifts, nonnegative=True)
+    return max_margin(subgame, player, player_range, opponent_cfvs + gifts)
+
+
+def gifts_at_leaves(
+    treeplex: Treeplex,
+    cfv: np.ndarray,
+    root_gifts: np.ndarray,
+    leaf_sequences: np.ndarray,
+    leaf_weights: np.ndarray,
+) -> np.ndarray:
+    """By how much an opponent's cfvs may rise at leaf infosets without lifting those at the roots.
+
+    An action whose cfv is below the best one's of its infoset may gain the difference before it
+    matters. That, and what its infoset may gain itself, is handed down along the action and split
+    among the infosets that can come next, in proportion to their weights: they come together, so
+    only the sum of their rises is bounded. Brown and Sandholm (2017) bound gifts by what is left
+    after other subgames change too. Here nothing in other subgames can shrink a gift, because it is
+    measured against the cfvs given for this trunk, not against those after resolving.
+
+    Args:
+      treeplex: the opponent's strategy space in the trunk.
+      cfv: float64 [S], its best-response cfv of each sequence, what follows included.
+      root_gifts: float64 [num_root_sequences], by how much cfvs may rise at the roots.
+      leaf_sequences: int32 [L], the sequence from which each leaf infoset hangs.
+      leaf_weights: float64 [L], nonnegative: chance's and the player's reach of each leaf infoset.
+
+    Returns:
+      float64 [L], nonnegative.
+    """
+    weight = np.bincount(leaf_sequences, leaf_weights, minlength=treeplex.num_sequences)
+    infoset_weight = np.zeros(treeplex.num_infosets)
+    for infoset in reversed(range(treeplex.num_infosets)):
+        infoset_weight[infoset] = weight[treeplex.sequences(infoset)].max()
+        weight[treeplex.parent_sequence[infoset]] += infoset_weight[infoset]
+    # Per unit of weight; a sequence without weight leads to no leaf infoset that could use a gift.
+    rate = np.zeros(treeplex.num_sequences)
+    roots = slice(0, treeplex.num_root_sequences)
+    np.divide(root_gifts, weight[roots], out=rate[roots], where=weight[roots] > 0)
+    for infoset in range(treeplex.num_infosets):
+        own = treeplex.sequences(infoset)
+        rise = rate[treeplex.parent_sequence[infoset]] * infoset_weight[infoset]
+        gifts = rise + cfv[own].max() - cfv[own]
+        np.divide(gifts, weight[own], out=rate[own], where=weight[own] > 0)
+    return rate[leaf_sequences] * leaf_weights
+
+
+def _put_on_top(
+    subgame: SequenceForm,
+    player: int,
+    player_range: np.ndarray,
+    num_actions: np.ndarray,
+    gadget_payoffs: np.ndarray,
+    entrances: np.ndarray,
+) -> Gadget:
+    """Puts infosets of the opponent on top of a subgame.
+
+    Args:
+      subgame: the subgame.
+      player: who resolves.
+      player_range: float64 [R_p].
+      num_actions: int [G], the numbers of actions of the new infosets, which start the game.
+      gadget_payoffs: float64 [N], what each of their N actions pays the opponent at once.
+      entrances: int [R_-p], the new sequences that replace the opponent's root sequences.
+    """
+    old = subgame.treeplexes[1 - player]
+    num_roots = old.num_root_sequences
+    shift = 1 + len(gadget_payoffs) - num_roots
+    new = np.arange(old.num_sequences) + shift
+    new[:num_roots] = entrances
+    first = np.concatenate([1 + np.cumsum(num_actions) - num_actions, old.first_sequence + shift])
+    parents = np.concatenate([np.zeros(len(num_actions), np.int64), new[old.parent_sequence]])
+    sizes = np.concatenate([num_actions, old.num_actions])
+    treeplex = Treeplex(
+        parents.astype(np.int32),
+        first.astype(np.int32),
+        sizes.astype(np.int32),
+        num_root_sequences=1,
+    )
+    own = subgame.treeplexes[player]
+    payoffs = subgame.payoffs_for(1 - player).tocoo()
+    shape = (treeplex.num_sequences, own.num_sequences)
+    rows, columns = payoffs.coords
+    moved = scipy.sparse.coo_array((payoffs.data, (new[rows], columns)), shape=shape).tocsr()
+    constants = np.zeros(treeplex.num_sequences)
+    constants[1 : 1 + len(gadget_payoffs)] = gadget_payoffs
+    own_constants = np.zeros(own.num_sequences)
+    if subgame.constants is not None:
+        constants[new] += subgame.constants[1 - player]
+        own_constants = subgame.constants[player]
+    # These are the payoffs of a game in which the opponent is player 0.
+    form = SequenceForm((treeplex, own), moved, subgame.utility_range, (constants, own_constants))
+    ranges = (np.ones(1), np.asarray(player_range, np.float64))
+    maps = (new.astype(np.int32), np.arange(own.num_sequences, dtype=np.int32))
+    if player == 1:
+        return Gadget(form, ranges, maps)
+    return Gadget(form.swapped(), ranges[::-1], maps[::-1])
+
+
+def _check_resolving(
+    subgame: SequenceForm, player: int, player_range: np.ndarray, opponent_cfvs: np.ndarray
+) -> None:
+    if player not in (0, 1):
+        raise ValueError(f"player={player} must be 0 or 1")
+    _check(subgame, player, "range", player_range, nonnegative=True)
+    _check(subgame, 1 - player, "given cfvs", opponent_cfvs, nonnegative=False)
+
+
+def _check(
+    subgame: SequenceForm, player: int, name: str, values: np.ndarray, *, nonnegative: bool
+) -> None:
+    """Raises a ValueError if `values` are not one finite number per root infoset of a player."""
+    num_roots = subgame.treeplexes[player].num_root_sequences
+    valid = np.shape(values) == (num_roots,) and np.isfinite(values).all()
+    if not valid or (nonnegative and (values < 0).any()):
+        bound = " >= 0" if nonnegative else ""
+        raise ValueError(
+            f"player {player}'s {name} must be {num_roots} finite numbers{bound}, one per root "
+            f"infoset; got {values}"
+        )
