@@ -1,0 +1,85 @@
+"""Trains a value network on data that run/generate_data.py made.
+
+Example:
+  python run/train_value_network.py --data=runs/data/goofspiel_5 --run_dir=runs/network/goofspiel_5
+"""
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.value_functions import training
+from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.positional import PositionalNetwork
+
+_DEFAULT = training.TrainingConfig()
+_DATA = flags.DEFINE_string("data", None, "Directory of the dataset.", required=True)
+_RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory.", required=True)
+_RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
+_LAYERS = flags.DEFINE_integer("num_layers", 5, "Hidden layers.", lower_bound=1)
+_UNITS = flags.DEFINE_integer("num_units", 400, "Units in a hidden layer.", lower_bound=1)
+_EPOCHS = flags.DEFINE_integer("num_epochs", _DEFAULT.num_epochs, "Epochs.", lower_bound=1)
+_BATCH = flags.DEFINE_integer("batch_size", _DEFAULT.batch_size, "Samples.", lower_bound=1)
+_RATE = flags.DEFINE_float("learning_rate", _DEFAULT.learning_rate, "Of the first step.")
+_FINAL_RATE = flags.DEFINE_float(
+    "final_learning_rate", _DEFAULT.final_learning_rate, "Of the last step."
+)
+_LOSS = flags.DEFINE_enum("loss", _DEFAULT.loss, training.LOSSES, "What is minimised.")
+_SHARE = flags.DEFINE_float(
+    "validation_share", _DEFAULT.validation_share, "Share of the trunk strategies set apart."
+)
+_KEPT = flags.DEFINE_integer(
+    "networks_per_decade", _DEFAULT.networks_per_decade, "Networks kept per factor of 10 in steps."
+)
+_SEED = flags.DEFINE_integer("seed", 0, "Seed of parameters, split and batches.", lower_bound=0)
+_DEVICE = flags.DEFINE_string("device", "cpu", "Torch device, such as cpu or cuda.")
+
+
+def main(argv: Sequence[str]) -> None:
+    """Trains, and says how well and where the network is."""
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
+    try:
+        dataset = Dataset.load(_DATA.value)
+        config = training.TrainingConfig(
+            num_epochs=_EPOCHS.value,
+            batch_size=_BATCH.value,
+            learning_rate=_RATE.value,
+            final_learning_rate=_FINAL_RATE.value,
+            loss=_LOSS.value,
+            validation_share=_SHARE.value,
+            seed=_SEED.value,
+            networks_per_decade=_KEPT.value,
+        )
+        network = PositionalNetwork(
+            _LAYERS.value, _UNITS.value, seed=_SEED.value, device=_DEVICE.value
+        )
+        network.bind(dataset.trunk.leaves)
+        directory = RunDirectory(
+            _RUN_DIR.value,
+            {
+                "data": _DATA.value,
+                "num_strategies": dataset.num_strategies,
+                "network": network.header(),
+                "training": dataclasses.asdict(config),
+            },
+            resume=_RESUME.value,
+        )
+        last = training.train(network, dataset, directory, config)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    print(f"game                        {dataset.trunk.tree.game}")
+    print(f"depth limit                 {dataset.trunk.depth_limit}")
+    print(f"samples, validation's too   {dataset.num_samples:,}")
+    print(f"steps                       {last['step']:,}")
+    print(f"validation Huber            {last['huber']:.3e}")
+    print(f"validation L1 (mean)        {last['l1']:.3e}")
+    print(f"validation L-infinity       {last['linf']:.3e}")
+    print(f"network                     {directory.path / training.NETWORK_FILE}")
+
+
+if __name__ == "__main__":
+    app.run(main)

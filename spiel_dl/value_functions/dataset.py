@@ -1,0 +1,381 @@
+"""Training data for value functions, by value solving.
+
+Kovařík et al. (2021), "Experimental Setup". For a random strategy of both players in the trunk:
+
+  1. Its ranges at the leaves, scaled to sum 1 in each leaf public state.
+  2. All subgames are solved with these ranges by CFR+ (`ExactValue`).
+  3. Each player's counterfactual best-response values against the other's average strategy are
+     the targets. They are optimal also in infosets that the trunk strategy never reaches.
+
+A dataset is a run directory: `config.json` says how it was made, and each file `*.safetensors` is a
+*shard* of some trunk strategies. A leaf public state of one trunk strategy is one sample.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import functools
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tqdm
+
+from spiel_dl.io import tensor_files
+from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.sequence_form import Treeplex
+from spiel_dl.tree.trunk import LeafSet, Trunk, cut
+from spiel_dl.value_functions.base import Values, normalize_ranges
+from spiel_dl.value_functions.exact import ExactValue
+
+# Like the built-in `map`: applies a function to shard numbers, in any order, here or elsewhere.
+MapFunction = Callable[[Callable[[int], None], Iterable[int]], Iterable[None]]
+_CONCENTRATIONS = (0.1, 10.0)
+_IMPURITIES = (1e-3, 1e-1)
+_KIND = "value_shard"
+
+
+@dataclasses.dataclass(frozen=True)
+class DatasetConfig:
+    """Says what a dataset holds, apart from how much of it.
+
+    Attributes:
+      game: the game string.
+      depth_limit: where the trunk ends.
+      seed: of the trunk strategies.
+      shard_size: trunk strategies per shard.
+      max_iterations: iterations of CFR+ per trunk strategy, at most.
+      tolerance: stop earlier once the gap of every subgame is at most this, in utility units.
+      pure_share: share of the infosets where a trunk strategy is pure.
+      near_pure_share: share of the infosets where it is nearly so.
+    """
+
+    game: str
+    depth_limit: DepthLimit
+    seed: int = 0
+    shard_size: int = 100
+    max_iterations: int = 1000
+    tolerance: float = 1e-4
+    pure_share: float = 0.2
+    near_pure_share: float = 0.2
+
+    def __post_init__(self) -> None:
+        if self.shard_size < 1 or self.seed < 0:
+            raise ValueError(
+                f"shard_size={self.shard_size} must be positive and seed={self.seed} not negative"
+            )
+        shares = (self.pure_share, self.near_pure_share)
+        if min(shares) < 0 or sum(shares) > 1:
+            raise ValueError(
+                f"pure_share={shares[0]} and near_pure_share={shares[1]} must not be negative, and "
+                "not exceed 1 together"
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def read(directory: str | os.PathLike[str]) -> DatasetConfig:
+        """The config of a dataset on disk.
+
+        Raises:
+          ValueError: if the directory holds no dataset.
+        """
+        path = Path(directory) / "config.json"
+        try:
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            return DatasetConfig(**{**fields, "depth_limit": DepthLimit(**fields["depth_limit"])})
+        except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+            raise ValueError(
+                f"{directory} holds no dataset ({error}); make one with run/generate_data.py"
+            ) from None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Dataset:
+    """Ranges and values of n trunk strategies at the leaves of one trunk.
+
+    Attributes:
+      trunk: the trunk.
+      ranges: for each player, float32 [n, L_p], summing to 1 in each leaf public state.
+      cfvs: for each player, float32 [n, L_p], the values at these ranges, in its utility.
+      gaps: float32 [n], the largest gap among a strategy's subgames, in utility units: how far its
+        values, weighted by the ranges, may be from optimal. See `ExactValue`.
+    """
+
+    trunk: Trunk
+    ranges: Values
+    cfvs: Values
+    gaps: np.ndarray
+
+    def __post_init__(self) -> None:
+        leaves = self.trunk.leaves
+        for player in (0, 1):
+            expected = (len(self.ranges[0]), leaves.num_infosets(player))
+            for name, array in (("ranges", self.ranges), ("cfvs", self.cfvs)):
+                if array[player].shape != expected or not np.isfinite(array[player]).all():
+                    raise ValueError(
+                        f"{name}[{player}] must be finite numbers of shape {expected}; got shape "
+                        f"{array[player].shape}; make the dataset again"
+                    )
+
+    @property
+    def num_strategies(self) -> int:
+        """The number n of trunk strategies."""
+        return len(self.ranges[0])
+
+    @property
+    def num_samples(self) -> int:
+        """The number of samples: leaf public states of all trunk strategies."""
+        return self.num_strategies * self.trunk.leaves.num_public_states
+
+    @staticmethod
+    def load(directory: str | os.PathLike[str]) -> Dataset:
+        """All shards of a dataset, ordered by name.
+
+        Raises:
+          ValueError: if the directory holds no dataset, no shards, or shards of something else.
+        """
+        config = DatasetConfig.read(directory)
+        paths = sorted(Path(directory).glob("*.safetensors"))
+        if not paths:
+            raise ValueError(f"{directory} has no shards yet; make some with run/generate_data.py")
+        trunk = _trunk(config.game, config.depth_limit)
+        shards = []
+        for path in paths:
+            arrays, header = tensor_files.load(path)
+            if header != _header(config):
+                raise ValueError(f"{path} is no shard of {_header(config)}, it says {header}")
+            shards.append(arrays)
+        columns = {name: np.concatenate([shard[name] for shard in shards]) for name in shards[0]}
+        return Dataset(
+            trunk,
+            (columns["range_0"], columns["range_1"]),
+            (columns["cfv_0"], columns["cfv_1"]),
+            columns["gap"],
+        )
+
+
+def generate(
+    directory: RunDirectory,
+    config: DatasetConfig,
+    num_shards: int,
+    *,
+    map_function: MapFunction = map,
+    show_progress: bool = True,
+) -> None:
+    """Makes the shards that a dataset does not have yet.
+
+    What a shard holds depends on the config and on its number alone. A shard is written completely
+    or not at all.
+
+    Args:
+      directory: where the dataset lives.
+      config: what it holds.
+      num_shards: how many shards of random trunk strategies it has in the end.
+      map_function: who does the work; `thread_map` for several threads, or the `map` of any pool of
+        processes or machines that share the directory.
+      show_progress: show a progress bar on standard error.
+
+    Raises:
+      ValueError: if the game cannot be compiled or cut, or ends above the depth limit.
+    """
+    trunk = _trunk(config.game, config.depth_limit)
+    num_states = trunk.leaves.num_public_states
+    if not num_states:
+        raise ValueError(
+            f"{config.game} ends above a depth limit of {config.depth_limit}, so there is nothing "
+            "to value; choose a smaller limit"
+        )
+    # Threads share it; made here, it is made once.
+    _ = trunk.subgames
+    missing = [i for i in range(num_shards) if not _shard_path(directory.path, i).exists()]
+    make = functools.partial(make_shard, directory.path, config)
+    samples = config.shard_size * num_states
+    with tqdm.tqdm(
+        total=num_shards * samples,
+        initial=(num_shards - len(missing)) * samples,
+        unit="sample",
+        unit_scale=True,
+        disable=not show_progress,
+    ) as progress:
+        for _ in map_function(make, missing):
+            progress.update(samples)
+
+
+def make_shard(directory: str | os.PathLike[str], config: DatasetConfig, shard: int) -> None:
+    """Solves and writes one shard of random trunk strategies."""
+    trunk = _trunk(config.game, config.depth_limit)
+    first = shard * config.shard_size
+    pairs = [
+        leaf_ranges(trunk, random_trunk_strategies(trunk, config, index))
+        for index in range(first, first + config.shard_size)
+    ]
+    range_0, range_1 = (np.stack(column) for column in zip(*pairs, strict=True))
+    _write(_shard_path(directory, shard), config, (range_0, range_1))
+
+
+def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> None:
+    """Solves ranges that come from elsewhere, and adds them to a dataset as one more shard.
+
+    Args:
+      directory: where the dataset lives.
+      name: of the shard; an earlier one of that name is replaced.
+      ranges: for each player, float [n, L_p], of any scale.
+
+    Raises:
+      ValueError: if the directory holds no dataset, if the name is not made of letters, digits,
+        `-` and `_` or is one of a random shard, or if a range is not one for the leaves.
+    """
+    if not re.fullmatch(r"[\w-]+", name) or name.startswith("random-"):
+        raise ValueError(
+            f"name={name!r} must be made of letters, digits, - and _, and not begin with random-"
+        )
+    config = DatasetConfig.read(directory)
+    leaves = _trunk(config.game, config.depth_limit).leaves
+    for player in (0, 1):
+        expected = (len(ranges[0]), leaves.num_infosets(player))
+        valid = ranges[player].shape == expected and len(ranges[0]) > 0
+        if not valid or not np.isfinite(ranges[player]).all() or (ranges[player] < 0).any():
+            raise ValueError(
+                f"ranges[{player}] must be finite numbers >= 0 of shape {expected}, at least one "
+                f"row; got shape {ranges[player].shape}"
+            )
+    _write(Path(directory) / f"{name}.safetensors", config, ranges)
+
+
+def thread_map(num_workers: int) -> MapFunction:
+    """A `map` on threads; the compiled loops of CFR run in them side by side.
+
+    Raises:
+      ValueError: if `num_workers` is not positive.
+    """
+    if num_workers < 1:
+        raise ValueError(f"num_workers={num_workers} must be positive")
+
+    def run(function: Callable[[int], None], items: Iterable[int]) -> Iterator[None]:
+        with concurrent.futures.ThreadPoolExecutor(num_workers) as pool:
+            futures = [pool.submit(function, item) for item in items]
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+
+    return run
+
+
+def random_trunk_strategies(trunk: Trunk, config: DatasetConfig, index: int) -> Values:
+    """The random trunk strategy of a number, for both players.
+
+    In each infoset one of three: a pure action; a mixture of a pure action, and of a Dirichlet one
+    with a log-uniform small weight; or a Dirichlet one with a log-uniform concentration.
+
+    Returns:
+      For each player, float64 [S_p], a behaviour strategy of the trunk's sequence form.
+    """
+    generator = np.random.default_rng([config.seed, index])
+    shares = (config.pure_share, config.near_pure_share)
+    treeplexes = trunk.sequence_form.treeplexes
+    return (
+        _random_strategy(generator, treeplexes[0], shares),
+        _random_strategy(generator, treeplexes[1], shares),
+    )
+
+
+def leaf_ranges(trunk: Trunk, strategies: Values) -> Values:
+    """The ranges of trunk strategies (float64 [S_p]) at the leaves: float64 [L_p] each."""
+    plans = [realization_plan(trunk.sequence_form.treeplexes[p], strategies[p]) for p in (0, 1)]
+    sequences = trunk.leaves.sequences
+    return plans[0][sequences[0]], plans[1][sequences[1]]
+
+
+def solve_ranges(leaves: LeafSet, ranges: Values, config: DatasetConfig) -> dict[str, np.ndarray]:
+    """The arrays of a shard, from ranges (float [n, L_p]) of any scale.
+
+    Returns:
+      range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], and gap, float32 [n], as in `Dataset`.
+      The values are those at exactly these float32 ranges.
+
+    Raises:
+      ValueError: if the config's iterations or tolerance are not positive.
+    """
+    solver = ExactValue(config.tolerance, config.max_iterations)
+    solver.bind(leaves)
+    scaled = [normalize_ranges(leaves, p, ranges[p])[0].astype(np.float32) for p in (0, 1)]
+    values, gaps = [], []
+    for range_0, range_1 in zip(*scaled, strict=True):
+        values.append(solver.evaluate(range_0.astype(np.float64), range_1.astype(np.float64)))
+        gaps.append(solver.gaps.max())
+    cfv_0, cfv_1 = (np.stack(column).astype(np.float32) for column in zip(*values, strict=True))
+    return {
+        "range_0": scaled[0],
+        "range_1": scaled[1],
+        "cfv_0": cfv_0,
+        "cfv_1": cfv_1,
+        "gap": np.array(gaps, np.float32),
+    }
+
+
+def _write(path: Path, config: DatasetConfig, ranges: Values) -> None:
+    leaves = _trunk(config.game, config.depth_limit).leaves
+    tensor_files.save(path, solve_ranges(leaves, ranges, config), _header(config))
+
+
+def _random_strategy(
+    generator: np.random.Generator, treeplex: Treeplex, shares: tuple[float, float]
+) -> np.ndarray:
+    """One player's part of `random_trunk_strategies`."""
+    roots, sizes = treeplex.num_root_sequences, treeplex.num_actions
+    num_infosets = treeplex.num_infosets
+    concentration = _log_uniform(generator, _CONCENTRATIONS, num_infosets)
+    # Normalised gamma variates are Dirichlet.
+    gammas = np.zeros(treeplex.num_sequences)
+    gammas[roots:] = generator.standard_gamma(np.repeat(concentration, sizes))
+    strategy = gammas / np.concatenate(
+        [np.ones(roots), np.repeat(treeplex.sum_per_infoset(gammas), sizes)]
+    )
+    kind = generator.random(num_infosets)
+    weight = np.where(
+        kind < shares[0],
+        0.0,
+        np.where(kind < sum(shares), _log_uniform(generator, _IMPURITIES, num_infosets), 1.0),
+    )
+    pure = np.zeros(treeplex.num_sequences)
+    choice = np.floor(generator.random(num_infosets) * sizes).astype(np.int64)
+    pure[treeplex.first_sequence + choice] = 1.0
+    weights = np.concatenate([np.zeros(roots), np.repeat(weight, sizes)])
+    mixed = weights * strategy + (1 - weights) * pure
+    mixed[:roots] = 1.0
+    return mixed
+
+
+def _log_uniform(
+    generator: np.random.Generator, bounds: tuple[float, float], size: int
+) -> np.ndarray:
+    return np.exp(generator.uniform(np.log(bounds[0]), np.log(bounds[1]), size))
+
+
+@functools.lru_cache(maxsize=4)
+def _trunk(game: str, depth_limit: DepthLimit) -> Trunk:
+    """The trunk of a config. Shards come by the dozen, and each process needs it once."""
+    return cut(GameTree.from_game(game), depth_limit)
+
+
+def _shard_path(directory: str | os.PathLike[str], shard: int) -> Path:
+    return Path(directory) / f"random-{shard:05d}.safetensors"
+
+
+def _header(config: DatasetConfig) -> dict[str, Any]:
+    limit = dataclasses.asdict(config.depth_limit)
+    return {"kind": _KIND, "game": config.game, "depth_limit": limit}

@@ -1,0 +1,348 @@
+"""Trains a `PositionalNetwork` on a `Dataset`.
+
+Kovařík et al. (2021), "Experimental Setup" and "Main Experiments". One sample is a leaf public
+state of one trunk strategy. The loss looks at possible positions only. Trunk strategies, not
+samples, are set apart for validation: samples of one strategy resemble each other.
+
+The run directory holds one line of metrics and one network per log-spaced step, one line of metrics
+per epoch, a checkpoint of the last complete epoch, and in the end the trained network. Batches and
+learning rates follow from the seed and the step, so a run that was killed and resumed ends, on a
+CPU, with the same parameters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+import tqdm
+
+from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.positional import PositionalNetwork
+
+LOSSES = ("huber", "l1", "l2")
+NETWORK_FILE = "network.safetensors"
+_VALIDATION_BATCH = 4096
+_MOMENTS = ("exp_avg", "exp_avg_sq")
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingConfig:
+    """How to train.
+
+    Attributes:
+      num_epochs: how many times to go through the training samples.
+      batch_size: samples per step of Adam.
+      learning_rate: of the first step.
+      final_learning_rate: of the last step; it falls exponentially in between.
+      loss: "huber" (quadratic up to an error of 1 utility unit, linear beyond), "l1" or "l2", the
+        mean over all possible positions of a batch.
+      validation_share: share of the trunk strategies that is set apart.
+      seed: of this split and of the batches.
+      networks_per_decade: networks to keep per factor of 10 in steps; 0 keeps none.
+    """
+
+    num_epochs: int = 100
+    batch_size: int = 512
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 1e-5
+    loss: str = "huber"
+    validation_share: float = 0.1
+    seed: int = 0
+    networks_per_decade: int = 4
+
+    def __post_init__(self) -> None:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss={self.loss!r} must be one of {LOSSES}")
+        if self.num_epochs < 1 or self.batch_size < 1 or self.networks_per_decade < 0:
+            raise ValueError(
+                f"num_epochs={self.num_epochs} and batch_size={self.batch_size} must be positive, "
+                f"networks_per_decade={self.networks_per_decade} must not be negative"
+            )
+        if not 0 < self.final_learning_rate <= self.learning_rate < math.inf:
+            raise ValueError(
+                f"learning_rate={self.learning_rate} must be finite and at least "
+                f"final_learning_rate={self.final_learning_rate}, which must be positive"
+            )
+        if not 0 < self.validation_share < 1:
+            raise ValueError(f"validation_share={self.validation_share} must be between 0 and 1")
+
+
+def train(
+    network: PositionalNetwork,
+    dataset: Dataset,
+    directory: RunDirectory,
+    config: TrainingConfig,
+    *,
+    show_progress: bool = True,
+) -> dict[str, Any]:
+    """Trains a network, from the directory's checkpoint if it has one.
+
+    Every line of metrics says: step, epoch (complete ones), seconds of training, learning_rate,
+    training_loss (mean over the steps since the last line), and the validation errors huber, l1
+    (mean absolute) and linf (largest absolute), in utility units; and the name of the network, if
+    one was kept.
+
+    Args:
+      network: bound to the dataset's leaves; trained in place, on its device.
+      dataset: the data.
+      directory: where the run lives.
+      config: how to train.
+      show_progress: show a progress bar on standard error.
+
+    Returns:
+      The last line of metrics.
+
+    Raises:
+      ValueError: if the network was not bound to the dataset's leaves, if there are too few trunk
+        strategies for the split, if the checkpoint is of another run, or if the loss becomes NaN or
+        infinite.
+    """
+    run = _Run(network, dataset, directory, config)
+    run.restore()
+    with tqdm.tqdm(
+        total=run.num_steps, initial=run.step, unit="step", disable=not show_progress
+    ) as progress:
+        while run.epoch < config.num_epochs:
+            run.train_epoch(progress)
+    network.save(directory.path / NETWORK_FILE)
+    return directory.read_metrics()[-1]
+
+
+def split_strategies(
+    num_strategies: int, validation_share: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sets trunk strategies apart for validation.
+
+    A strategy's part does not change when others are added behind it.
+
+    Returns:
+      Numbers of the strategies for training, and of those for validation: int64, increasing.
+
+    Raises:
+      ValueError: if one of the parts would be empty.
+    """
+    is_validation = np.random.default_rng(seed).random(num_strategies) < validation_share
+    training, validation = np.flatnonzero(~is_validation), np.flatnonzero(is_validation)
+    if not len(training) or not len(validation):
+        raise ValueError(
+            f"of {num_strategies} trunk strategies, {len(validation)} would be for validation "
+            f"(validation_share={validation_share}) and {len(training)} for training; make more "
+            "data, or change the share"
+        )
+    return training, validation
+
+
+class _Samples:
+    """A dataset's samples on a device, numbered strategy by strategy."""
+
+    def __init__(self, network: PositionalNetwork, dataset: Dataset):
+        layout, device = network.layout, network.device
+        self._num_states = len(layout.input_index)
+        self._ranges = torch.from_numpy(layout.rows(*dataset.ranges)).to(device)
+        self._cfvs = torch.from_numpy(layout.rows(*dataset.cfvs)).to(device)
+        self._input_index = torch.from_numpy(layout.input_index).to(device)
+        self._output_index = torch.from_numpy(layout.output_index).to(device)
+        self._is_possible = self._output_index < len(layout.output_of_infoset)
+        self._device = device
+
+    def of_strategies(self, strategies: np.ndarray) -> np.ndarray:
+        """The samples of some trunk strategies: int64 [n * P]."""
+        return np.add.outer(strategies * self._num_states, np.arange(self._num_states)).reshape(-1)
+
+    def batch(self, samples: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Inputs, float32 [b, D]; targets, float32 [b, Q]; possible positions, bool [b, Q]."""
+        strategy, state = np.divmod(samples, self._num_states)
+        row = torch.from_numpy(strategy).to(self._device)[:, None]
+        states = torch.from_numpy(state).to(self._device)
+        inputs = self._ranges[row, self._input_index[states]]
+        return inputs, self._cfvs[row, self._output_index[states]], self._is_possible[states]
+
+
+class _Run:
+    """One training run: what `train` goes through, epoch by epoch."""
+
+    def __init__(
+        self,
+        network: PositionalNetwork,
+        dataset: Dataset,
+        directory: RunDirectory,
+        config: TrainingConfig,
+    ):
+        header = network.header()
+        # Lays the leaves out again if they are those of another, equal trunk; refuses others.
+        network.bind(dataset.trunk.leaves)
+        training, validation = split_strategies(
+            dataset.num_strategies, config.validation_share, config.seed
+        )
+        self._network, self._directory, self._config = network, directory, config
+        self._samples = _Samples(network, dataset)
+        self._training = self._samples.of_strategies(training)
+        self._validation = self._samples.of_strategies(validation)
+        self._optimizer = torch.optim.Adam(network.module.parameters(), lr=config.learning_rate)
+        self._identity = {
+            "network": header,
+            "training": dataclasses.asdict(config),
+            "dataset_checksum": _checksum(dataset),
+        }
+        self._last_checkpoint = "none, it began at step 0"
+        self._losses: list[float] = []
+        self._seconds = 0.0
+        self.epoch, self.step = 0, 0
+        steps_per_epoch = -(-len(self._training) // config.batch_size)
+        self.num_steps = config.num_epochs * steps_per_epoch
+        self._kept_steps = set(_log_spaced(self.num_steps, config.networks_per_decade))
+
+    def restore(self) -> None:
+        """Goes back to the directory's checkpoint, if it has one."""
+        checkpoint = self._directory.load_checkpoint()
+        if checkpoint is not None:
+            arrays, header = checkpoint
+            for name, value in self._identity.items():
+                if header.get(name) != value:
+                    raise ValueError(
+                        f"{self._directory.checkpoint_path} has {name} {header.get(name)}, not "
+                        f"{value}; use the same data and settings, or another directory"
+                    )
+            self.epoch, self.step = header["epoch"], header["step"]
+            self._load(arrays)
+            self._seconds = header["seconds"]
+            self._last_checkpoint = f"that of step {self.step}"
+        self._directory.truncate_metrics("step", self.step)
+
+    def train_epoch(self, progress: tqdm.tqdm) -> None:
+        """One epoch, its metrics and its checkpoint."""
+        generator = np.random.default_rng([self._config.seed, self.epoch])
+        order = generator.permutation(self._training)
+        size = self._config.batch_size
+        for start in range(0, len(order), size):
+            begin = time.perf_counter()
+            self._take_step(order[start : start + size])
+            self._seconds += time.perf_counter() - begin
+            progress.update()
+            is_last = start + size >= len(order)
+            self.epoch += is_last
+            if is_last or self.step in self._kept_steps:
+                errors = self._record()
+                progress.set_postfix(epoch=self.epoch, l1=f"{errors['l1']:.2e}")
+        self._save()
+
+    def _take_step(self, samples: np.ndarray) -> None:
+        config = self._config
+        decay = config.final_learning_rate / config.learning_rate
+        rate = config.learning_rate * decay ** (self.step / max(1, self.num_steps - 1))
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        inputs, targets, is_possible = self._samples.batch(samples)
+        outputs = self._network.module(inputs)
+        loss = _loss(config.loss, outputs[is_possible], targets[is_possible])
+        value = loss.item()
+        self._check_finite("loss", value)
+        self._optimizer.zero_grad()
+        loss.backward()
+        self._optimizer.step()
+        self._losses.append(value)
+        self.step += 1
+
+    def _check_finite(self, name: str, value: float) -> None:
+        if not math.isfinite(value):
+            raise ValueError(
+                f"the {name} is {value} at step {self.step}; the last good checkpoint is "
+                f"{self._last_checkpoint} ({self._directory.checkpoint_path}); use a smaller "
+                f"learning rate than {self._config.learning_rate}"
+            )
+
+    def _record(self) -> dict[str, float]:
+        """Appends a line of metrics, and keeps the network if its step is one of those."""
+        errors = self._validation_errors()
+        # The step before may have spoiled the network, which must not reach a checkpoint.
+        self._check_finite("validation error", errors["l1"])
+        line: dict[str, Any] = {
+            "step": self.step,
+            "epoch": self.epoch,
+            "seconds": self._seconds,
+            "learning_rate": self._optimizer.param_groups[0]["lr"],
+            "training_loss": float(np.mean(self._losses)),
+            **errors,
+        }
+        if self.step in self._kept_steps:
+            line["network"] = f"network-step-{self.step:08d}.safetensors"
+            self._network.save(self._directory.path / line["network"])
+        self._losses.clear()
+        self._directory.append_metrics(line)
+        return errors
+
+    def _validation_errors(self) -> dict[str, float]:
+        """Errors over all possible positions of all validation samples, in utility units."""
+        huber, absolute, largest, count = 0.0, 0.0, 0.0, 0
+        for start in range(0, len(self._validation), _VALIDATION_BATCH):
+            batch = self._samples.batch(self._validation[start : start + _VALIDATION_BATCH])
+            inputs, targets, is_possible = batch
+            with torch.inference_mode():
+                error = (self._network.module(inputs) - targets)[is_possible].double().abs()
+                quadratic = error.clamp(max=1.0)
+                huber += float((quadratic * (error - 0.5 * quadratic)).sum())
+            absolute += float(error.sum())
+            largest = max(largest, float(error.max()))
+            count += len(error)
+        return {"huber": huber / count, "l1": absolute / count, "linf": largest}
+
+    def _save(self) -> None:
+        """Replaces the checkpoint: parameters, and Adam's moments of them."""
+        arrays = {f"network.{k}": v for k, v in self._network.parameter_arrays().items()}
+        for name, parameter in self._network.module.named_parameters():
+            for moment in _MOMENTS:
+                state = self._optimizer.state[parameter][moment]
+                arrays[f"{moment}.{name}"] = state.cpu().numpy()
+        progress = {"epoch": self.epoch, "step": self.step, "seconds": self._seconds}
+        self._directory.save_checkpoint(arrays, {**self._identity, **progress})
+        self._last_checkpoint = f"that of step {self.step}"
+
+    def _load(self, arrays: dict[str, np.ndarray]) -> None:
+        parameters = {
+            name.removeprefix("network."): array
+            for name, array in arrays.items()
+            if name.startswith("network.")
+        }
+        self._network.load_parameters(parameters)
+        for name, parameter in self._network.module.named_parameters():
+            # As Adam itself keeps it: one count of steps per parameter, on the CPU.
+            state: dict[str, Any] = {"step": torch.tensor(float(self.step))}
+            for moment in _MOMENTS:
+                tensor = torch.from_numpy(arrays[f"{moment}.{name}"]).to(parameter.device)
+                state[moment] = tensor
+            self._optimizer.state[parameter] = state
+
+
+def _loss(name: str, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    if name == "huber":
+        return torch.nn.functional.huber_loss(outputs, targets)
+    if name == "l1":
+        return torch.nn.functional.l1_loss(outputs, targets)
+    return torch.nn.functional.mse_loss(outputs, targets)
+
+
+def _checksum(dataset: Dataset) -> int:
+    """Tells datasets apart."""
+    checksum = 0
+    for array in (*dataset.ranges, *dataset.cfvs):
+        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
+    return checksum
+
+
+def _log_spaced(last: int, points_per_decade: int) -> Iterator[int]:
+    """Rounded powers of 10^(1 / points_per_decade), below `last`, and `last` itself."""
+    if not points_per_decade:
+        return
+    exponent = 0
+    while (point := round(10 ** (exponent / points_per_decade))) < last:
+        yield point
+        exponent += 1
+    yield last

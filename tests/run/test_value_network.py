@@ -1,0 +1,85 @@
+"""`run/generate_data.py` and `run/train_value_network.py` as users start them, one on the other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.positional import PositionalNetwork
+
+RUN = Path(__file__).parents[2] / "run"
+GENERATE = ("generate_data.py", "--game=kuhn_poker", "--moves=1", "--shard_size=20")
+TRAIN = ("train_value_network.py", "--data=data", "--num_epochs=2", "--num_units=8")
+
+
+def run(directory: Path, script: str, *arguments: str) -> tuple[int, str, str]:
+    """Runs a script in a directory: exit code, standard output, standard error."""
+    result = subprocess.run(
+        [sys.executable, str(RUN / script), *arguments],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    return result.returncode, result.stdout, result.stderr
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a dataset, made in two goes, and a network trained on it."""
+    directory = tmp_path_factory.mktemp("finished")
+    for shards in (1, 3):
+        code, output, errors = run(
+            directory, *GENERATE, "--run_dir=data", f"--shards={shards}", "--resume"
+        )
+        assert code == 0, errors
+        assert f"{20 * shards}\n" in output
+    code, output, errors = run(directory, *TRAIN, "--run_dir=network", "--num_layers=3")
+    assert code == 0, errors
+    for word in ("kuhn_poker()", "1 moves", "120", "validation L1", "network.safetensors"):
+        assert word in output, word
+    return directory
+
+
+def test_the_results_can_be_used(finished: Path) -> None:
+    dataset = Dataset.load(finished / "data")
+    assert dataset.num_samples == 120
+    network = PositionalNetwork.load(finished / "network" / "network.safetensors")
+    network.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
+    assert (network.header()["num_layers"], network.header()["num_units"]) == (3, 8)
+    assert [path.name for path in finished.rglob(".*")] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*GENERATE, "--rounds=1", "--run_dir=new"), "give exactly one of moves, plies and rounds"),
+        ((*GENERATE, "--run_dir=data"), "is not empty; resume its run (--resume)"),
+        ((*GENERATE, "--run_dir=data", "--resume", "--seed=1"), "its seed is 0, not 1"),
+        ((*TRAIN, "--data=nothing", "--run_dir=new"), "nothing holds no dataset"),
+        ((*TRAIN, "--learning_rate=0", "--run_dir=new"), "learning_rate=0.0 must be"),
+        ((*TRAIN, "--run_dir=network"), "is not empty; resume its run (--resume)"),
+    ],
+    ids=["limit", "not empty", "other seed", "no data", "rate", "network not empty"],
+)
+def test_wrong_input_is_told_and_spoils_nothing(
+    arguments: tuple[str, ...], message: str, finished: Path
+) -> None:
+    before = contents(finished)
+    code, _, errors = run(finished, *arguments)
+    assert code == 1
+    assert message in errors
+    assert "Traceback" not in errors
+    assert contents(finished) == before
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in directory.rglob("*") if path.is_file()}

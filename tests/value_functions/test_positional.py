@@ -1,0 +1,210 @@
+"""The network's layout by hand, and how its values behave, trained or not."""
+
+import numpy as np
+import pytest
+import torch
+
+from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.value_functions.positional import PositionalLayout, PositionalNetwork
+
+GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+CASES = [
+    ("kuhn_poker", DepthLimit(moves=1)),
+    (GOOFSPIEL_3, DepthLimit(rounds=1)),
+    ("python_leduc", DepthLimit(rounds=1)),
+]
+
+
+def leaves_of(game, limit):
+    return cut(GameTree.from_game(game), limit).leaves
+
+
+def small_network(leaves, **arguments):
+    network = PositionalNetwork(2, 16, **arguments)
+    network.bind(leaves)
+    return network
+
+
+def random_ranges(leaves, seed, batch=()):
+    generator = np.random.default_rng(seed)
+    return [generator.random((*batch, leaves.num_infosets(player))) for player in (0, 1)]
+
+
+def test_layout_of_kuhn_poker():
+    """After one move: passed or bet. Each player has one of three cards in both."""
+    layout = PositionalLayout.of_leaves(leaves_of("kuhn_poker", DepthLimit(moves=1)))
+    assert layout.num_positions == (3, 3)
+    # The 12 leaf infosets of a row are followed by a 0 at 12 and a 1 at 13.
+    by_hand = [
+        [13, 12, 0, 1, 2, 6, 7, 8],
+        [12, 13, 3, 4, 5, 9, 10, 11],
+    ]
+    np.testing.assert_array_equal(layout.input_index, by_hand)
+    np.testing.assert_array_equal(layout.output_index, np.array(by_hand)[:, 2:])
+    places = [0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10, 11]
+    np.testing.assert_array_equal(layout.output_of_infoset, places)
+
+
+def test_layout_of_goofspiel():
+    """After the first of three cards, each player knows its own bid, 1 to 3, and who won.
+
+    The winner cannot have bid 1 and the loser cannot have bid 3.
+    """
+    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
+    layout = PositionalLayout.of_leaves(leaves)
+    assert layout.num_positions == (3, 3)
+    zero = leaves.num_infosets(0) + leaves.num_infosets(1)
+    one = zero + 1
+    public = layout.input_index[:, :-6]
+    assert sorted(np.flatnonzero(row == one).tolist() for row in public) == [[0], [1], [2]]
+    assert set(public.reshape(-1).tolist()) == {zero, one}
+    possible = layout.output_index < zero
+    by_hand = {(False, True), (True, False), (True, True)}
+    # (Can player 0 have bid lowest? Can it have bid highest?) Positions are ordered by tensors.
+    columns = [0, 2] if bid_of_position(leaves, layout, 0) == 0 else [2, 0]
+    assert {tuple(row[columns].tolist()) for row in possible} == by_hand
+    for row in possible:
+        lowest, highest = row[columns]
+        theirs = row[3:][columns]
+        # If player 0 can have bid lowest but not highest it has lost, and player 1 has won.
+        assert tuple(theirs.tolist()) == (bool(highest), bool(lowest))
+    np.testing.assert_array_equal(
+        layout.output_index.reshape(-1)[layout.output_of_infoset], np.arange(zero)
+    )
+
+
+def bid_of_position(leaves, layout, position):
+    """Player 0's bid, as an action, at one of its positions."""
+    infoset = layout.output_index[:, position].min()
+    sequence = leaves.trunk.sequences[0][leaves.sequences[0][infoset]]
+    return leaves.trunk.tree.sequence_action[0][sequence]
+
+
+@pytest.mark.parametrize(("game", "limit"), CASES[1:])
+def test_positions_mean_the_same_in_all_public_states(game, limit):
+    """Infosets share a position exactly if they share the private tensor, state by state."""
+    leaves = leaves_of(game, limit)
+    tree = leaves.trunk.tree
+    layout = PositionalLayout.of_leaves(leaves)
+    rules = tree.game.rules
+    start, position_of_tensor = 0, {}
+    for player in (0, 1):
+        for infoset in range(leaves.num_infosets(player)):
+            history = leaves.histories[leaves.infoset_of_history[player].tolist().index(infoset)]
+            batch = tree.state(int(history)).batch
+            tensor = rules.private_tensor(batch, player, True).numpy().tobytes()
+            position = layout.output_of_infoset[start + infoset] % layout.num_outputs
+            assert position_of_tensor.setdefault((player, tensor), position) == position
+        start += leaves.num_infosets(player)
+    assert len(position_of_tensor) == len(set(position_of_tensor.values()))
+    assert len(position_of_tensor) == layout.num_outputs
+
+
+@pytest.mark.parametrize(("game", "limit"), CASES)
+def test_evaluation_is_the_module_public_state_by_public_state(game, limit):
+    """A slow evaluation that follows the definition."""
+    leaves = leaves_of(game, limit)
+    network = small_network(leaves)
+    ranges = random_ranges(leaves, seed=0)
+    found = np.concatenate(network.evaluate(*ranges))
+    flat, split = np.concatenate(ranges), leaves.num_infosets(0)
+    for inputs_from, outputs_for in zip(
+        network.layout.input_index, network.layout.output_index, strict=True
+    ):
+        is_possible = outputs_for < len(flat)
+        owner = np.where(outputs_for < split, 0, 1)
+        mass = [flat[outputs_for[is_possible & (owner == player)]].sum() for player in (0, 1)]
+        inputs = (inputs_from == len(flat) + 1).astype(np.float32)
+        num_bits = len(inputs_from) - len(outputs_for)
+        for column in np.flatnonzero(is_possible):
+            inputs[num_bits + column] = flat[outputs_for[column]] / mass[owner[column]]
+        with torch.no_grad():
+            outputs = network.module(torch.from_numpy(inputs)).numpy()
+        for column in np.flatnonzero(is_possible):
+            expected = outputs[column] * mass[1 - owner[column]]
+            assert found[outputs_for[column]] == pytest.approx(expected, rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize(("game", "limit"), CASES)
+def test_values_are_homogeneous_in_the_opponents_range_only(game, limit):
+    leaves = leaves_of(game, limit)
+    network = small_network(leaves)
+    range_0, range_1 = random_ranges(leaves, seed=1)
+    values = network.evaluate(range_0, range_1)
+    scaled = network.evaluate(4 * range_0, range_1 / 8)
+    np.testing.assert_allclose(scaled[0], values[0] / 8, rtol=1e-12)
+    np.testing.assert_allclose(scaled[1], values[1] * 4, rtol=1e-12)
+    nothing = network.evaluate(range_0, np.zeros_like(range_1))
+    np.testing.assert_array_equal(nothing[0], 0)
+    assert np.abs(nothing[1]).min() > 0
+
+
+def test_public_states_do_not_see_each_other():
+    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
+    network = small_network(leaves)
+    ranges = random_ranges(leaves, seed=2)
+    before = network.evaluate(*ranges)
+    here = leaves.public_state_of_infoset(0) == 1
+    ranges[0][here] = ranges[0][here][::-1] ** 3
+    after = network.evaluate(*ranges)
+    for player in (0, 1):
+        state = leaves.public_state_of_infoset(player)
+        np.testing.assert_array_equal(before[player][state != 1], after[player][state != 1])
+        assert (before[player][state == 1] != after[player][state == 1]).all()
+
+
+def test_batches_are_rows():
+    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
+    network = small_network(leaves)
+    ranges = random_ranges(leaves, seed=3, batch=(2, 3))
+    batch = network.evaluate(*ranges)
+    assert [values.dtype for values in batch] == [np.float64, np.float64]
+    for row in np.ndindex(2, 3):
+        single = network.evaluate(ranges[0][row], ranges[1][row])
+        for player in (0, 1):
+            np.testing.assert_allclose(batch[player][row], single[player], rtol=1e-4, atol=1e-7)
+
+
+def test_the_seed_makes_the_parameters_and_torchs_own_generator_is_left_alone():
+    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
+    state = torch.random.get_rng_state()
+    first, same, other = (small_network(leaves, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(state, torch.random.get_rng_state())
+    parameters = [network.parameter_arrays() for network in (first, same, other)]
+    for name, array in parameters[0].items():
+        np.testing.assert_array_equal(array, parameters[1][name])
+    assert (parameters[0]["0.weight"] != parameters[2]["0.weight"]).all()
+
+
+def test_files(tmp_path):
+    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
+    network = small_network(leaves, seed=5)
+    network.save(tmp_path / "network")
+    loaded = PositionalNetwork.load(tmp_path / "network")
+    with pytest.raises(ValueError, match="depth limit is 1 moves, but the leaves' is 2 moves"):
+        loaded.bind(leaves_of("kuhn_poker", DepthLimit(moves=2)))
+    with pytest.raises(ValueError, match=r"game is kuhn_poker\(\), but the leaves' is leduc"):
+        loaded.bind(leaves_of("leduc_poker", DepthLimit(moves=1)))
+    loaded.bind(leaves_of("kuhn_poker", DepthLimit(moves=1)))
+    ranges = random_ranges(leaves, seed=6)
+    for one, other in zip(network.evaluate(*ranges), loaded.evaluate(*ranges), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_errors(tmp_path):
+    with pytest.raises(ValueError, match="num_units=0"):
+        PositionalNetwork(num_units=0)
+    with pytest.raises(ValueError, match="bind the network"):
+        PositionalNetwork().evaluate(np.zeros(1), np.zeros(1))
+    with pytest.raises(ValueError, match="bind it to leaves"):
+        PositionalNetwork().save(tmp_path / "network")
+    with pytest.raises(ValueError, match="nothing to value"):
+        PositionalNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=9)))
+    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
+    network = small_network(leaves)
+    with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
+        network.evaluate(np.ones(6), np.ones(5))
+    arrays = network.parameter_arrays()
+    del arrays["0.bias"]
+    with pytest.raises(ValueError, match="but the network needs"):
+        network.load_parameters(arrays)

@@ -1,0 +1,226 @@
+"""Training: does it learn, what does it leave alone, does it survive being killed."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.trunk_exploitability import trunk_losses
+from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.tree import DepthLimit
+from spiel_dl.value_functions import training
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
+from spiel_dl.value_functions.positional import PositionalNetwork
+
+GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=300)
+GOOFSPIEL = DatasetConfig(GOOFSPIEL_4, DepthLimit(rounds=2), shard_size=400, tolerance=1e-3)
+SHORT = training.TrainingConfig(num_epochs=3, batch_size=64)
+
+
+def make(tmp_path_factory, config):
+    directory = RunDirectory(tmp_path_factory.mktemp("data") / "run", config.to_json())
+    generate(directory, config, 1, show_progress=False)
+    return Dataset.load(directory.path)
+
+
+@pytest.fixture(scope="module")
+def kuhn(tmp_path_factory):
+    return make(tmp_path_factory, KUHN)
+
+
+@pytest.fixture(scope="module")
+def goofspiel(tmp_path_factory):
+    return make(tmp_path_factory, GOOFSPIEL)
+
+
+def new_network(dataset, num_layers=2, num_units=32, seed=0):
+    network = PositionalNetwork(num_layers, num_units, seed=seed)
+    network.bind(dataset.trunk.leaves)
+    return network
+
+
+def train(network, dataset, path, config):
+    directory = RunDirectory(path, {}, resume=True)
+    return training.train(network, dataset, directory, config, show_progress=False)
+
+
+def trunk_nash_conv(dataset, network):
+    solver = DLCFRSolver(dataset.trunk.tree, dataset.trunk.depth_limit, network)
+    solver.run(300)
+    return trunk_losses(solver.trunk, solver.average_policy()).nash_conv
+
+
+def assert_equal(one, other):
+    """Equal parameters, to the last bit."""
+    ours, theirs = one.parameter_arrays(), other.parameter_arrays()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "l1", "untrained", "trained"),
+    [("kuhn", 0.03, 0.05, 0.03), ("goofspiel", 0.09, 1.0, 0.4)],
+)
+def test_a_trained_network_makes_good_trunks(name, l1, untrained, trained, request, tmp_path):
+    dataset = request.getfixturevalue(name)
+    network = new_network(dataset, num_layers=3, num_units=128)
+    assert trunk_nash_conv(dataset, network) > untrained
+    config = training.TrainingConfig(num_epochs=40, batch_size=128)
+    last = train(network, dataset, tmp_path, config)
+    assert last["l1"] < l1
+    assert trunk_nash_conv(dataset, network) < trained
+    # Values that are the mean of the training values in every infoset are much worse.
+    mean_error = [np.abs(cfvs - cfvs.mean(axis=0)).mean() for cfvs in dataset.cfvs]
+    assert last["l1"] < 0.5 * np.mean(mean_error)
+
+
+@pytest.mark.parametrize("loss", training.LOSSES)
+def test_impossible_positions_are_never_trained(loss, goofspiel, tmp_path):
+    """Makes one more position impossible everywhere, and finds its output's weights untouched."""
+    network = new_network(goofspiel)
+    layout = network.layout
+    zero = len(layout.output_of_infoset)
+    output_index = layout.output_index.copy()
+    output_index[:, 3] = zero
+    network.bind = lambda leaves: None
+    network.layout = dataclasses.replace(layout, output_index=output_index)
+    before = network.parameter_arrays()
+    train(network, goofspiel, tmp_path, dataclasses.replace(SHORT, loss=loss))
+    after = network.parameter_arrays()
+    changed = (before["4.weight"] != after["4.weight"]).any(axis=1)
+    np.testing.assert_array_equal(np.flatnonzero(~changed), [3])
+    assert (before["4.bias"] != after["4.bias"]).tolist() == changed.tolist()
+
+
+def test_validation_errors_by_hand(kuhn, tmp_path):
+    """From `evaluate` on the validation strategies' ranges, which sum to 1."""
+    network = new_network(kuhn)
+    last = train(network, kuhn, tmp_path, SHORT)
+    _, validation = training.split_strategies(kuhn.num_strategies, 0.1, 0)
+    ranges = [ranges[validation].astype(np.float64) for ranges in kuhn.ranges]
+    values = network.evaluate(*ranges)
+    errors = [np.abs(values[p] - kuhn.cfvs[p][validation]).reshape(-1) for p in (0, 1)]
+    error = np.concatenate(errors)
+    huber = np.where(error < 1, error**2 / 2, error - 0.5)
+    assert last["l1"] == pytest.approx(error.mean(), rel=1e-4)
+    assert last["linf"] == pytest.approx(error.max(), rel=1e-4)
+    assert last["huber"] == pytest.approx(huber.mean(), rel=1e-4)
+
+
+def test_the_split_is_by_strategy_and_stays_when_data_is_added():
+    few = training.split_strategies(100, 0.2, seed=3)
+    many = training.split_strategies(200, 0.2, seed=3)
+    assert sorted([*few[0], *few[1]]) == list(range(100))
+    assert 10 <= len(few[1]) <= 30
+    for part in (0, 1):
+        np.testing.assert_array_equal(many[part][many[part] < 100], few[part])
+    with pytest.raises(ValueError, match="make more data"):
+        training.split_strategies(1, 0.2, seed=3)
+
+
+def test_metrics_and_kept_networks(kuhn, tmp_path):
+    network = new_network(kuhn)
+    last = train(network, kuhn, tmp_path, SHORT)
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    steps = [line["step"] for line in lines]
+    assert steps == sorted(set(steps))
+    assert lines[-1] == last
+    assert last["epoch"] == 3
+    assert lines[0]["learning_rate"] == pytest.approx(1e-3)
+    assert last["learning_rate"] == pytest.approx(1e-5)
+    kept = {line["network"] for line in lines if "network" in line}
+    assert kept == {path.name for path in tmp_path.glob("network-step-*")}
+    assert [line["step"] for line in lines if "network" in line] == [
+        1,
+        2,
+        3,
+        6,
+        10,
+        18,
+        last["step"],
+    ]
+    final = PositionalNetwork.load(tmp_path / training.NETWORK_FILE)
+    assert_equal(final, network)
+    assert_equal(PositionalNetwork.load(tmp_path / last["network"]), network)
+
+
+@pytest.mark.parametrize("fatal_step", [1, 7, 13, 20])
+def test_a_killed_run_ends_with_the_same_parameters(fatal_step, kuhn, tmp_path, monkeypatch):
+    whole = new_network(kuhn)
+    last = train(whole, kuhn, tmp_path / "whole", SHORT)
+    original = training._Run._take_step
+
+    def dying(run, samples):
+        if run.step == fatal_step:
+            raise KeyboardInterrupt
+        original(run, samples)
+
+    monkeypatch.setattr(training._Run, "_take_step", dying)
+    with pytest.raises(KeyboardInterrupt):
+        train(new_network(kuhn), kuhn, tmp_path / "killed", SHORT)
+    monkeypatch.undo()
+    # From the first checkpoint on (14 steps, an epoch's), it says what the network is.
+    resumed = new_network(kuhn, seed=0 if fatal_step < 14 else 1)
+    again = train(resumed, kuhn, tmp_path / "killed", SHORT)
+    assert_equal(resumed, whole)
+    timeless = [{k: v for k, v in line.items() if k != "seconds"} for line in (last, again)]
+    assert timeless[0] == timeless[1]
+    names = [path.name for path in sorted((tmp_path / "killed").glob("network*"))]
+    assert names == [path.name for path in sorted((tmp_path / "whole").glob("network*"))]
+    metrics = (tmp_path / "killed" / "metrics.jsonl").read_text().splitlines()
+    assert len(metrics) == len((tmp_path / "whole" / "metrics.jsonl").read_text().splitlines())
+
+
+def test_a_checkpoint_of_another_run_is_refused(kuhn, goofspiel, tmp_path):
+    train(new_network(kuhn), kuhn, tmp_path, SHORT)
+    before = (tmp_path / "metrics.jsonl").read_bytes()
+    half = Dataset(
+        kuhn.trunk,
+        tuple(ranges[:150] for ranges in kuhn.ranges),
+        tuple(cfvs[:150] for cfvs in kuhn.cfvs),
+        kuhn.gaps[:150],
+    )
+    for network, dataset, config, message in (
+        (new_network(kuhn), half, SHORT, "has dataset_checksum"),
+        (new_network(kuhn, num_units=16), kuhn, SHORT, "has network"),
+        (new_network(kuhn), kuhn, dataclasses.replace(SHORT, seed=1), "has training"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            train(network, dataset, tmp_path, config)
+    assert (tmp_path / "metrics.jsonl").read_bytes() == before
+    with pytest.raises(ValueError, match=r"game is python_goofspiel.*leaves' is kuhn"):
+        train(new_network(goofspiel), kuhn, tmp_path, SHORT)
+
+
+def test_an_infinite_loss_is_told(kuhn, tmp_path):
+    network = new_network(kuhn)
+    config = dataclasses.replace(SHORT, learning_rate=1e18, loss="l2")
+    # The first step spoils the network, which shows when it is validated.
+    with pytest.raises(ValueError, match=r"the validation error is \w+ at step 1; .* none"):
+        train(network, kuhn, tmp_path, config)
+    config = dataclasses.replace(config, networks_per_decade=0)
+    with pytest.raises(ValueError, match=r"the loss is \w+ at step \d+; .* good checkpoint"):
+        train(network, kuhn, tmp_path, config)
+    assert not (tmp_path / "checkpoint.safetensors").exists()
+    with torch.no_grad():
+        network.module[0].weight.fill_(np.nan)
+    with pytest.raises(ValueError, match=r"nan at step 0; .* none, it began at step 0"):
+        train(network, kuhn, tmp_path / "again", SHORT)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"loss": "hinge"}, "loss='hinge'"),
+        ({"num_epochs": 0}, "num_epochs=0"),
+        ({"learning_rate": 1e-9}, "learning_rate=1e-09"),
+        ({"validation_share": 0.0}, "validation_share=0.0"),
+    ],
+)
+def test_wrong_configs(change, message):
+    with pytest.raises(ValueError, match=message):
+        training.TrainingConfig(**change)
