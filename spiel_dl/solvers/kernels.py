@@ -107,11 +107,12 @@ def add_payoffs(payoffs, realization, cfv):
 @numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
 def add_payoffs_parallel(payoffs, realization, num_threads, cfv):
     """`add_payoffs` on numba's threads; the same result to the last bit."""
-    num_slices = payoffs.slice_starts.size - 1
-    num_chunks = min(num_slices, 8 * num_threads)
-    for chunk in numba.prange(num_chunks):
-        begin, end = chunk * num_slices // num_chunks, (chunk + 1) * num_slices // num_chunks
-        _add_slices(payoffs, begin, end, realization, cfv)
+    # Slices differ in length, so the entries, not the slices, are shared out equally.
+    starts = payoffs.slice_starts[:-1]
+    shares = np.arange(num_threads + 1) * payoffs.slice_starts[-1] // num_threads
+    bounds = np.searchsorted(starts, shares)
+    for thread in numba.prange(num_threads):
+        _add_slices(payoffs, bounds[thread], bounds[thread + 1], realization, cfv)
 
 
 @_jit
