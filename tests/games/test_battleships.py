@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyspiel
@@ -13,10 +13,9 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.games.battleships import BattleshipsRules, BattleshipsState
+from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.battleships_fleets import count_fleets
-from spiel_dl.games.rules import ConsistentHistories, Rules
-from tests.games import conformance, twins
+from tests.games import conformance, enumeration, twins
 
 TERMINAL = pyspiel.PlayerId.TERMINAL
 
@@ -35,23 +34,6 @@ def _twin(rules: BattleshipsRules) -> pyspiel.Game:
     )
 
 
-def _play(rules: BattleshipsRules, actions: Sequence[int]) -> BattleshipsState:
-    state = rules.initial_state()
-    for action in actions:
-        state = rules.apply(state, torch.tensor([action]))
-    return state
-
-
-def _levels(rules: Rules, state: BattleshipsState, length: int) -> Iterator[tuple]:
-    """All histories from a state on, level by level: states and their actions, int64 [H, L]."""
-    actions = torch.zeros((1, length), dtype=torch.int64)
-    while state.batch_size:
-        yield state, actions
-        parent, action, _ = rules.successors(state)
-        state = rules.apply(state.take(parent), action)
-        actions = torch.cat([actions[parent], action[:, None]], dim=1)
-
-
 def _assert_equals_twin(rules: BattleshipsRules, start: Sequence[int] = ()) -> int:
     """Compares all histories that begin with `start`; returns how many there are."""
     root = _twin(rules).new_initial_state()
@@ -59,7 +41,7 @@ def _assert_equals_twin(rules: BattleshipsRules, start: Sequence[int] = ()) -> i
         root.apply_action(action)
     partitions: list[tuple[dict, dict]] = [({}, {}), ({}, {})]
     count, twin_states = 0, {(0,) * len(start): root}
-    for states, actions in _levels(rules, _play(rules, start), len(start)):
+    for states, actions in enumeration.levels(rules, enumeration.play(rules, start), len(start)):
         histories = list(map(tuple, actions.tolist()))
         count += len(histories)
         if count > 1:
@@ -296,7 +278,9 @@ def test_formula_for_histories_equals_enumeration(
     sizes = f"[{';'.join(map(str, ship_sizes))}]"
     rules = BattleshipsRules(width, height, sizes, num_shots=num_shots)
     num_fleets = count_fleets(width, height, ship_sizes)
-    by_length = [len(states.next_move) for states, _ in _levels(rules, rules.initial_state(), 0)]
+    by_length = [
+        len(states.next_move) for states, _ in enumeration.levels(rules, rules.initial_state(), 0)
+    ]
     after_placement = _count_after_placement(width * height, sum(ship_sizes), num_shots)
     assert sum(by_length[2 * len(ship_sizes) :]) == num_fleets**2 * after_placement
     if (width, height, ship_sizes) == (2, 2, [2]):
@@ -344,151 +328,10 @@ def test_largest_board_loads_and_plays() -> None:
     pyspiel.random_sim_test(game, num_sims=1, serialize=False, verbose=False)
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        BattleshipsRules(2, 2, "[2]", num_shots=2),
-        BattleshipsRules(3, 1, "[1;2]"),
-        pytest.param(BattleshipsRules(2, 2, "[2]"), marks=pytest.mark.slow),
-        pytest.param(BattleshipsRules(3, 2, "[2]", num_shots=2), marks=pytest.mark.slow),
-    ],
-)
-def test_reconstruction_equals_filtering_at_every_public_state(rules: BattleshipsRules) -> None:
-    num_public_states = 0
-    for states, actions in _levels(rules, rules.initial_state(), 0):
-        public, group = torch.unique(rules.public_tensor(states), dim=0, return_inverse=True)
-        num_public_states += len(public)
-        members: list[set] = [set() for _ in public]
-        for index, history in zip(group.tolist(), map(tuple, actions.tolist()), strict=True):
-            members[index].add(history)
-        for row, expected in zip(public, members, strict=True):
-            found = rules.consistent_histories(row)
-            assert _histories(found) == expected
-            assert found.num_seen == len(expected) == found.states.batch_size
-    assert num_public_states > 100
-
-
-def _histories(found: ConsistentHistories) -> set[tuple[int, ...]]:
-    assert found.complete
-    assert bool((found.chance_reach == 1).all())
-    return set(map(tuple, found.actions.tolist()))
-
-
-def _random_game(rules: BattleshipsRules, generator: random.Random) -> Iterator[tuple]:
-    """The states of a random game, each with its actions from the root."""
-    state, actions = rules.initial_state(), []
-    while True:
-        yield state, actions
-        legal = rules.legal_actions(state)[0].nonzero()[:, 0].tolist()
-        if not legal:
-            return
-        actions = [*actions, generator.choice(legal)]
-        state = rules.apply(state, torch.tensor(actions[-1:]))
-
-
-@pytest.mark.parametrize(
-    "rules",
-    [
-        BattleshipsRules(2, 2, "[2]"),
-        BattleshipsRules(3, 2, "[2]"),
-        BattleshipsRules(3, 2, "[2;2]", allow_repeated_shots=True, num_shots=5),
-        BattleshipsRules(3, 2, "[2;2;2]"),
-        BattleshipsRules(3, 3, "[2;1]", num_shots=4),
-    ],
-)
-def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> None:
-    generator = random.Random(7)
-    for _ in range(6):
-        for state, _ in _random_game(rules, generator):
-            public = rules.public_tensor(state)[0]
-            found = rules.consistent_histories(public)
-            expected = Rules.consistent_histories(rules, public)
-            assert _histories(found) == _histories(expected)
-            by_fast, by_slow = (np.lexsort(f.states.record.numpy().T) for f in (found, expected))
-            for name in ("next_move", "record", "tiles_left", "boards"):
-                mine, theirs = (getattr(f.states, name) for f in (found, expected))
-                assert torch.equal(mine[by_fast], theirs[by_slow])
-
-
-def test_true_history_is_always_among_the_reconstructed_ones() -> None:
-    rules, generator = BattleshipsRules(5, 5, "[3;2;2]"), random.Random(11)
-    complete = 0
-    for _ in range(8):
-        for state, actions in _random_game(rules, generator):
-            found = rules.consistent_histories(rules.public_tensor(state)[0], limit=200_000)
-            if not found.complete:
-                assert found.num_seen > 200_000
-                assert found.states.batch_size == len(found.actions) == 0
-                continue
-            complete += 1
-            row = (found.actions == torch.tensor(actions, dtype=torch.int16)).all(dim=1).nonzero()
-            assert len(row) == 1
-            for name in ("next_move", "record", "tiles_left", "boards"):
-                assert torch.equal(getattr(found.states, name)[row[0]], getattr(state, name))
-    assert complete > 100
-
-
-def test_reconstruction_sees_the_public_tensor_only() -> None:
-    rules = BattleshipsRules(3, 3, "[2;2]")
-    found = rules.consistent_histories(rules.public_tensor(_play(rules, [9, 24, 12, 14, 8, 8]))[0])
-    public = rules.public_tensor(found.states)
-    assert torch.equal(public, public[:1].expand_as(public))
-    again = [rules.consistent_histories(row) for row in public[[0, -1]]]
-    assert torch.equal(again[0].actions, found.actions)
-    assert torch.equal(again[1].actions, found.actions)
-
-
-def test_reconstruction_stops_at_the_limit() -> None:
-    rules = BattleshipsRules(3, 3, "[2;2]")
-    public = rules.public_tensor(_play(rules, [9, 9, 12, 12]))[0]
-    assert rules.consistent_histories(public, limit=88**2).num_seen == 88**2
-    stopped = rules.consistent_histories(public, limit=88**2 - 1)
-    assert not stopped.complete
-    assert stopped.num_seen == 88**2
-    assert stopped.actions.shape == (0, 4)
-    # 10x10 boards have 3e10 fleets each, far too many to list even one board's.
-    rules = BattleshipsRules()
-    *_, (state, _) = itertools.islice(_random_game(rules, random.Random(0)), 20)
-    stopped = rules.consistent_histories(rules.public_tensor(state)[0], limit=10_000)
-    assert not stopped.complete
-    assert stopped.num_seen > 10_000
-
-
-def test_reconstruction_refuses_impossible_public_tensors() -> None:
-    rules = BattleshipsRules(2, 2, "[2]")
-    tile, outcome = 2, 2 + 8 * 4
-    start = rules.public_tensor(_play(rules, [4, 4]))[0]
-
-    def announced(*shots: tuple[int, int], base: torch.Tensor = start) -> torch.Tensor:
-        tensor = base.clone()
-        for index, (where, what) in enumerate(shots):
-            tensor[tile + 4 * index + where] = 1
-            tensor[outcome + 3 * index + what] = 1
-        return tensor
-
-    assert rules.consistent_histories(announced((0, 1), (0, 0))).num_seen == 2 * 2
-    impossible = {
-        "a ship of two sunk by one shot": announced((0, 2)),
-        "hits apart": announced((0, 1), (0, 0), (3, 1)),
-        "a shot repeated": announced((0, 0), (0, 0), (0, 0)),
-        "only misses": announced((0, 0), (0, 0), (3, 0)),
-        "a shot after the end": announced((0, 1), (0, 0), (1, 2), (1, 0)),
-        "shots before placements": announced((0, 0), base=torch.zeros_like(start)),
-        "second placement first": torch.eye(len(start))[1],
-        "a gap between shots": announced((0, 0)).roll(4),
-        "everything": torch.ones_like(start),
-    }
-    for reason, tensor in impossible.items():
-        with pytest.raises(ValueError, match="no history has this public tensor"):
-            pytest.fail(f"{reason}: {rules.consistent_histories(tensor)}")
-    with pytest.raises(ValueError, match=r"has shape \[5\]"):
-        rules.consistent_histories(torch.zeros(5))
-
-
 def test_tensors_by_hand() -> None:
     rules = BattleshipsRules(2, 2, "[2;1]")
     # Player 0: tiles 0 1 and tile 2. Player 1: tiles 1 3 and tile 0. Shots 3 (hit), 2 (sunk).
-    state = _play(rules, [4, 9, 6, 4, 3, 2])
+    state = enumeration.play(rules, [4, 9, 6, 4, 3, 2])
 
     def pieces(tensor: torch.Tensor, shapes: dict[str, tuple[int, ...]]) -> dict[str, list]:
         sizes = [math.prod(shape) for shape in shapes.values()]
@@ -520,12 +363,12 @@ def test_tensors_by_hand() -> None:
 def test_boards_show_what_was_announced_last() -> None:
     rules = BattleshipsRules(3, 1, "[2]", allow_repeated_shots=True)
     hit_sunk_and_again = [3, 3, 0, 2, 0, 2]
-    assert _play(rules, hit_sunk_and_again).boards[0].tolist() == [-1, -1, 0, 1, -1, -1]
+    assert enumeration.play(rules, hit_sunk_and_again).boards[0].tolist() == [-1, -1, 0, 1, -1, -1]
     two_ships = BattleshipsRules(4, 1, "[2;1]", allow_repeated_shots=True)
     # Tile 0 stays a hit when tile 1 sinks the ship, until it is shot at once more.
     line = [4, 4, 7, 7, 0, 2, 1, 2]
-    assert _play(two_ships, line).boards[0, 4:].tolist() == [1, 2, -1, -1]
-    assert _play(two_ships, [*line, 0]).boards[0, 4:].tolist() == [2, 2, -1, -1]
+    assert enumeration.play(two_ships, line).boards[0, 4:].tolist() == [1, 2, -1, -1]
+    assert enumeration.play(two_ships, [*line, 0]).boards[0, 4:].tolist() == [2, 2, -1, -1]
 
 
 def test_words_for_people() -> None:
@@ -533,7 +376,7 @@ def test_words_for_people() -> None:
     assert rules.action_to_string(0, 5) == "shoot at (1, 2)"
     assert rules.action_to_string(1, 6 + 4) == "place horizontally from (1, 1)"
     assert rules.action_to_string(1, 12 + 2) == "place vertically from (0, 2)"
-    assert rules.describe(_play(rules, [6, 14, 11, 9, 3, 0, 5])) == (
+    assert rules.describe(enumeration.play(rules, [6, 14, 11, 9, 3, 0, 5])) == (
         "Player 0   Player 1\n"
         "  0 1 2      0 1 2\n"
         "0 A a .    0 . . a\n"

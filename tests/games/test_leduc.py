@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -14,9 +13,9 @@ import torch
 from open_spiel.python.observation import make_observation
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.games.leduc import CALL, FOLD, LeducRules, LeducState
+from spiel_dl.games.leduc import CALL, FOLD, LeducRules
 from spiel_dl.games.rules import CHANCE_PLAYER, Rules
-from tests.games import conformance, twins
+from tests.games import conformance, enumeration, twins
 from tests.games.openspiel_conformance import all_states, possible_actions
 
 PAPER = "deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2"
@@ -24,27 +23,6 @@ PAPER = "deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2"
 
 def _paper_rules() -> LeducRules:
     return LeducRules(deal_ranks=True, bet_sizes="[2;4]", raise_sizes="[2;4]", max_raises=2)
-
-
-def _play(rules: LeducRules, actions: Sequence[int]) -> LeducState:
-    state = rules.initial_state()
-    for action in actions:
-        state = rules.apply(state, torch.tensor([action]))
-    return state
-
-
-def _count(rules: LeducRules) -> tuple[int, int, int]:
-    """Histories, root included, and decision infosets of player 0 and of player 1."""
-    num_histories, num_infosets, states = 0, [0, 0], rules.initial_state()
-    while states.batch_size:
-        num_histories += states.batch_size
-        for player in (0, 1):
-            acting = states.take(rules.current_player(states) == player)
-            tensors = rules.information_state_tensor(acting, player)
-            num_infosets[player] += len(torch.unique(tensors, dim=0))
-        parent, action, _ = rules.successors(states)
-        states = rules.apply(states.take(parent), action)
-    return num_histories, *num_infosets
 
 
 def test_equals_leduc_poker_at_every_history() -> None:
@@ -116,7 +94,7 @@ def test_observation_shows_what_the_twin_shows() -> None:
     ],
 )
 def test_counts(rules: LeducRules, expected: tuple[int, int, int]) -> None:
-    assert _count(rules) == expected
+    assert enumeration.count(rules) == expected
 
 
 def test_value_is_that_of_leduc_poker_however_suits_are_dealt() -> None:
@@ -136,9 +114,9 @@ def test_chances_of_ranks_by_hand() -> None:
         [pair, different, different, different, pair, different, different, different, pair],
         rtol=1e-15,
     )
-    after_pair = rules.chance_probabilities(_play(rules, [4, CALL, CALL]))[0]
+    after_pair = rules.chance_probabilities(enumeration.play(rules, [4, CALL, CALL]))[0]
     np.testing.assert_allclose(after_pair, [1 / 2, 0, 1 / 2, 0, 0, 0, 0, 0, 0], rtol=1e-15)
-    after_0_2 = rules.chance_probabilities(_play(rules, [2, CALL, CALL]))[0]
+    after_0_2 = rules.chance_probabilities(enumeration.play(rules, [2, CALL, CALL]))[0]
     np.testing.assert_allclose(after_0_2, [1 / 4, 1 / 2, 1 / 4, 0, 0, 0, 0, 0, 0], rtol=1e-15)
 
 
@@ -306,7 +284,7 @@ def test_reconstruction_equals_the_generic_search_on_the_papers_game() -> None:
 
 def test_reconstruction_stops_at_the_limit() -> None:
     rules = LeducRules()
-    public = rules.public_tensor(_play(rules, [0, 1, CALL]))[0]
+    public = rules.public_tensor(enumeration.play(rules, [0, 1, CALL]))[0]
     assert rules.consistent_histories(public, limit=30).num_seen == 30
     stopped = rules.consistent_histories(public, limit=29)
     assert not stopped.complete
@@ -319,11 +297,11 @@ def test_reconstruction_refuses_impossible_public_tensors() -> None:
     size = rules.public_size(perfect_recall=True)
     with pytest.raises(ValueError, match=r"has shape \(3,\)"):
         rules.consistent_histories(torch.zeros(3))
-    fold_first = rules.public_tensor(_play(rules, [0, 1]))[0]
+    fold_first = rules.public_tensor(enumeration.play(rules, [0, 1]))[0]
     fold_first[rules.num_deals + FOLD] = 1
     late_action = torch.zeros(size)
     late_action[-1] = 1
-    two_actions = rules.public_tensor(_play(rules, [0, 1, CALL]))[0]
+    two_actions = rules.public_tensor(enumeration.play(rules, [0, 1, CALL]))[0]
     two_actions[rules.num_deals + 2] = 1
     second_deal_only = torch.zeros(size)
     second_deal_only[1] = 1
@@ -344,12 +322,12 @@ def test_round_index_counts_betting_rounds_that_are_over() -> None:
         (0, 1, CALL, CALL, 2, CALL, CALL): 2,
     }
     for line, rounds in lines.items():
-        assert rules.round_index(_play(rules, line)).item() == rounds
+        assert rules.round_index(enumeration.play(rules, line)).item() == rounds
 
 
 def test_public_tensor_is_the_sequence_of_actions_and_the_public_card() -> None:
     rules = _paper_rules()
-    tensor = rules.public_tensor(_play(rules, [5, CALL, 3, 2, CALL, 1, 2]))[0]
+    tensor = rules.public_tensor(enumeration.play(rules, [5, CALL, 3, 2, CALL, 1, 2]))[0]
     pieces = dict(
         zip(
             rules.public_pieces(perfect_recall=True),
@@ -371,7 +349,7 @@ def test_words_for_people() -> None:
         "Bet 2/Raise 2",
         "Bet 4/Raise 4",
     ]
-    assert rules.describe(_play(rules, [5, CALL, 3, 2, CALL])) == (
+    assert rules.describe(enumeration.play(rules, [5, CALL, 3, 2, CALL])) == (
         "Player 0: rank 1, 7 in the pot\n"
         "Player 1: rank 2, 7 in the pot\n"
         "Public card: not dealt\n"

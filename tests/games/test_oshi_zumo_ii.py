@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import pyspiel
 import pytest
-import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
-from tests.games import conformance, twins
+from tests.games import conformance, enumeration, twins
 from tests.games.openspiel_conformance import all_states
 
 
@@ -169,18 +168,7 @@ def test_equals_twin_in_random_playthroughs(parameters: dict) -> None:
 
 def test_counts_of_the_dl_cfr_paper() -> None:
     rules = OshiZumoIIRules(coins=8, min_bid=1, start_location=3, optimal_endgame=True)
-    num_histories, num_infosets = 0, [0, 0]
-    states = rules.initial_state()
-    while states.batch_size:
-        num_histories += states.batch_size
-        for player in (0, 1):
-            acting = states.take(rules.current_player(states) == player)
-            tensors = rules.information_state_tensor(acting, player)
-            num_infosets[player] += len(torch.unique(tensors, dim=0))
-        parent, action, _ = rules.successors(states)
-        states = rules.apply(states.take(parent), action)
-    assert num_histories == 19_305
-    assert num_infosets == [1_580, 1_580]
+    assert enumeration.count(rules) == (19_305, 1_580, 1_580)
 
 
 def test_defaults_are_the_papers_setting() -> None:

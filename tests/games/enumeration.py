@@ -1,0 +1,40 @@
+"""Playing and enumerating `Rules` in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from spiel_dl.games.rules import Rules
+
+
+def play(rules: Rules, actions: Sequence[int]) -> Any:
+    """The state after a history, as a batch of one."""
+    state = rules.initial_state()
+    for action in actions:
+        state = rules.apply(state, torch.tensor([action]))
+    return state
+
+
+def levels(rules: Rules, state: Any, length: int) -> Iterator[tuple[Any, torch.Tensor]]:
+    """All histories from a state on, level by level: states and their actions, int64 [H, L]."""
+    actions = torch.zeros((1, length), dtype=torch.int64)
+    while state.batch_size:
+        yield state, actions
+        parent, action, _ = rules.successors(state)
+        state = rules.apply(state.take(parent), action)
+        actions = torch.cat([actions[parent], action[:, None]], dim=1)
+
+
+def count(rules: Rules) -> tuple[int, int, int]:
+    """Histories, root included, and decision infosets of player 0 and of player 1."""
+    num_histories, num_infosets = 0, [0, 0]
+    for states, _ in levels(rules, rules.initial_state(), 0):
+        num_histories += states.batch_size
+        for player in (0, 1):
+            acting = states.take(rules.current_player(states) == player)
+            tensors = rules.information_state_tensor(acting, player)
+            num_infosets[player] += len(torch.unique(tensors, dim=0))
+    return num_histories, *num_infosets

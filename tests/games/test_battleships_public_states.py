@@ -1,0 +1,158 @@
+"""Reconstruction of python_battleships' public states, from boards alone."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from spiel_dl.games.battleships import BattleshipsRules
+from spiel_dl.games.rules import ConsistentHistories, Rules
+from tests.games import enumeration
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        BattleshipsRules(2, 2, "[2]", num_shots=2),
+        BattleshipsRules(3, 1, "[1;2]"),
+        pytest.param(BattleshipsRules(2, 2, "[2]"), marks=pytest.mark.slow),
+        pytest.param(BattleshipsRules(3, 2, "[2]", num_shots=2), marks=pytest.mark.slow),
+    ],
+)
+def test_reconstruction_equals_filtering_at_every_public_state(rules: BattleshipsRules) -> None:
+    num_public_states = 0
+    for states, actions in enumeration.levels(rules, rules.initial_state(), 0):
+        public, group = torch.unique(rules.public_tensor(states), dim=0, return_inverse=True)
+        num_public_states += len(public)
+        members: list[set] = [set() for _ in public]
+        for index, history in zip(group.tolist(), map(tuple, actions.tolist()), strict=True):
+            members[index].add(history)
+        for row, expected in zip(public, members, strict=True):
+            found = rules.consistent_histories(row)
+            assert _histories(found) == expected
+            assert found.num_seen == len(expected) == found.states.batch_size
+    assert num_public_states > 100
+
+
+def _histories(found: ConsistentHistories) -> set[tuple[int, ...]]:
+    assert found.complete
+    assert bool((found.chance_reach == 1).all())
+    return set(map(tuple, found.actions.tolist()))
+
+
+def _random_game(rules: BattleshipsRules, generator: random.Random) -> Iterator[tuple]:
+    """The states of a random game, each with its actions from the root."""
+    state, actions = rules.initial_state(), []
+    while True:
+        yield state, actions
+        legal = rules.legal_actions(state)[0].nonzero()[:, 0].tolist()
+        if not legal:
+            return
+        actions = [*actions, generator.choice(legal)]
+        state = rules.apply(state, torch.tensor(actions[-1:]))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        BattleshipsRules(2, 2, "[2]"),
+        BattleshipsRules(3, 2, "[2]"),
+        BattleshipsRules(3, 2, "[2;2]", allow_repeated_shots=True, num_shots=5),
+        BattleshipsRules(3, 2, "[2;2;2]"),
+        BattleshipsRules(3, 3, "[2;1]", num_shots=4),
+    ],
+)
+def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> None:
+    generator = random.Random(7)
+    for _ in range(6):
+        for state, _ in _random_game(rules, generator):
+            public = rules.public_tensor(state)[0]
+            found = rules.consistent_histories(public)
+            expected = Rules.consistent_histories(rules, public)
+            assert _histories(found) == _histories(expected)
+            by_fast, by_slow = (np.lexsort(f.states.record.numpy().T) for f in (found, expected))
+            for name in ("next_move", "record", "tiles_left", "boards"):
+                mine, theirs = (getattr(f.states, name) for f in (found, expected))
+                assert torch.equal(mine[by_fast], theirs[by_slow])
+
+
+def test_true_history_is_always_among_the_reconstructed_ones() -> None:
+    rules, generator = BattleshipsRules(5, 5, "[3;2;2]"), random.Random(11)
+    complete = 0
+    for _ in range(8):
+        for state, actions in _random_game(rules, generator):
+            found = rules.consistent_histories(rules.public_tensor(state)[0], limit=200_000)
+            if not found.complete:
+                assert found.num_seen > 200_000
+                assert found.states.batch_size == len(found.actions) == 0
+                continue
+            complete += 1
+            row = (found.actions == torch.tensor(actions, dtype=torch.int16)).all(dim=1).nonzero()
+            assert len(row) == 1
+            for name in ("next_move", "record", "tiles_left", "boards"):
+                assert torch.equal(getattr(found.states, name)[row[0]], getattr(state, name))
+    assert complete > 100
+
+
+def test_reconstruction_sees_the_public_tensor_only() -> None:
+    rules = BattleshipsRules(3, 3, "[2;2]")
+    found = rules.consistent_histories(
+        rules.public_tensor(enumeration.play(rules, [9, 24, 12, 14, 8, 8]))[0]
+    )
+    public = rules.public_tensor(found.states)
+    assert torch.equal(public, public[:1].expand_as(public))
+    again = [rules.consistent_histories(row) for row in public[[0, -1]]]
+    assert torch.equal(again[0].actions, found.actions)
+    assert torch.equal(again[1].actions, found.actions)
+
+
+def test_reconstruction_stops_at_the_limit() -> None:
+    rules = BattleshipsRules(3, 3, "[2;2]")
+    public = rules.public_tensor(enumeration.play(rules, [9, 9, 12, 12]))[0]
+    assert rules.consistent_histories(public, limit=88**2).num_seen == 88**2
+    stopped = rules.consistent_histories(public, limit=88**2 - 1)
+    assert not stopped.complete
+    assert stopped.num_seen == 88**2
+    assert stopped.actions.shape == (0, 4)
+    # 10x10 boards have 3e10 fleets each, far too many to list even one board's.
+    rules = BattleshipsRules()
+    *_, (state, _) = itertools.islice(_random_game(rules, random.Random(0)), 20)
+    stopped = rules.consistent_histories(rules.public_tensor(state)[0], limit=10_000)
+    assert not stopped.complete
+    assert stopped.num_seen > 10_000
+
+
+def test_reconstruction_refuses_impossible_public_tensors() -> None:
+    rules = BattleshipsRules(2, 2, "[2]")
+    tile, outcome = 2, 2 + 8 * 4
+    start = rules.public_tensor(enumeration.play(rules, [4, 4]))[0]
+
+    def announced(*shots: tuple[int, int], base: torch.Tensor = start) -> torch.Tensor:
+        tensor = base.clone()
+        for index, (where, what) in enumerate(shots):
+            tensor[tile + 4 * index + where] = 1
+            tensor[outcome + 3 * index + what] = 1
+        return tensor
+
+    assert rules.consistent_histories(announced((0, 1), (0, 0))).num_seen == 2 * 2
+    impossible = {
+        "a ship of two sunk by one shot": announced((0, 2)),
+        "hits apart": announced((0, 1), (0, 0), (3, 1)),
+        "a shot repeated": announced((0, 0), (0, 0), (0, 0)),
+        "only misses": announced((0, 0), (0, 0), (3, 0)),
+        "a shot after the end": announced((0, 1), (0, 0), (1, 2), (1, 0)),
+        "shots before placements": announced((0, 0), base=torch.zeros_like(start)),
+        "second placement first": torch.eye(len(start))[1],
+        "a gap between shots": announced((0, 0)).roll(4),
+        "everything": torch.ones_like(start),
+    }
+    for reason, tensor in impossible.items():
+        with pytest.raises(ValueError, match="no history has this public tensor"):
+            pytest.fail(f"{reason}: {rules.consistent_histories(tensor)}")
+    with pytest.raises(ValueError, match=r"has shape \[5\]"):
+        rules.consistent_histories(torch.zeros(5))
