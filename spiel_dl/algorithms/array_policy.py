@@ -11,6 +11,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.io import tensor_files
+from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 
@@ -214,6 +215,11 @@ def read_strategy(tree: GameTree, policy: openspiel_policy.Policy, player: int) 
             )
         strategy[tree.treeplexes[player].sequences(infoset)] = row
     return strategy
+
+
+def read_plan(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
+    """The realization plan of `read_strategy`: float64 [S]."""
+    return realization_plan(tree.treeplexes[player], read_strategy(tree, policy, player))
 
 
 def _asker(

@@ -9,6 +9,7 @@ from spiel_dl.algorithms.array_policy import (
     ArrayPolicy,
     check_player,
     compile_game,
+    read_plan,
     read_strategy,
 )
 from spiel_dl.solvers import best_response as solver
@@ -47,7 +48,4 @@ def best_response_policy(
 
 def _respond(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> solver.BestResponse:
     check_player(player)
-    opponent = 1 - player
-    strategy = read_strategy(tree, policy, opponent)
-    plan = solver.realization_plan(tree.treeplexes[opponent], strategy)
-    return solver.best_response(tree.sequence_form, player, plan)
+    return solver.best_response(tree.sequence_form, player, read_plan(tree, policy, 1 - player))

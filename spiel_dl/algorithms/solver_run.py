@@ -6,7 +6,6 @@ Killed at any moment, a resumed run ends with the same policy, to the last bit.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import tqdm
 
@@ -14,7 +13,7 @@ from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.io import plots
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.io.run_directory import RunDirectory, log_spaced_steps
 
 POLICY_FILE = "average_policy.safetensors"
 PLOT_FILE = "exploitability.png"
@@ -63,7 +62,7 @@ def run_solver(
     with tqdm.tqdm(
         total=num_iterations, initial=solver.iteration, unit="it", disable=not show_progress
     ) as progress:
-        for target in _log_spaced(num_iterations, points_per_decade):
+        for target in log_spaced_steps(num_iterations, points_per_decade):
             if target <= solver.iteration:
                 continue
             seconds = _solve_to(solver, directory, target, seconds, progress)
@@ -131,14 +130,3 @@ def _restore(solver: CFRSolver, directory: RunDirectory, num_iterations: int) ->
         )
     directory.truncate_metrics("iteration", solver.iteration)
     return float(header["solving_seconds"])
-
-
-def _log_spaced(last: int, points_per_decade: int) -> Iterator[int]:
-    """1, ..., last: rounded powers of 10^(1 / points_per_decade), and `last` itself."""
-    point, exponent = 1, 0
-    while point < last:
-        yield point
-        while round(10 ** (exponent / points_per_decade)) <= point:
-            exponent += 1
-        point = round(10 ** (exponent / points_per_decade))
-    yield last

@@ -16,7 +16,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +135,17 @@ def _append_json_line(path: Path, content: Mapping[str, Any]) -> None:
             if file.read() != b"\n":
                 file.write(b"\n")  # A killed run left half a line.
         file.write(f"{json.dumps(dict(content))}\n".encode())
+
+
+def log_spaced_steps(last: int, points_per_decade: int) -> Iterator[int]:
+    """1, ..., last: rounded powers of 10^(1 / points_per_decade), and `last` itself."""
+    point, exponent = 1, 0
+    while point < last:
+        yield point
+        while round(10 ** (exponent / points_per_decade)) <= point:
+            exponent += 1
+        point = round(10 ** (exponent / points_per_decade))
+    yield last
 
 
 def describe_environment() -> dict[str, Any]:

@@ -152,34 +152,27 @@ class RegretMinimizer:
         plans = (self.learners[0].realization, self.learners[1].realization)
         weighting = (self.weighting.alpha, self.weighting.beta, self.weighting.gamma)
         treeplexes, payoffs, constants = self._game
+        # Players of one group are updated at once, against the same plans.
+        groups = ((0,), (1,)) if self._alternating_updates else ((0, 1),)
         for _ in range(num_iterations):
             self.iteration += 1
-            sequences, values = leaf_values(plans)
-            if not self._alternating_updates:
-                # Player 1's values must be read before player 0 moves on.
-                kernels.counterfactual_values(
-                    payoffs[1], constants[1], plans[0], self._num_threads, self._cfvs[1]
-                )
-            for player in (0, 1):
-                if self._alternating_updates and player == 1:
-                    sequences, values = leaf_values(plans)
-                if self._alternating_updates or player == 0:
+            for group in groups:
+                sequences, values = leaf_values(plans)
+                for player in group:
+                    cfv, against = self._cfvs[player], plans[1 - player]
                     kernels.counterfactual_values(
-                        payoffs[player],
-                        constants[player],
-                        plans[1 - player],
-                        self._num_threads,
+                        payoffs[player], constants[player], against, self._num_threads, cfv
+                    )
+                    np.add.at(cfv, sequences[player], values[player])
+                for player in group:
+                    kernels.update_player(
+                        treeplexes[player],
+                        self.learners[player],
+                        self.iteration,
+                        weighting,
+                        self._tolerance,
                         self._cfvs[player],
                     )
-                np.add.at(self._cfvs[player], sequences[player], values[player])
-                kernels.update_player(
-                    treeplexes[player],
-                    self.learners[player],
-                    self.iteration,
-                    weighting,
-                    self._tolerance,
-                    self._cfvs[player],
-                )
 
     def average_strategy(self, player: int) -> np.ndarray:
         """The average as a behaviour strategy: float64 [S].
@@ -207,7 +200,7 @@ class RegretMinimizer:
             treeplex = self.sequence_form.treeplexes[player]
             for array in (learner.regret, learner.average, learner.prediction):
                 array[:] = 0.0
-            free = _sequences_of(treeplex, ~learner.is_fixed)
+            free = treeplex.sequences_of(~learner.is_fixed)
             learner.strategy[free] = treeplex.uniform_strategy()[free]
             self._realize(player)
 
@@ -247,7 +240,7 @@ class RegretMinimizer:
                 f"{treeplex.num_infosets} infosets"
             )
         check_strategy(treeplex, strategy, infosets)
-        sequences = _sequences_of(treeplex, infosets)
+        sequences = treeplex.sequences_of(infosets)
         self.learners[player].strategy[sequences] = strategy[sequences]
         self.learners[player].is_fixed[:] = infosets
         self._realize(player)
@@ -271,7 +264,7 @@ class RegretMinimizer:
         if not weight > 0:
             raise ValueError(f"weight={weight} must be positive")
         learner = self.learners[player]
-        free = _sequences_of(treeplex, ~learner.is_fixed)
+        free = treeplex.sequences_of(~learner.is_fixed)
         learner.regret[free] = weight * self.sequence_form.utility_range * strategy[free]
         learner.strategy[free] = strategy[free]
         self._realize(player)
@@ -345,12 +338,6 @@ def check_strategy(treeplex: Treeplex, strategy: np.ndarray, infosets: np.ndarra
             f"the probabilities of infoset {infoset}, {strategy[treeplex.sequences(infoset)]}, are "
             "not a distribution"
         )
-
-
-def _sequences_of(treeplex: Treeplex, infosets: np.ndarray) -> np.ndarray:
-    """The sequences of the given infosets (bool [I]): int64 [n]."""
-    chosen = np.repeat(infosets, treeplex.num_actions)
-    return treeplex.num_root_sequences + np.flatnonzero(chosen)
 
 
 def _new_learner(treeplex: Treeplex, predictive: bool) -> Learner:

@@ -82,6 +82,10 @@ class Treeplex:
         first = int(self.first_sequence[infoset])
         return slice(first, first + int(self.num_actions[infoset]))
 
+    def sequences_of(self, infosets: np.ndarray) -> np.ndarray:
+        """The sequences of the chosen infosets (bool [I]): int64 [n]."""
+        return self.num_root_sequences + np.flatnonzero(np.repeat(infosets, self.num_actions))
+
     def uniform_strategy(self) -> np.ndarray:
         """The uniform behaviour strategy: float64 [S], 1 at root sequences."""
         uniform = np.repeat(1.0 / self.num_actions, self.num_actions)

@@ -16,14 +16,13 @@ import dataclasses
 import math
 import time
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 import tqdm
 
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.io.run_directory import RunDirectory, log_spaced_steps
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
 
@@ -198,7 +197,9 @@ class _Run:
         self.epoch, self.step = 0, 0
         steps_per_epoch = -(-len(self._training) // config.batch_size)
         self.num_steps = config.num_epochs * steps_per_epoch
-        self._kept_steps = set(_log_spaced(self.num_steps, config.networks_per_decade))
+        self._kept_steps: set[int] = set()
+        if config.networks_per_decade:
+            self._kept_steps.update(log_spaced_steps(self.num_steps, config.networks_per_decade))
 
     def restore(self) -> None:
         """Goes back to the directory's checkpoint, if it has one."""
@@ -335,14 +336,3 @@ def _checksum(dataset: Dataset) -> int:
     for array in (*dataset.ranges, *dataset.cfvs):
         checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
     return checksum
-
-
-def _log_spaced(last: int, points_per_decade: int) -> Iterator[int]:
-    """Rounded powers of 10^(1 / points_per_decade), below `last`, and `last` itself."""
-    if not points_per_decade:
-        return
-    exponent = 0
-    while (point := round(10 ** (exponent / points_per_decade))) < last:
-        yield point
-        exponent += 1
-    yield last

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from spiel_dl.algorithms import cfr
-
-SCRIPT = Path(__file__).parents[2] / "run" / "play.py"
+from tests.run.scripts import run_script
 
 
 def play(typed: str, *arguments: str) -> tuple[int, str, str]:
     """Runs the script on what a person types: exit code, standard output, standard error."""
-    result = subprocess.run(
-        [sys.executable, str(SCRIPT), *arguments],
-        input=typed,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
-    return result.returncode, result.stdout, result.stderr
+    return run_script("play.py", *arguments, typed=typed)
 
 
 def test_a_match_with_the_same_seed_is_the_same() -> None:

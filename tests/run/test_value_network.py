@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,24 +9,15 @@ import pytest
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
+from tests.run.scripts import run_script
 
-RUN = Path(__file__).parents[2] / "run"
 GENERATE = ("generate_data.py", "--game=kuhn_poker", "--moves=1", "--shard_size=20")
 TRAIN = ("train_value_network.py", "--data=data", "--num_epochs=2", "--num_units=8")
 
 
 def run(directory: Path, script: str, *arguments: str) -> tuple[int, str, str]:
     """Runs a script in a directory: exit code, standard output, standard error."""
-    result = subprocess.run(
-        [sys.executable, str(RUN / script), *arguments],
-        cwd=directory,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
-    return result.returncode, result.stdout, result.stderr
+    return run_script(script, *arguments, directory=directory)
 
 
 @pytest.fixture(scope="module")
