@@ -91,7 +91,7 @@ class ContinualResolvingPolicy(openspiel_policy.Policy):
         self._iterations = iterations
         self._weighting = weighting
         self._solved = ArrayPolicy.uniform(self.tree)
-        self._starts: dict[tuple[int, int | None], _Starts] = {}
+        self._starts: dict[tuple[int, int | None], Starts] = {}
         leaves = cut(self.tree, depth_limit).leaves
         if leaves.num_public_states and value_function is None:
             raise ValueError(
@@ -133,7 +133,7 @@ class ContinualResolvingPolicy(openspiel_policy.Policy):
             if public_state in starts:
                 starts = self._resolve(player, public_state, starts[public_state])
 
-    def _solve_trunk(self, player: int) -> _Starts:
+    def _solve_trunk(self, player: int) -> Starts:
         """Step 1, done once for both players; what it says about the leaf public states."""
         if (player, None) not in self._starts:
             trunk = cut(self.tree, self._depth_limit)
@@ -141,11 +141,11 @@ class ContinualResolvingPolicy(openspiel_policy.Policy):
             averages = self._solve(trunk, gadget)
             for each in (0, 1):
                 self._keep(each, trunk, averages)
-                values = _opponent_values(trunk, each, averages)
-                self._starts[each, None] = _starts_below(trunk, each, averages, values, np.zeros(1))
+                values = opponent_values(trunk, each, averages)
+                self._starts[each, None] = starts_below(trunk, each, averages, values, np.zeros(1))
         return self._starts[player, None]
 
-    def _resolve(self, player: int, public_state: int, start: _Start) -> _Starts:
+    def _resolve(self, player: int, public_state: int, start: Start) -> Starts:
         """Step 2 in one public state; what it says about the next ones."""
         if (player, public_state) not in self._starts:
             trunk = cut(self.tree, self._depth_limit, public_state)
@@ -155,15 +155,15 @@ class ContinualResolvingPolicy(openspiel_policy.Policy):
                 self._keep(player, trunk, averages)
             else:
                 averages = _nothing(trunk)
-            values = _opponent_values(trunk, player, averages)
+            values = opponent_values(trunk, player, averages)
             # What the opponent still lacks to what it may get here may be given to it below.
             num_roots = form.treeplexes[1 - player].num_root_sequences
             left = np.maximum(start.opponent_cfvs + start.gifts - values[:num_roots], 0.0)
-            starts = _starts_below(trunk, player, averages, values, left)
+            starts = starts_below(trunk, player, averages, values, left)
             self._starts[player, public_state] = starts
         return self._starts[player, public_state]
 
-    def _put_on_top(self, form: SequenceForm, player: int, start: _Start) -> gadgets.Gadget:
+    def _put_on_top(self, form: SequenceForm, player: int, start: Start) -> gadgets.Gadget:
         given = (start.player_range, start.opponent_cfvs)
         if self._gadget == "resolving":
             return gadgets.resolving(form, player, *given)
@@ -174,7 +174,7 @@ class ContinualResolvingPolicy(openspiel_policy.Policy):
         ranges = (start.player_range, start.opponent_range)
         return gadgets.unsafe(form, ranges if player == 0 else ranges[::-1])
 
-    def _solve(self, trunk: Trunk, gadget: gadgets.Gadget) -> _Averages:
+    def _solve(self, trunk: Trunk, gadget: gadgets.Gadget) -> Averages:
         """DL-CFR in one piece."""
         minimizer = RegretMinimizer(gadget.sequence_form, self._weighting)
         for player in (0, 1):
@@ -183,13 +183,13 @@ class ContinualResolvingPolicy(openspiel_policy.Policy):
         if not leaves.num_public_states or self._value_function is None:
             minimizer.run(self._iterations)
             plan_0, plan_1 = (minimizer.average_plan(p)[gadget.new_sequences[p]] for p in (0, 1))
-            return _Averages((plan_0, plan_1), (np.zeros(0), np.zeros(0)))
+            return Averages((plan_0, plan_1), (np.zeros(0), np.zeros(0)))
         self._value_function.bind(leaves)
         recorder = _Recorder(gadget, leaves, self._value_function, self._weighting.gamma)
         minimizer.run_with_leaves(self._iterations, recorder.leaf_values)
         return recorder.averages()
 
-    def _keep(self, player: int, trunk: Trunk, averages: _Averages) -> None:
+    def _keep(self, player: int, trunk: Trunk, averages: Averages) -> None:
         """Writes a player's average strategy of a piece into the policy."""
         treeplex = trunk.sequence_form.treeplexes[player]
         strategy = behaviour_strategy(treeplex, averages.plans[player])
@@ -198,7 +198,7 @@ class ContinualResolvingPolicy(openspiel_policy.Policy):
         whole[trunk.sequences[player][below_roots]] = strategy[below_roots]
 
 
-class _Start(NamedTuple):
+class Start(NamedTuple):
     """What a player knows when a public state is reached, per augmented infoset there.
 
     The player's range is scaled to sum 1, if it is not 0, and the opponent's cfvs and gifts with
@@ -217,11 +217,11 @@ class _Start(NamedTuple):
     gifts: np.ndarray
 
 
-_Starts = dict[int, _Start]
+Starts = dict[int, Start]
 """From public state to what is known there."""
 
 
-class _Averages(NamedTuple):
+class Averages(NamedTuple):
     """The solution of a piece.
 
     Attributes:
@@ -267,21 +267,21 @@ class _Recorder:
         self._total += weight * player
         return self._sequences, cfvs
 
-    def averages(self) -> _Averages:
+    def averages(self) -> Averages:
         """The averages so far."""
         plan_0, plan_1 = (plan / self._total for plan in self._plans)
         cfv_0, cfv_1 = (cfv / self._total for cfv in self._cfvs)
-        return _Averages((plan_0, plan_1), (cfv_0, cfv_1))
+        return Averages((plan_0, plan_1), (cfv_0, cfv_1))
 
 
-def _nothing(trunk: Trunk) -> _Averages:
+def _nothing(trunk: Trunk) -> Averages:
     """The averages of a piece that the player never reaches."""
     plan_0, plan_1 = (np.zeros(t.num_sequences) for t in trunk.sequence_form.treeplexes)
     cfv_0, cfv_1 = (np.zeros(trunk.leaves.num_infosets(player)) for player in (0, 1))
-    return _Averages((plan_0, plan_1), (cfv_0, cfv_1))
+    return Averages((plan_0, plan_1), (cfv_0, cfv_1))
 
 
-def _opponent_values(trunk: Trunk, player: int, averages: _Averages) -> np.ndarray:
+def opponent_values(trunk: Trunk, player: int, averages: Averages) -> np.ndarray:
     """The opponent's best-response cfvs in a piece, leaves at average cfvs: float64 [S_-p]."""
     opponent, form = 1 - player, trunk.sequence_form
     constants = [np.zeros(treeplex.num_sequences) for treeplex in form.treeplexes]
@@ -290,9 +290,9 @@ def _opponent_values(trunk: Trunk, player: int, averages: _Averages) -> np.ndarr
     return best_response(form, opponent, averages.plans[player]).cfv
 
 
-def _starts_below(
-    trunk: Trunk, player: int, averages: _Averages, values: np.ndarray, root_gifts: np.ndarray
-) -> _Starts:
+def starts_below(
+    trunk: Trunk, player: int, averages: Averages, values: np.ndarray, root_gifts: np.ndarray
+) -> Starts:
     """What the solution of a piece says about its leaf public states.
 
     Args:
@@ -321,7 +321,7 @@ def _starts_below(
         )
         mass = ranges[player][own].sum()
         scale = 1.0 / mass if mass > 0 else 0.0
-        starts[public_state] = _Start(
+        starts[public_state] = Start(
             ranges[player][own] * scale,
             ranges[opponent][others],
             averages.cfvs[opponent][others] * scale,

@@ -21,6 +21,15 @@ class FixedStrategy(NamedTuple):
     infosets: np.ndarray
     strategy: np.ndarray
 
+    def plan(self, treeplex: Treeplex, root_range: np.ndarray | None = None) -> np.ndarray:
+        """The weights of the sequences in these infosets, NaN in others: float64 [S].
+
+        Above an infoset where the player is bound, it must be bound too.
+        """
+        plan = realization_plan(treeplex, self.strategy, root_range)
+        plan[treeplex.sequences_of(~self.infosets)] = np.nan
+        return plan
+
 
 class BestResponse(NamedTuple):
     """A best response to a realization plan.

@@ -42,6 +42,8 @@ class Learner(NamedTuple):
     Attributes:
       regret, strategy, realization, average: float64 [S].
       prediction: float64 [S]; empty if the variant does not predict.
+      inflow: float64 [S], what enters a sequence's infoset besides the weight of its parent; empty
+        if that is nothing.
       is_fixed: bool [I], infosets whose strategy does not change.
     """
 
@@ -50,6 +52,7 @@ class Learner(NamedTuple):
     realization: np.ndarray
     average: np.ndarray
     prediction: np.ndarray
+    inflow: np.ndarray
     is_fixed: np.ndarray
 
 
@@ -120,6 +123,24 @@ def realization_plan(treeplex, strategy, realization):
     """Fills `realization` (float64 [S]) below its root sequences, by the behaviour strategy."""
     for s in range(treeplex.num_root_sequences, treeplex.origin.size):
         realization[s] = realization[treeplex.origin[s]] * strategy[s]
+
+
+@_jit
+def realization_plan_with_inflow(treeplex, strategy, inflow, realization):
+    """`realization_plan` where more than a parent's weight may enter an infoset."""
+    for s in range(treeplex.num_root_sequences, treeplex.origin.size):
+        realization[s] = (realization[treeplex.origin[s]] + inflow[s]) * strategy[s]
+
+
+@_jit
+def realize(treeplex, learner):
+    """Brings a learner's realization plan up to date with its strategy."""
+    if learner.inflow.size > 0:
+        realization_plan_with_inflow(
+            treeplex, learner.strategy, learner.inflow, learner.realization
+        )
+    else:
+        realization_plan(treeplex, learner.strategy, learner.realization)
 
 
 @_jit
@@ -203,13 +224,10 @@ def discount_factor(iteration, exponent):
 
 
 @_jit
-def counterfactual_values(payoffs, constants, realization, num_threads, cfv):
+def counterfactual_values(payoffs, constants, realization, cfv):
     """Payoffs of a player's sequences against the opponent's realization plan, into `cfv`."""
     cfv[:] = constants
-    if num_threads > 1:
-        add_payoffs_parallel(payoffs, realization, num_threads, cfv)
-    else:
-        add_payoffs(payoffs, realization, cfv)
+    add_payoffs(payoffs, realization, cfv)
 
 
 @_jit
@@ -221,11 +239,11 @@ def update_player(treeplex, learner, iteration, weighting, tolerance, cfv):
     weight = float(iteration) ** gamma
     for s in range(learner.average.size):
         learner.average[s] += weight * learner.realization[s]
-    realization_plan(treeplex, learner.strategy, learner.realization)
+    realize(treeplex, learner)
 
 
 @_jit
-def run_iterations(game, learners, iterations, weighting, alternating, tolerance, num_threads, cfv):
+def run_iterations(game, learners, iterations, weighting, alternating, tolerance, cfv):
     """The loop described in `regret_minimization`.
 
     Args:
@@ -235,7 +253,6 @@ def run_iterations(game, learners, iterations, weighting, alternating, tolerance
       weighting: (alpha, beta, gamma).
       alternating: whether the players are updated in turn.
       tolerance: cumulative regrets up to this count as zero in regret matching.
-      num_threads: more than one: numba's threads share the payoffs.
       cfv: a pair of float64 [S_p], work space.
     """
     treeplexes, payoffs, constants = game
@@ -243,13 +260,9 @@ def run_iterations(game, learners, iterations, weighting, alternating, tolerance
         for player in range(2):
             if alternating or player == 0:
                 against = learners[1 - player].realization
-                counterfactual_values(
-                    payoffs[player], constants[player], against, num_threads, cfv[player]
-                )
+                counterfactual_values(payoffs[player], constants[player], against, cfv[player])
             if not alternating and player == 0:
-                counterfactual_values(
-                    payoffs[1], constants[1], learners[0].realization, num_threads, cfv[1]
-                )
+                counterfactual_values(payoffs[1], constants[1], learners[0].realization, cfv[1])
             update_player(
                 treeplexes[player], learners[player], iteration, weighting, tolerance, cfv[player]
             )

@@ -6,7 +6,8 @@ solves
 
     maximise  f^T w + c_0^T x   subject to   E x = e,   F^T w <= A^T x - c_1,   x >= 0,   w free,
 
-and the dual variables of the inequalities are player 1's optimal plan.
+and the dual variables of the inequalities are player 1's optimal plan. f holds the weights of its
+root sequences, and what enters its infosets besides the weights of their parent sequences.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ def solve(
     sequence_form: SequenceForm,
     root_ranges: tuple[np.ndarray, np.ndarray] | None = None,
     fixed_plan_0: np.ndarray | None = None,
+    inflow_1: np.ndarray | None = None,
 ) -> Equilibrium:
     """An exact Nash equilibrium.
 
@@ -46,6 +48,8 @@ def solve(
       root_ranges: float64 [num_root_sequences] per player; None: all 1.
       fixed_plan_0: float64 [S_0], weights to which some sequences of player 0 are bound; NaN where
         it is free. Use `SequenceForm.swapped` to bind player 1. None: it is free everywhere.
+      inflow_1: float64 [I_1], what player 1's sequences in an infoset sum to besides the weight of
+        their parent sequence. None: nothing.
 
     Raises:
       RuntimeError: if HiGHS does not find an optimum.
@@ -60,6 +64,8 @@ def solve(
         _right_hand_side(treeplex, None if root_ranges is None else root_ranges[player])
         for player, treeplex in enumerate(sequence_form.treeplexes)
     )
+    if inflow_1 is not None:
+        right_1[treeplex_1.num_root_sequences :] = inflow_1
     num_free = constraints_1.shape[0]
     free_bounds = np.tile([-np.inf, np.inf], (num_free, 1))
     no_free = scipy.sparse.csr_array((constraints_0.shape[0], num_free))

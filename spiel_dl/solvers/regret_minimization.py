@@ -125,8 +125,10 @@ class RegretMinimizer:
 
     def run(self, num_iterations: int) -> None:
         """Does that many iterations."""
+        if self._num_threads > 1:
+            self._iterate(num_iterations, None)
+            return
         first, last = self.iteration + 1, self.iteration + num_iterations
-        numba.set_num_threads(self._num_threads)
         kernels.run_iterations(
             self._game,
             self.learners,
@@ -134,7 +136,6 @@ class RegretMinimizer:
             (self.weighting.alpha, self.weighting.beta, self.weighting.gamma),
             self._alternating_updates,
             self._tolerance,
-            self._num_threads,
             self._cfvs,
         )
         self.iteration = last
@@ -149,21 +150,24 @@ class RegretMinimizer:
             float64 [n_p]. It is called before each player's update, or once an iteration without
             alternating updates.
         """
+        self._iterate(num_iterations, leaf_values)
+
+    def _iterate(self, num_iterations: int, leaf_values: LeafValues | None) -> None:
+        """`kernels.run_iterations` step by step."""
         plans = (self.learners[0].realization, self.learners[1].realization)
         weighting = (self.weighting.alpha, self.weighting.beta, self.weighting.gamma)
-        treeplexes, payoffs, constants = self._game
+        treeplexes = self._game[0]
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self._alternating_updates else ((0, 1),)
         for _ in range(num_iterations):
             self.iteration += 1
             for group in groups:
-                sequences, values = leaf_values(plans)
                 for player in group:
-                    cfv, against = self._cfvs[player], plans[1 - player]
-                    kernels.counterfactual_values(
-                        payoffs[player], constants[player], against, self._num_threads, cfv
-                    )
-                    np.add.at(cfv, sequences[player], values[player])
+                    self._evaluate_payoffs(player, plans[1 - player])
+                if leaf_values is not None:
+                    sequences, values = leaf_values(plans)
+                    for player in group:
+                        np.add.at(self._cfvs[player], sequences[player], values[player])
                 for player in group:
                     kernels.update_player(
                         treeplexes[player],
@@ -173,6 +177,19 @@ class RegretMinimizer:
                         self._tolerance,
                         self._cfvs[player],
                     )
+
+    def _evaluate_payoffs(self, player: int, against: np.ndarray) -> None:
+        """The cfvs of a player's sequences against the opponent's realization plan."""
+        _, payoffs, constants = self._game
+        cfv = self._cfvs[player]
+        if self._num_threads == 1:
+            kernels.counterfactual_values(payoffs[player], constants[player], against, cfv)
+            return
+        # Numba's threads disturb those of other libraries from their start on (torch's products of
+        # small matrices took 8 ms instead of 20 us on busy cores), so they start only if asked for.
+        numba.set_num_threads(self._num_threads)
+        cfv[:] = constants[player]
+        kernels.add_payoffs_parallel(payoffs[player], against, self._num_threads, cfv)
 
     def average_strategy(self, player: int) -> np.ndarray:
         """The average as a behaviour strategy: float64 [S].
@@ -219,6 +236,33 @@ class RegretMinimizer:
                 f"sequence; got {root_range}"
             )
         self.learners[player].realization[:num_roots] = root_range
+        self._realize(player)
+
+    def set_inflow(self, player: int, inflow: np.ndarray) -> None:
+        """Lets weight enter a player's infosets besides that of their parent sequences.
+
+        The sequences of an infoset then sum to its parent's weight plus its inflow. So a player
+        can be bound to a plan above some infosets and be free in them: the plan's weight flows in.
+
+        Args:
+          player: whose infosets.
+          inflow: float64 [I].
+
+        Raises:
+          ValueError: if it has another shape, or entries that are negative or not finite.
+        """
+        treeplex = self.sequence_form.treeplexes[player]
+        valid = inflow.shape == (treeplex.num_infosets,) and np.isfinite(inflow).all()
+        if not valid or (inflow < 0).any():
+            raise ValueError(
+                f"player {player}'s inflow must be {treeplex.num_infosets} finite numbers >= 0, "
+                f"one per infoset; got {inflow}"
+            )
+        roots = np.zeros(treeplex.num_root_sequences)
+        per_sequence = np.concatenate([roots, np.repeat(inflow, treeplex.num_actions)])
+        learners = list(self.learners)
+        learners[player] = learners[player]._replace(inflow=per_sequence)
+        self.learners = tuple(learners)
         self._realize(player)
 
     def hold_fixed(self, player: int, infosets: np.ndarray, strategy: np.ndarray) -> None:
@@ -298,7 +342,7 @@ class RegretMinimizer:
 
     def _realize(self, player: int) -> None:
         learner = self.learners[player]
-        kernels.realization_plan(self._treeplexes[player], learner.strategy, learner.realization)
+        kernels.realize(self._treeplexes[player], learner)
 
 
 def behaviour_strategy(treeplex: Treeplex, plan: np.ndarray) -> np.ndarray:
@@ -347,5 +391,6 @@ def _new_learner(treeplex: Treeplex, predictive: bool) -> Learner:
         realization=np.ones(treeplex.num_sequences),
         average=np.zeros(treeplex.num_sequences),
         prediction=np.zeros(treeplex.num_sequences if predictive else 0),
+        inflow=np.zeros(0),
         is_fixed=np.zeros(treeplex.num_infosets, np.bool_),
     )

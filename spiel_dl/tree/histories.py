@@ -147,9 +147,13 @@ def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rank[inverse], first[order]
 
 
+class TooManyHistoriesError(ValueError):
+    """A game has more histories than it may have."""
+
+
 def refuse_size(game: pyspiel.Game, num_seen: int, depth: int, max_histories: int) -> NoReturn:
-    """Raises the ValueError for a game with too many histories."""
-    raise ValueError(
+    """Raises the error for a game with too many histories."""
+    raise TooManyHistoriesError(
         f"{game}: more than max_histories={max_histories:,} histories ({num_seen:,} seen, the "
         f"last one at depth {depth}). Raise max_histories if memory allows, about 100 bytes each, "
         "or solve a smaller game."

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -113,6 +114,18 @@ class Trunk:
         Its root sequences are the leaf infosets, in the order of `leaves`: their realizations are
         the ranges, and the values at them are the counterfactual values.
         """
+        return self._subgames[0]
+
+    @property
+    def subgame_sequences(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each player, int32 [S_p], the sequences of `subgames`, as sequences of the tree.
+
+        0 for root sequences.
+        """
+        return self._subgames[1]
+
+    @functools.cached_property
+    def _subgames(self) -> tuple[SequenceForm, tuple[np.ndarray, np.ndarray]]:
         leaves, tree = self.leaves, self.tree
         position = np.full(tree.num_histories, -1, np.int64)
         position[leaves.histories] = np.arange(len(leaves.histories))
@@ -127,17 +140,20 @@ class Trunk:
             kept.append(np.flatnonzero(free & is_below))
         num_roots = (leaves.num_infosets(0), leaves.num_infosets(1))
         terminals = below[tree.is_terminal[below]]
-        return restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)[0]
+        return restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)
 
 
-def cut(tree: GameTree, depth_limit: DepthLimit, public_state: int | None = None) -> Trunk:
+def cut(
+    tree: GameTree, depth_limit: DepthLimit, public_state: int | Sequence[int] | None = None
+) -> Trunk:
     """Cuts a game at a depth limit; a limit beyond the game leaves a trunk without leaves.
 
     Args:
       tree: the whole game.
       depth_limit: where to cut.
-      public_state: cut the subgame that starts in this public state, and count the depth limit from
-        there. Its root sequences are the public state's augmented infosets. None: the whole game.
+      public_state: cut the subgame that starts in this public state, or the subgames that start in
+        these ones, and count the depth limit from there. Root sequences are the public states'
+        augmented infosets. None: the whole game.
 
     Raises:
       ValueError: if the limit is in rounds that the game does not have, if an infoset lies partly
@@ -146,12 +162,41 @@ def cut(tree: GameTree, depth_limit: DepthLimit, public_state: int | None = None
     top, root, root_infosets = _roots(tree, public_state)
     depths = depth_limit.depths(tree)
     beyond = (top >= 0) & (depths - depths[top] >= depth_limit.value)
+    return _trunk(tree, depth_limit, top >= 0, beyond, root, root_infosets)
+
+
+def cut_beyond(tree: GameTree, beyond: np.ndarray, depth_limit: DepthLimit) -> Trunk:
+    """Cuts a whole game where it is more than a depth limit that ends the trunk.
+
+    Args:
+      tree: the whole game.
+      beyond: bool [H], which histories are beyond the trunk if a player acts there; what follows
+        them is beyond it as well.
+      depth_limit: the one to be named in messages and by value functions.
+
+    Raises:
+      ValueError: if an infoset lies partly above and partly below the cut.
+    """
+    _, root, root_infosets = _roots(tree, None)
+    everywhere = np.ones(tree.num_histories, np.bool_)
+    return _trunk(tree, depth_limit, everywhere, beyond, root, root_infosets)
+
+
+def _trunk(
+    tree: GameTree,
+    depth_limit: DepthLimit,
+    inside: np.ndarray,
+    beyond: np.ndarray,
+    root: np.ndarray,
+    root_infosets: tuple[np.ndarray, np.ndarray],
+) -> Trunk:
+    """The trunk of the histories that are inside a subgame, or the game, and not beyond a cut."""
     starts = beyond & (tree.player >= 0)
     leaf = np.where(starts, np.arange(tree.num_histories), -1).astype(np.int32)
     for start, end in tree.levels_below_root():
         above = leaf[tree.parent[start:end]]
         leaf[start:end] = np.where(above >= 0, above, leaf[start:end])
-    is_above = (top >= 0) & (leaf < 0)
+    is_above = inside & (leaf < 0)
     kept = [_infosets_above(tree, player, is_above) for player in (0, 1)]
     num_roots = (len(root_infosets[0]), len(root_infosets[1]))
     terminals = np.flatnonzero(tree.is_terminal & is_above)
@@ -189,10 +234,13 @@ def restrict(
         sizes = old.num_actions[kept]
         first = num_roots[player] + np.cumsum(sizes) - sizes
         new_of_old = np.full(old.num_sequences, -1, np.int64)
-        is_kept = np.isin(old.infoset_of_sequence, kept)
+        left_out = np.ones(old.num_infosets, np.bool_)
+        left_out[kept] = False
+        is_kept = old.sequences_of(~left_out)
         new_of_old[is_kept] = num_roots[player] + np.arange(int(sizes.sum()))
         # Forced moves that are left out lead on from the sequence before them.
-        for infoset in np.flatnonzero(~np.isin(np.arange(old.num_infosets), kept)).tolist():
+        left_out &= root[player, tree.first_history[player]] >= 0
+        for infoset in np.flatnonzero(left_out).tolist():
             new_of_old[old.sequences(infoset)] = new_of_old[old.parent_sequence[infoset]]
         of_history = new_of_old[tree.sequence[player]]
         of_history = np.where(of_history >= 0, of_history, root[player])
@@ -201,7 +249,7 @@ def restrict(
             Treeplex(parents.astype(np.int32), first.astype(np.int32), sizes, num_roots[player])
         )
         roots = np.zeros(num_roots[player], np.int32)
-        originals.append(np.concatenate([roots, np.flatnonzero(is_kept)]).astype(np.int32))
+        originals.append(np.concatenate([roots, is_kept]).astype(np.int32))
         new_sequences.append(of_history[terminals])
     form = SequenceForm.from_terminals(
         (treeplexes[0], treeplexes[1]),
@@ -213,7 +261,7 @@ def restrict(
 
 
 def _roots(
-    tree: GameTree, public_state: int | None
+    tree: GameTree, public_state: int | Sequence[int] | None
 ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Where a trunk starts.
 
@@ -229,12 +277,13 @@ def _roots(
         in_whole_game = np.zeros((2, tree.num_histories), np.int64)
         return in_whole_game[0], in_whole_game, (start, start)
     partition = tree.public_states
-    if not 0 <= public_state < partition.num_public_states:
+    states = [public_state] if isinstance(public_state, int) else list(public_state)
+    if not states or not all(0 <= state < partition.num_public_states for state in states):
         raise ValueError(
             f"public_state={public_state} must be one of the {partition.num_public_states} of "
             f"{tree.game}"
         )
-    first = partition.histories(public_state)
+    first = np.sort(np.concatenate([partition.histories(state) for state in states]))
     top = np.full(tree.num_histories, -1)
     top[first] = first
     for begin, end in tree.levels_below_root():

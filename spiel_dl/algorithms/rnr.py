@@ -1,0 +1,54 @@
+"""Restricted Nash response (RNR).
+
+Johanson, Zinkevich, Bowling (2008), "Computing Robust Counter-Strategies". The opponent follows the
+model with probability p and else does what is worst for the player, who does not see which: an
+equilibrium of that game is as strong against the model as a response of its exploitability can be.
+It is CDRNR in one step over the whole game (`algorithms.cdrnr`), so p * gain >= (1 - p) *
+exploitability.
+
+```python
+model = policy.UniformRandomPolicy(game)
+response = rnr.RNRPolicy(game, 0, model, p=0.5)
+print(exploitability.gain(game, response.to_array_policy(), model, player=0))
+```
+"""
+
+from __future__ import annotations
+
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms.array_policy import AnyGame
+from spiel_dl.algorithms.cdrnr import CDRNRPolicy
+from spiel_dl.algorithms.response_policy import BEYOND_THE_GAME, DEFAULT_EFFORT
+from spiel_dl.solvers.restricted_game import Effort
+
+
+class RNRPolicy(CDRNRPolicy):
+    """The restricted Nash response of a player to a model of its opponent."""
+
+    def __init__(
+        self,
+        game: AnyGame,
+        player: int,
+        opponent_policy: openspiel_policy.Policy,
+        p: float,
+        *,
+        exact: bool = False,
+        effort: Effort = DEFAULT_EFFORT,
+    ):
+        """Compiles the game; solves nothing yet.
+
+        Args:
+          game: the game, its game string, or the compiled game.
+          player: who responds.
+          opponent_policy: the model; its part for `player` is not read.
+          p: the probability that the opponent follows the model, 0 to 1.
+          exact: solve by linear programming, not by CFR.
+          effort: how long to iterate.
+
+        Raises:
+          ValueError: if the game cannot be compiled, or if an argument is not valid.
+        """
+        super().__init__(
+            game, player, opponent_policy, p, BEYOND_THE_GAME, exact=exact, effort=effort
+        )

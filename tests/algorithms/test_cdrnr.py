@@ -1,0 +1,176 @@
+"""CDRNR: what each gadget guarantees, its definition step by step as linear programs, numbers."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy
+from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.solvers.restricted_game import Effort
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.pieces import SCHEMES
+from spiel_dl.value_functions import ExactValue
+from spiel_dl.value_functions.positional import PositionalNetwork
+from tests import reference
+from tests.algorithms import response_checks as checks
+
+GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+PROBABILITIES = [0.1, 0.3, 0.5, 0.7, 0.9]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(
+    ("gadget", "gain", "exploitable"), [("full", 0.3, 0.9), ("joint", 0.205263157895, 0.0)]
+)
+def test_siblings_that_spend_one_slack(gadget, gain, exploitable, exact, scheme):
+    """At a and at b alike, E earns 3 from the model, -0.9 from others, S earns 1; Out pays 0.
+
+    The model enters with 0.1. E in both gains 0.1 * 3 and loses 0.9; the bound allows 0.3. Each
+    public state alone may do so, if the other one makes up for it by S.
+    """
+    tree = GameTree.from_game(reference.efg_game("slack_twice"))
+    model = checks.named_model(tree, {"In": 0.1, "Out": 0.9, "weak": 1.0, "strong": 0.0})
+    response = CDRNRPolicy(tree, 0, model, 0.5, DepthLimit(moves=2), scheme, gadget, exact=exact)
+    found = checks.gain_and_exploitability(tree, response.to_array_policy(), model)
+    assert found == pytest.approx((gain, exploitable), abs=1e-9 if exact else 1e-4)
+
+
+@pytest.mark.parametrize(("plies", "expected"), [(2, (1.29, 0.23)), (4, (1.58, 0.54))])
+@pytest.mark.parametrize("exact", [True, False])
+def test_leduc_against_the_uniform_policy(plies, expected, exact):
+    tree = GameTree.from_game("leduc_poker")
+    model, limit = ArrayPolicy.uniform(tree), DepthLimit(plies=plies)
+    response = CDRNRPolicy(
+        tree, 0, model, 0.5, limit, "sliding", exact=exact, effort=Effort(3000, 1e-4)
+    ).to_array_policy()
+    found = checks.gain_and_exploitability(tree, response, model)
+    assert found == pytest.approx(expected, abs=0.006)
+
+
+@pytest.mark.parametrize("game", checks.GAMES)
+def test_joint_steps_are_optimal_and_safe(game, tmp_path):
+    tree = checks.load(game, tmp_path)
+    model, limit = checks.random_model(tree, seed=0), DepthLimit(plies=2)
+    cases = list(itertools.product((0, 1), SCHEMES, PROBABILITIES))
+    if tree.num_histories > 1000:
+        # One case for each p, with players and schemes in turn.
+        cases = cases[::4]
+    for player, scheme, p in cases:
+        response = CDRNRPolicy(tree, player, model, p, limit, scheme, exact=True).to_array_policy()
+        regret = checks.largest_step_regret(tree, response, model, player, p, limit, scheme)
+        assert regret < 1e-6
+        gain, exploitable = checks.gain_and_exploitability(tree, response, model, player)
+        assert p * gain >= (1 - p) * exploitable - 1e-6
+
+
+@pytest.mark.parametrize("gadget", ["joint", "resolving"])
+@pytest.mark.parametrize("game", ["kuhn_poker", checks.LIARS_DICE, checks.GOOFSPIEL.format(4)])
+def test_safe_gadgets_against_a_good_model(game, gadget):
+    """There is little to gain from CFR+ after five iterations, so little may be risked."""
+    tree = GameTree.from_game(game)
+    solver = CFRPlusSolver(tree)
+    solver.run(5)
+    model = solver.average_policy()
+    for player, p, scheme in ((0, 0.3, "block"), (1, 0.7, "sliding"), (0, 0.9, "block")):
+        response = CDRNRPolicy(
+            tree, player, model, p, DepthLimit(plies=3), scheme, gadget, exact=True
+        ).to_array_policy()
+        gain, exploitable = checks.gain_and_exploitability(tree, response, model, player)
+        assert p * gain >= (1 - p) * exploitable - 1e-6
+
+
+@pytest.mark.parametrize("gadget", GADGETS)
+@pytest.mark.parametrize("game", ["kuhn_poker", checks.GOOFSPIEL.format(3)])
+def test_the_ends_of_the_scale(game, gadget):
+    """p = 0 is an equilibrium strategy (full: maybe not), p = 1 a CDBR, step by step."""
+    tree = GameTree.from_game(game)
+    model, limit = checks.random_model(tree, seed=1), DepthLimit(plies=1)
+    for player, scheme in itertools.product((0, 1), SCHEMES):
+        best = CDRNRPolicy(tree, player, model, 1.0, limit, scheme, gadget, exact=True)
+        response = best.to_array_policy()
+        regret = checks.largest_step_regret(tree, response, model, player, 1.0, limit, scheme)
+        assert regret < 1e-6
+        if gadget != "full":
+            safe = CDRNRPolicy(tree, player, model, 0.0, limit, scheme, gadget, exact=True)
+            exploitable = exploitability.player_exploitability(tree, safe.to_array_policy(), player)
+            assert exploitable == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("gadget", GADGETS)
+def test_one_step_over_the_whole_game_is_rnr(gadget):
+    tree = GameTree.from_game(checks.LIARS_DICE)
+    model = checks.random_model(tree, seed=2)
+    responses = [
+        CDRNRPolicy(tree, 1, model, 0.4, DepthLimit(moves=99), gadget=gadget, exact=True),
+        RNRPolicy(tree, 1, model, 0.4, exact=True),
+    ]
+    objectives = []
+    for response in responses:
+        gain, loss = checks.gain_and_exploitability(tree, response.to_array_policy(), model, 1)
+        objectives.append(0.4 * gain - 0.6 * loss)
+    assert objectives[0] == pytest.approx(objectives[1], abs=1e-8)
+
+
+@pytest.mark.parametrize("gadget", GADGETS)
+def test_value_function_at_the_leaves(gadget):
+    """The optimal value function from outside keeps what the gadget guarantees, nearly."""
+    tree = GameTree.from_game(GOOFSPIEL_3)
+    model = checks.random_model(tree, seed=3)
+    response = CDRNRPolicy(
+        tree,
+        0,
+        model,
+        0.5,
+        DepthLimit(rounds=1),
+        "block",
+        gadget,
+        ExactValue(tolerance=1e-3, max_iterations=1000),
+        effort=Effort(iterations=60),
+    ).to_array_policy()
+    gain, exploitable = checks.gain_and_exploitability(tree, response, model)
+    best, _ = checks.gain_and_exploitability(
+        tree, RNRPolicy(tree, 0, model, 0.5, exact=True).to_array_policy(), model
+    )
+    assert 0.5 * best < gain
+    assert exploitable < gain + 0.05
+
+
+@pytest.mark.parametrize("gadget", ["joint", "resolving", "max_margin", "reach_max_margin"])
+def test_a_network_for_each_depth_limit(gadget):
+    tree = GameTree.from_game(GOOFSPIEL_4)
+    networks = {DepthLimit(rounds=k): PositionalNetwork(1, 20, seed=k) for k in (1, 2, 3)}
+    policy = CDRNRPolicy(
+        tree,
+        1,
+        checks.random_model(tree, seed=3),
+        0.5,
+        DepthLimit(rounds=1),
+        gadget=gadget,
+        value_function=networks,
+        effort=Effort(10),
+    )
+    response = policy.to_array_policy()
+    for infoset in range(tree.num_infosets(1)):
+        probabilities = response.strategies[1][tree.treeplexes[1].sequences(infoset)]
+        assert probabilities.min() >= 0
+        assert probabilities.sum() == pytest.approx(1.0)
+    assert np.isnan(policy.gap)
+
+
+def test_errors():
+    tree = GameTree.from_game("kuhn_poker")
+    model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
+    with pytest.raises(ValueError, match="gadget='open' must be one of"):
+        CDRNRPolicy(tree, 0, model, 0.5, limit, gadget="open")
+    with pytest.raises(ValueError, match=r"p=1\.5 must be between 0 and 1"):
+        CDRNRPolicy(tree, 0, model, 1.5, limit)
+    with pytest.raises(ValueError, match="use scheme='block'"):
+        CDRNRPolicy(tree, 0, model, 0.5, limit, "sliding", "resolving", ExactValue())
