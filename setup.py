@@ -33,11 +33,13 @@ setuptools.setup(
         "open_spiel>=2.0",
         "safetensors>=0.4",
         "scipy>=1.11",
+        "tensorboard>=2.16",
         "torch>=2.4",
         "tqdm>=4.66",
     ],
     extras_require={
+        "abr": ["dm-tree>=0.1.9"],
         "benchmark": ["LiteEFG>=1.0"],
-        "dev": ["hypothesis", "import-linter", "mypy", "pytest", "ruff"],
+        "dev": ["dm-tree>=0.1.9", "hypothesis", "import-linter", "mypy", "pytest", "ruff"],
     },
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.io import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.regret_minimization import behaviour_strategy
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 
@@ -220,6 +221,42 @@ def read_strategy(tree: GameTree, policy: openspiel_policy.Policy, player: int) 
 def read_plan(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
     """The realization plan of `read_strategy`: float64 [S]."""
     return realization_plan(tree.treeplexes[player], read_strategy(tree, policy, player))
+
+
+def mix_policies(
+    game: AnyGame, policies: Sequence[openspiel_policy.Policy], weights: Sequence[float]
+) -> ArrayPolicy:
+    """The policy that draws one of several policies before the game, and plays it to the end.
+
+    Realization plans are mixed, so every expected value of a player's mixed strategy is the mean of
+    those of its parts, and its exploitability is at most the mean of theirs. Neither holds if
+    probabilities are mixed at every decision.
+
+    Args:
+      game: the game, its game string, or the compiled game.
+      policies: policies of both players.
+      weights: the probability of each policy, for each player by itself.
+
+    Returns:
+      The policy; uniform where no part comes.
+
+    Raises:
+      ValueError: if the weights are not a distribution over the policies, the game cannot be
+        compiled, or a policy is not one for it.
+    """
+    valid = len(weights) == len(policies) and all(weight >= 0 for weight in weights)
+    if not valid or not abs(sum(weights) - 1.0) < _SUM_TOLERANCE:
+        raise ValueError(
+            f"weights={list(weights)} must be probabilities of the {len(policies)} policies"
+        )
+    tree = compile_game(game, *policies)
+    strategies = []
+    for player, treeplex in enumerate(tree.treeplexes):
+        plan = np.zeros(treeplex.num_sequences)
+        for policy, weight in zip(policies, weights, strict=True):
+            plan += weight * read_plan(tree, policy, player)
+        strategies.append(behaviour_strategy(treeplex, plan))
+    return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
 def _asker(

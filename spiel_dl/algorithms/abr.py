@@ -1,0 +1,188 @@
+"""Approximate best response: what a reinforcement learner finds against a fixed model.
+
+Timbers et al. (2022), "Approximate Exploitability: Learning a Best Response", is the idea: against
+a fixed opponent, the game is a decision problem of one player, so any learner gives a lower bound
+of the best response's value. The learner here is OpenSpiel's DQN in PyTorch, without the search of
+that paper's. It needs no compiled game, but a budget of episodes for every single opponent, which
+is reported with the result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyspiel
+import torch
+import tqdm
+from open_spiel.python import policy as openspiel_policy
+from open_spiel.python import rl_agent_policy, rl_environment
+
+from spiel_dl.algorithms.array_policy import check_player
+from spiel_dl.tree.from_openspiel import load_turn_based
+
+try:
+    from open_spiel.python.pytorch import dqn
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"OpenSpiel's PyTorch agents need {error.name!r}: pip install dm-tree"
+    ) from error
+
+
+@dataclasses.dataclass(frozen=True)
+class ABRConfig:
+    """Settings of the learner.
+
+    Attributes:
+      num_episodes: how many episodes to play.
+      hidden_layers_sizes: of the Q-network.
+      learning_rate: of Adam.
+      batch_size: transitions per update.
+      replay_buffer_capacity: transitions that are kept.
+      learn_every: steps of the learner, ends of episodes included, between updates.
+      update_target_network_every: steps between copies to the target network.
+      epsilon_start, epsilon_end: exploration; falls linearly over the first `num_episodes` steps,
+        and an episode has at least two.
+    """
+
+    num_episodes: int = 20_000
+    hidden_layers_sizes: tuple[int, ...] = (64, 64)
+    learning_rate: float = 1e-3
+    batch_size: int = 128
+    replay_buffer_capacity: int = 50_000
+    learn_every: int = 8
+    update_target_network_every: int = 200
+    epsilon_start: float = 1.0
+    epsilon_end: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.num_episodes < 1:
+            raise ValueError(f"num_episodes={self.num_episodes} must be at least 1")
+
+
+class ApproximateBestResponse(NamedTuple):
+    """A learned response and what it cost.
+
+    Attributes:
+      policy: answers for the responding player only; greedy.
+      episodes: episodes played.
+      seconds: of training.
+    """
+
+    policy: openspiel_policy.Policy
+    episodes: int
+    seconds: float
+
+
+def approximate_best_response(
+    game: pyspiel.Game | str,
+    player: int,
+    opponent_policy: openspiel_policy.Policy,
+    config: ABRConfig | None = None,
+    *,
+    seed: int = 0,
+    device: str = "cpu",
+    show_progress: bool = False,
+) -> ApproximateBestResponse:
+    """Trains a DQN agent against a fixed opponent.
+
+    Args:
+      game: the game, or its game string; one with simultaneous moves is converted.
+      player: who responds.
+      opponent_policy: the model, a policy of the turn-based game.
+      config: the learner's settings; None: the defaults.
+      seed: of the learner, chance and the opponent's choices.
+      device: of the networks.
+      show_progress: show a progress bar on standard error.
+
+    Raises:
+      ValueError: if the game cannot be loaded, has no information state tensors (with observations
+        alone the learner would forget), or there is no such player.
+      RuntimeError: if training diverges.
+    """
+    check_player(player)
+    config = ABRConfig() if config is None else config
+    turn_based = load_turn_based(game)
+    if not turn_based.get_type().provides_information_state_tensor:
+        raise ValueError(
+            f"{turn_based} has no information state tensors, which the learner's network needs; "
+            "use an exact best response"
+        )
+    environment = rl_environment.Environment(
+        turn_based, chance_event_sampler=rl_environment.ChanceEventSampler(seed)
+    )
+    generator = np.random.default_rng(seed)
+    with _own_random_states():
+        agent = _new_agent(environment, player, config, seed, device)
+        start = time.perf_counter()
+        for _ in tqdm.trange(config.num_episodes, unit="episode", disable=not show_progress):
+            _play_episode(environment, agent, player, opponent_policy, generator)
+        seconds = time.perf_counter() - start
+    policy = rl_agent_policy.JointRLAgentPolicy(turn_based, {player: agent}, use_observation=False)
+    return ApproximateBestResponse(policy, config.num_episodes, seconds)
+
+
+def _new_agent(
+    environment: rl_environment.Environment,
+    player: int,
+    config: ABRConfig,
+    seed: int,
+    device: str,
+) -> dqn.DQN:
+    return dqn.DQN(
+        player_id=player,
+        state_representation_size=environment.observation_spec()["info_state"][0],
+        num_actions=environment.action_spec()["num_actions"],
+        hidden_layers_sizes=list(config.hidden_layers_sizes),
+        batch_size=config.batch_size,
+        replay_buffer_capacity=config.replay_buffer_capacity,
+        min_buffer_size_to_learn=config.batch_size,
+        learning_rate=config.learning_rate,
+        learn_every=config.learn_every,
+        update_target_network_every=config.update_target_network_every,
+        epsilon_start=config.epsilon_start,
+        epsilon_end=config.epsilon_end,
+        epsilon_decay_duration=config.num_episodes,
+        epsilon_decay_schedule_str="linear",
+        optimizer_str="adam",
+        seed=seed,
+        device=device,
+    )
+
+
+def _play_episode(
+    environment: rl_environment.Environment,
+    agent: dqn.DQN,
+    player: int,
+    opponent_policy: openspiel_policy.Policy,
+    generator: np.random.Generator,
+) -> None:
+    """One episode; the agent learns as it steps."""
+    time_step = environment.reset()
+    while not time_step.last():
+        if time_step.current_player() == player:
+            output = agent.step(time_step)
+            if output is None:
+                raise RuntimeError("training diverged: the loss is NaN; lower the learning rate")
+            action = int(output.action)
+        else:
+            answer = opponent_policy.action_probabilities(environment.get_state, 1 - player)
+            probabilities = np.array(list(answer.values()))
+            action = int(generator.choice(list(answer), p=probabilities / probabilities.sum()))
+        time_step = environment.step([action])
+    agent.step(time_step)
+
+
+@contextlib.contextmanager
+def _own_random_states() -> Iterator[None]:
+    """OpenSpiel's DQN seeds and uses the global generators; afterwards they are as before."""
+    state = np.random.get_state()  # noqa: NPY002
+    with torch.random.fork_rng():
+        try:
+            yield
+        finally:
+            np.random.set_state(state)  # noqa: NPY002

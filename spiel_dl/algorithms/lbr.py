@@ -1,0 +1,159 @@
+"""Local best response: a lower bound of what poker strategies lose, without a search of the game.
+
+Lisý and Bowling (2017), "Equilibrium Approximation Quality of Current No-Limit Poker Bots",
+section "Local Best Response". At each of its decisions, the responding player
+
+  1. knows the opponent's range there, from the model and all that happened;
+  2. assumes that after its action both players check or call to the end, but for one thing: when it
+     bets or raises, the opponent folds at once as often as the model does, with each hand;
+  3. plays the action of highest expected utility under these assumptions.
+
+Here on whole compiled games, so that its value can be computed exactly: for every infoset, with
+each history weighted by chance's and the model's reach. The bets that it considers are all of the
+game's. Like any strategy, it earns at most what a best response does. Nothing assures it of the
+game's value, as its assumptions ignore that the model may raise.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms.array_policy import (
+    AnyGame,
+    ArrayPolicy,
+    check_player,
+    compile_game,
+    read_strategy,
+)
+from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import CHANCE_PLAYER
+
+_FOLD_CALL_GAMES = ("leduc_poker", "python_leduc")
+"""Games in which 0 is to fold, legal only against a bet, and 1 to check or call."""
+_PASS_BET_GAMES = ("kuhn_poker", "python_kuhn_poker")
+"""Games in which 0 is to check or, against a bet, to fold, and 1 to bet or to call."""
+
+
+class _Children(NamedTuple):
+    """What players' passive actions lead to: int64 [H], -1 where there is none.
+
+    Attributes:
+      passive: the history after a check or call.
+      fold: the history after a fold; -1 where no bet is to be answered.
+    """
+
+    passive: np.ndarray
+    fold: np.ndarray
+
+
+def local_best_response(
+    game: AnyGame, player: int, opponent_policy: openspiel_policy.Policy
+) -> ArrayPolicy:
+    """The local best response of a player to an opponent's policy.
+
+    Args:
+      game: the game, its game string, or the compiled game: kuhn_poker, leduc_poker or
+        python_leduc.
+      player: who responds.
+      opponent_policy: the model; its part for `player` is not read.
+
+    Returns:
+      A policy in which `player` plays its response, uniformly where the model never comes, and the
+      opponent plays the model.
+
+    Raises:
+      ValueError: if it is not known which actions of the game are folds and calls, the game cannot
+        be compiled, the model is not a policy for it, or there is no such player.
+    """
+    check_player(player)
+    tree = compile_game(game, opponent_policy)
+    model = read_strategy(tree, opponent_policy, 1 - player)
+    children = _find_children(tree)
+    values = _values_after_actions(tree, player, model, children)
+    response = _greedy(tree, player, model, values)
+    return ArrayPolicy(tree, (response, model) if player == 0 else (model, response))
+
+
+def _find_children(tree: GameTree) -> _Children:
+    name = tree.game.get_type().short_name
+    after_0, after_1 = (_child_by_action(tree, action) for action in (0, 1))
+    if name in _FOLD_CALL_GAMES:
+        return _Children(passive=after_1, fold=after_0)
+    if name in _PASS_BET_GAMES:
+        after_player = np.isin(tree.player[tree.parent], (0, 1)) & (tree.parent >= 0)
+        faces_bet = after_player & (tree.action == 1)
+        return _Children(np.where(faces_bet, after_1, after_0), np.where(faces_bet, after_0, -1))
+    raise ValueError(
+        f"local best response must know which actions fold and call, and does not for {tree.game}; "
+        f"use one of {_FOLD_CALL_GAMES + _PASS_BET_GAMES}, or an exact best response"
+    )
+
+
+def _child_by_action(tree: GameTree, action: int) -> np.ndarray:
+    """The history after an action of a player: int64 [H], -1 where it is not legal."""
+    child = np.full(tree.num_histories, -1, np.int64)
+    after = 1 + np.flatnonzero((tree.action[1:] == action) & (tree.player[tree.parent[1:]] >= 0))
+    child[tree.parent[after]] = after
+    return child
+
+
+def _values_after_actions(
+    tree: GameTree, player: int, model: np.ndarray, children: _Children
+) -> np.ndarray:
+    """What a player expects (step 2) in every history that it moved into: float64 [H].
+
+    Args:
+      tree: the game.
+      player: who responds.
+      model: float64 [S_-p], the opponent's strategy.
+      children: the game's folds and calls.
+    """
+    value = tree.utility if player == 0 else -tree.utility
+    value = value.copy()
+    for start, end in reversed(tree.levels_below_root()):
+        # Parents are one level up, so what is summed into them is complete.
+        parent = tree.parent[start:end]
+        by_chance = tree.player[parent] == CHANCE_PLAYER
+        on_the_way = by_chance | (children.passive[parent] == np.arange(start, end))
+        weight = np.where(by_chance, tree.chance_reach[start:end] / tree.chance_reach[parent], 1.0)
+        np.add.at(value, parent[on_the_way], (weight * value[start:end])[on_the_way])
+    answers = np.flatnonzero((tree.player == 1 - player) & (children.fold >= 0))
+    fold = children.fold[answers]
+    folds = model[tree.sequence[1 - player, fold]]
+    called = value[answers].copy()
+    value[answers] = folds * value[fold] + (1.0 - folds) * called
+    return value
+
+
+def _greedy(tree: GameTree, player: int, model: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Step 3: float64 [S]; the first of several best actions.
+
+    Args:
+      tree: the game.
+      player: who responds.
+      model: float64 [S_-p], the opponent's strategy.
+      values: float64 [H], see `_values_after_actions`.
+    """
+    treeplex, opponent = tree.treeplexes[player], 1 - player
+    reach = (
+        tree.chance_reach
+        * realization_plan(tree.treeplexes[opponent], model)[tree.sequence[opponent]]
+    )
+    moved = 1 + np.flatnonzero(tree.player[tree.parent[1:]] == player)
+    # The player's own action changes neither chance's nor the opponent's reach.
+    sequences = tree.sequence[player, moved]
+    size = treeplex.num_sequences
+    weights = np.bincount(sequences, reach[moved], minlength=size)
+    expected = np.bincount(sequences, reach[moved] * values[moved], minlength=size)
+    strategy = treeplex.uniform_strategy()
+    for infoset in range(treeplex.num_infosets):
+        own = treeplex.sequences(infoset)
+        if weights[own].any():
+            best = int(expected[own].argmax())
+            strategy[own] = 0.0
+            strategy[own.start + best] = 1.0
+    return strategy

@@ -1,0 +1,141 @@
+"""Safe exploitation search: subgames solved with a gadget that leans to where the model comes.
+
+Liu, Wu, Liu, Jing, Yang, Tang, Zhang (2022), "Safe Opponent-Exploitation Subgame Refinement", as a
+baseline of Milec, Kubíček, Lisý (2024), section 6 "SES explanation". The game is solved from the
+top in blocks, each piece when the one above it is:
+
+  1. Above the first depth limit, the player keeps the strategy of a blueprint, an equilibrium.
+  2. In each public state at the limit, the margin of each of the opponent's infosets I there is
+     M(I) = (its best-response cfv against the strategy so far) - (that against the new one). The
+     new strategy maximises
+
+         (1 - alpha) * min_I M(I)  +  alpha * sum_I r(I) M(I),
+
+     where r is the model's range there, scaled to sum 1. The first term is the max-margin gadget's,
+     the second one trusts the model's reach.
+  3. And so on, at the next limit, with this strategy as the one so far.
+
+The opponent is rational in all that follows: the model is used for its reaches only. So alpha = 0
+is max-margin resolving and knows no model, alpha = 1 is unsafe resolving at the model's range.
+
+Deviations: subgames are solved to the end of the game by linear programming, which is what the
+optimal value function at the next limit would give. Margins are unnormalised cfvs, as in
+`solvers.gadgets`. Where the model never comes, alpha is 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms.array_policy import (
+    AnyGame,
+    ArrayPolicy,
+    check_player,
+    compile_game,
+    read_strategy,
+)
+from spiel_dl.algorithms.response_policy import BEYOND_THE_GAME
+from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.solvers import gadgets, restricted_game
+from spiel_dl.solvers.best_response import best_response, realization_plan
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.trunk import Trunk, cut
+
+
+def safe_exploitation_search(
+    game: AnyGame,
+    player: int,
+    opponent_policy: openspiel_policy.Policy,
+    alpha: float,
+    depth_limit: DepthLimit,
+    blueprint: openspiel_policy.Policy | None = None,
+) -> ArrayPolicy:
+    """A player's strategy by safe exploitation search in all subgames.
+
+    Args:
+      game: the game, its game string, or the compiled game.
+      player: who responds.
+      opponent_policy: the model; its part for `player` is not read.
+      alpha: how much the model's reach counts, 0 to 1.
+      depth_limit: where subgames start, counted from the start of the one before.
+      blueprint: the player's strategy before any search; None: an equilibrium by linear
+        programming.
+
+    Returns:
+      A policy in which `player` plays this strategy and the opponent plays the model.
+
+    Raises:
+      ValueError: if the game cannot be compiled or cut, a policy is not one for it, there is no
+        such player, or alpha is not between 0 and 1.
+    """
+    check_player(player)
+    if not 0.0 <= alpha <= 1.0:
+        raise ValueError(f"alpha={alpha} must be between 0 and 1")
+    tree = compile_game(game, opponent_policy)
+    model = read_strategy(tree, opponent_policy, 1 - player)
+    model_plan = realization_plan(tree.treeplexes[1 - player], model)
+    if blueprint is None:
+        blueprint = solve_zero_sum_game(tree)[2]
+    strategy = read_strategy(tree, blueprint, player).copy()
+    waiting = cut(tree, depth_limit).leaves.public_states.tolist()
+    while waiting:
+        public_state = waiting.pop()
+        _refine(tree, player, public_state, strategy, model_plan, alpha)
+        waiting += cut(tree, depth_limit, public_state).leaves.public_states.tolist()
+    return ArrayPolicy(tree, (strategy, model) if player == 0 else (model, strategy))
+
+
+def _refine(
+    tree: GameTree,
+    player: int,
+    public_state: int,
+    strategy: np.ndarray,
+    model_plan: np.ndarray,
+    alpha: float,
+) -> None:
+    """Step 2: replaces the player's strategy (float64 [S_p]) in the subgame of a public state."""
+    subgame = cut(tree, BEYOND_THE_GAME, public_state)
+    form, opponent = subgame.sequence_form, 1 - player
+    own_plan = realization_plan(tree.treeplexes[player], strategy)
+    player_range = _range(subgame, player, public_state, own_plan)
+    model_range = _range(subgame, opponent, public_state, model_plan)
+    if not player_range.any() or not form.treeplexes[player].num_infosets:
+        return
+    old = strategy[subgame.sequences[player]]
+    old_plan = realization_plan(form.treeplexes[player], old, player_range)
+    cfvs = best_response(form, opponent, old_plan).cfv[: len(model_range)]
+    gadget = gadgets.max_margin(form, player, player_range, cfvs)
+    new = _solve(gadget, player, model_range, alpha if model_range.any() else 0.0)
+    below_roots = slice(form.treeplexes[player].num_root_sequences, None)
+    strategy[subgame.sequences[player][below_roots]] = new[below_roots]
+
+
+def _solve(
+    gadget: gadgets.Gadget, player: int, model_range: np.ndarray, alpha: float
+) -> np.ndarray:
+    """The player's strategy in a max-margin gadget: float64 [S_p].
+
+    There the opponent's first decision is for a root infoset. It is bound to the model's range with
+    probability alpha, and in nothing else.
+    """
+    form = gadget.sequence_form if player == 0 else gadget.sequence_form.swapped()
+    ranges = gadget.root_ranges if player == 0 else gadget.root_ranges[::-1]
+    treeplex = form.treeplexes[1]
+    choice = np.zeros(treeplex.num_sequences)
+    choice[0] = 1.0
+    choice[treeplex.sequences(0)] = model_range
+    is_choice = np.arange(treeplex.num_infosets) == 0
+    game = restricted_game.restrict(form, ranges, choice, is_choice, alpha)
+    return restricted_game.solve_by_lp(game).strategy
+
+
+def _range(subgame: Trunk, player: int, public_state: int, plan: np.ndarray) -> np.ndarray:
+    """A plan's reach of the root infosets of a player, scaled to sum 1 or all 0: float64 [R]."""
+    tree = subgame.tree
+    starts = tree.public_states.histories(public_state)
+    reach = np.zeros(len(subgame.root_infosets[player]))
+    reach[subgame.root_of_history[player, starts]] = plan[tree.sequence[player, starts]]
+    mass = reach.sum()
+    return reach / mass if mass > 0 else reach

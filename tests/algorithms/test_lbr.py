@@ -1,0 +1,119 @@
+"""Local best response against a recursion over OpenSpiel's states that follows the paper."""
+
+from __future__ import annotations
+
+import collections
+
+import pyspiel
+import pytest
+
+import spiel_dl.games  # noqa: F401  (registers python_leduc)
+from spiel_dl.algorithms import exploitability, lbr, opponent_models
+from spiel_dl.algorithms.array_policy import ArrayPolicy, compile_game
+from spiel_dl.algorithms.best_response import best_response_value
+
+GAMES = ["kuhn_poker", "leduc_poker"]
+
+
+def passive_and_fold(state: pyspiel.State) -> tuple[int, int | None]:
+    """The action that checks or calls, and the one that folds against a bet."""
+    if state.get_game().get_type().short_name == "kuhn_poker":
+        faces_bet = len(state.history()) > 2 and state.history()[-1] == 1
+        return (1, 0) if faces_bet else (0, None)
+    return 1, 0 if 0 in state.legal_actions() else None
+
+
+def rollout(state: pyspiel.State, player: int) -> float:
+    """The player's expected utility if everybody checks or calls from here on."""
+    if state.is_terminal():
+        return state.returns()[player]
+    if state.is_chance_node():
+        return sum(p * rollout(state.child(a), player) for a, p in state.chance_outcomes())
+    return rollout(state.child(passive_and_fold(state)[0]), player)
+
+
+def after_own_action(state: pyspiel.State, player: int, model: ArrayPolicy) -> float:
+    """As `rollout`, but an opponent who faces a bet now may fold, as often as the model does."""
+    if state.is_terminal() or state.is_chance_node() or state.current_player() == player:
+        return rollout(state, player)
+    fold = passive_and_fold(state)[1]
+    if fold is None:
+        return rollout(state, player)
+    folds = model.action_probabilities(state)[fold]
+    return folds * state.child(fold).returns()[player] + (1 - folds) * rollout(state, player)
+
+
+def local_choices(model: ArrayPolicy, player: int) -> dict[str, dict[int, float]]:
+    """For each infoset of the player that the model reaches: the weighted value of each action."""
+    values: dict[str, dict[int, float]] = collections.defaultdict(
+        lambda: collections.defaultdict(float)
+    )
+    stack = [(model.tree.game.new_initial_state(), 1.0)]
+    while stack:
+        state, reach = stack.pop()
+        if state.is_terminal() or not reach:
+            continue
+        if state.is_chance_node():
+            stack += [(state.child(a), reach * p) for a, p in state.chance_outcomes()]
+        elif state.current_player() == player:
+            row = values[state.information_state_string()]
+            for action in state.legal_actions():
+                child = state.child(action)
+                row[action] += reach * after_own_action(child, player, model)
+                stack.append((child, reach))
+        else:
+            answer = model.action_probabilities(state)
+            stack += [(state.child(a), reach * p) for a, p in answer.items()]
+    return values
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("name", ["uniform", "random:2", "cfr:5"])
+def test_every_choice_is_the_local_best(game: str, player: int, name: str) -> None:
+    model = opponent_models.load_model(name, game)
+    response = lbr.local_best_response(model.tree, player, model)
+    expected = local_choices(model, player)
+    for infoset in range(model.tree.num_infosets(player)):
+        row = expected.get(model.tree.infoset_string(player, infoset))
+        actions = model.tree.legal_actions(player, infoset).tolist()
+        own = response.strategies[player][model.tree.treeplexes[player].sequences(infoset)]
+        if row is None:
+            assert own == pytest.approx([1 / len(actions)] * len(actions))
+            continue
+        assert sorted(own) == [0.0] * (len(actions) - 1) + [1.0]
+        chosen = row[actions[int(own.argmax())]]
+        assert chosen == pytest.approx(max(row.values()), abs=1e-12)
+    assert len(expected) > 0
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("player", [0, 1])
+def test_it_is_a_lower_bound_of_the_best_response(game: str, player: int) -> None:
+    tree = compile_game(game)
+    gains = []
+    for name in ("uniform", "random:0", "random:1", "cfr:2", "cfr:100"):
+        model = opponent_models.load_model(name, tree)
+        response = lbr.local_best_response(tree, player, model)
+        gain = exploitability.gain(tree, response, model, player)
+        most = best_response_value(tree, model, player) - exploitability.game_value(tree, player)
+        assert gain <= most + 1e-12
+        gains.append(gain)
+    assert gains[0] > 0.3
+    assert gains[-1] < 0.1, "little is left to gain"
+
+
+def test_twins_agree() -> None:
+    """The package's own Leduc with the rules of leduc_poker, where suits are dealt."""
+    values = []
+    for name in ("leduc_poker", "python_leduc"):
+        tree = compile_game(name)
+        model = ArrayPolicy.uniform(tree)
+        response = lbr.local_best_response(tree, 0, model)
+        values.append(exploitability.expected_value(tree, response, model))
+    assert values[0] == pytest.approx(values[1], abs=1e-12)
+
+
+def test_other_games_are_refused() -> None:
+    with pytest.raises(ValueError, match="must know which actions fold and call"):
+        lbr.local_best_response("matrix_rps", 0, ArrayPolicy.uniform(compile_game("matrix_rps")))
