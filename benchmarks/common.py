@@ -1,12 +1,9 @@
-"""What the benchmarks share: timing in interleaved rounds, and reports."""
+"""What the benchmarks share: timing in interleaved rounds."""
 
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
-
-from spiel_dl.io import tensor_files
-from spiel_dl.io.run_directory import write_json
 
 OURS = "spiel_dl"
 
@@ -53,25 +50,3 @@ def compare(
             name: statistics.median(r[name] / r[OURS] for r in seconds) for name in contestants
         },
     }
-
-
-def describe_run(environment: dict[str, Any]) -> str:
-    """The line of a report that says what was run, when, and on which code."""
-    command, started = environment["command"], environment["started"]
-    return f"`{command}`, {started}, commit {environment['git_commit']}\n"
-
-
-def describe_machine(environment: dict[str, Any], used: str) -> str:
-    """Processor, platform and versions; `used` says what of the machine was used."""
-    versions = ", ".join(f"{n} {v}" for n, v in environment["versions"].items() if v)
-    return (
-        f"{environment['processor']}, {environment['cores']} cores, {used}; "
-        f"{environment['platform']}; Python {environment['python']}; {versions}"
-    )
-
-
-def write_report(path: str, results: dict[str, Any], report: str) -> None:
-    """Writes the results to `path`.json and the report to `path`.md."""
-    write_json(f"{path}.json", results)
-    with tensor_files.atomic_path(f"{path}.md") as temporary:
-        temporary.write_text(report, encoding="utf-8")

@@ -22,6 +22,7 @@ from open_spiel.python import observation
 
 import spiel_dl.games  # noqa: F401 - registers the games
 from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.io import reports
 from spiel_dl.io.run_directory import describe_environment
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
@@ -125,10 +126,10 @@ def measure(ours: str, theirs: str) -> dict[str, Any]:
 
 def report(results: dict[str, Any]) -> str:
     """The whole report in Markdown."""
-    machine = common.describe_machine(results["environment"], f"{results['threads']} threads used")
+    machine = reports.describe_machine(results["environment"], f"{results['threads']} threads used")
     lines = [
         "# Environments beside OpenSpiel's games\n",
-        common.describe_run(results["environment"]),
+        reports.describe_run(results["environment"]),
         f"{machine}. Device of ours: {results['device']}, {results['batch_size']:,} games at once; "
         "OpenSpiel: one game, one thread, stepped from Python. Random legal actions; a step is one "
         "player's action, chance included, after which both players' information state tensors "
@@ -164,7 +165,7 @@ def main(argv: Sequence[str]) -> None:
         "games": {name: measure(*strings) for name, strings in GAMES.items()},
     }
     results["seconds"] = time.perf_counter() - begin
-    common.write_report(f"{_OUTPUT.value}/environments", results, report(results))
+    reports.write_report(f"{_OUTPUT.value}/environments", results, report(results))
     print(report(results))
 
 

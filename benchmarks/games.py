@@ -13,12 +13,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import common
 import pyspiel
 import torch
 from absl import app, flags
 
 import spiel_dl.games  # noqa: F401 - registers the games
+from spiel_dl.io import reports
 from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.tree import GameTree, from_openspiel
 
@@ -104,8 +104,8 @@ def report(results: dict[str, Any]) -> str:
     return "\n".join(
         [
             "# Games through OpenSpiel's interface, and as trees\n",
-            common.describe_run(results["environment"]),
-            f"{common.describe_machine(results['environment'], 'one thread used')}. Medians over "
+            reports.describe_run(results["environment"]),
+            f"{reports.describe_machine(results['environment'], 'one thread used')}. Medians over "
             f"{results['episodes']} random games; trees once each.\n",
             "## One step (apply, legal actions, information state string), one clone\n",
             "| game | step, µs | C++ twin's, µs | clone, µs | C++ twin's, µs |",
@@ -131,7 +131,7 @@ def main(argv: Sequence[str]) -> None:
         "adapter": {n: [time_adapter(g) for g in pair] for n, pair in GAMES.items()},
         "trees": {name: time_tree(name, walks) for name, walks in TREES.items()},
     }
-    common.write_report(f"{_OUTPUT.value}/games", results, report(results))
+    reports.write_report(f"{_OUTPUT.value}/games", results, report(results))
     print(report(results))
 
 

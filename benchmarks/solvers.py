@@ -26,6 +26,7 @@ from absl import app, flags
 from LiteEFG.baselines import CFRplus
 
 from spiel_dl.algorithms import cfr, exploitability
+from spiel_dl.io import reports
 from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.tree import GameTree
 
@@ -172,8 +173,8 @@ def report(results: dict[str, Any]) -> str:
     return "\n".join(
         [
             "# Solvers beside their peers\n",
-            common.describe_run(environment),
-            f"{common.describe_machine(environment, 'one thread used')}, "
+            reports.describe_run(environment),
+            f"{reports.describe_machine(environment, 'one thread used')}, "
             f"LiteEFG {results['liteefg_version']}. Medians of {results['rounds']} rounds; ratios "
             f"within a round. Wall-clock of the whole run: {results['seconds']:.0f} s.",
             table(
@@ -230,7 +231,7 @@ def main(argv: Sequence[str]) -> None:
     results["growth"] = measure_growth()
     results["start"] = measure_start()
     results["seconds"] = time.perf_counter() - begin
-    common.write_report(f"{_OUTPUT.value}/solvers", results, report(results))
+    reports.write_report(f"{_OUTPUT.value}/solvers", results, report(results))
     print(report(results))
 
 

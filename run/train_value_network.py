@@ -4,7 +4,6 @@ Example:
   python run/train_value_network.py --data=runs/data/goofspiel_5 --run_dir=runs/network/goofspiel_5
 """
 
-import dataclasses
 import sys
 from collections.abc import Sequence
 
@@ -14,13 +13,15 @@ from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.validation import ERROR_TITLES, UNNORMALISED
 
 _DEFAULT = training.TrainingConfig()
 _DATA = flags.DEFINE_string("data", None, "Directory of the dataset.", required=True)
 _RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory.", required=True)
 _RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
-_LAYERS = flags.DEFINE_integer("num_layers", 5, "Hidden layers.", lower_bound=1)
-_UNITS = flags.DEFINE_integer("num_units", 400, "Units in a hidden layer.", lower_bound=1)
+_NETWORK = flags.DEFINE_string("network", None, "Start from this network's parameters.")
+_LAYERS = flags.DEFINE_integer("num_layers", 5, "Hidden layers of a new network.", lower_bound=1)
+_UNITS = flags.DEFINE_integer("num_units", 400, "Units in each of them.", lower_bound=1)
 _EPOCHS = flags.DEFINE_integer("num_epochs", _DEFAULT.num_epochs, "Epochs.", lower_bound=1)
 _BATCH = flags.DEFINE_integer("batch_size", _DEFAULT.batch_size, "Samples.", lower_bound=1)
 _RATE = flags.DEFINE_float("learning_rate", _DEFAULT.learning_rate, "Of the first step.")
@@ -31,10 +32,16 @@ _LOSS = flags.DEFINE_enum("loss", _DEFAULT.loss, training.LOSSES, "What is minim
 _SHARE = flags.DEFINE_float(
     "validation_share", _DEFAULT.validation_share, "Share of the trunk strategies set apart."
 )
+_MAX_STRATEGIES = flags.DEFINE_integer(
+    "max_strategies", None, "Trunk strategies to train on. Default: all that are not set apart."
+)
+_LEFT_OUT = flags.DEFINE_multi_integer(
+    "left_out_state", [], "A leaf public state to leave out of training; may be repeated."
+)
 _KEPT = flags.DEFINE_integer(
     "networks_per_decade", _DEFAULT.networks_per_decade, "Networks kept per factor of 10 in steps."
 )
-_SEED = flags.DEFINE_integer("seed", 0, "Seed of parameters, split and batches.", lower_bound=0)
+_SEED = flags.DEFINE_integer("seed", 0, "Seed of parameters and batches.", lower_bound=0)
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device, such as cpu or cuda.")
 
 
@@ -52,19 +59,25 @@ def main(argv: Sequence[str]) -> None:
             loss=_LOSS.value,
             validation_share=_SHARE.value,
             seed=_SEED.value,
+            max_strategies=_MAX_STRATEGIES.value,
+            left_out_states=tuple(_LEFT_OUT.value),
             networks_per_decade=_KEPT.value,
         )
-        network = PositionalNetwork(
-            _LAYERS.value, _UNITS.value, seed=_SEED.value, device=_DEVICE.value
-        )
+        if _NETWORK.value:
+            network = PositionalNetwork.load(_NETWORK.value, _DEVICE.value)
+        else:
+            network = PositionalNetwork(
+                _LAYERS.value, _UNITS.value, seed=_SEED.value, device=_DEVICE.value
+            )
         network.bind(dataset.trunk.leaves)
         directory = RunDirectory(
             _RUN_DIR.value,
             {
                 "data": _DATA.value,
                 "num_strategies": dataset.num_strategies,
+                "started_from": _NETWORK.value,
                 "network": network.header(),
-                "training": dataclasses.asdict(config),
+                "training": config.to_json(),
             },
             resume=_RESUME.value,
         )
@@ -75,9 +88,10 @@ def main(argv: Sequence[str]) -> None:
     print(f"depth limit                 {dataset.trunk.depth_limit}")
     print(f"samples, validation's too   {dataset.num_samples:,}")
     print(f"steps                       {last['step']:,}")
-    print(f"validation Huber            {last['huber']:.3e}")
-    print(f"validation L1 (mean)        {last['l1']:.3e}")
-    print(f"validation L-infinity       {last['linf']:.3e}")
+    print("validation errors           at ranges of sum 1    unnormalised")
+    for name, title in ERROR_TITLES.items():
+        error, unnormalised = last[name], last[UNNORMALISED + name]
+        print(f"  {title:<25} {error:<21.3e} {unnormalised:.3e}")
     print(f"network                     {directory.path / training.NETWORK_FILE}")
 
 

@@ -13,13 +13,15 @@ With alternating updates, steps 1 and 2 are done once per player, each time with
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.trunk import cut
-from spiel_dl.value_functions.base import ValueFunction
+from spiel_dl.value_functions.base import ValueFunction, Values
 
 
 class DLCFRSolver:
@@ -104,3 +106,23 @@ class DLCFRSolver:
         for player in (0, 1):
             whole[player][self.trunk.sequences[player]] = strategies[player]
         return ArrayPolicy(tree, (whole[0], whole[1]))
+
+
+def asked_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
+    """The ranges with which a solver begins some of its iterations.
+
+    Args:
+      solver: a fresh solver; it is left before the last of these iterations.
+      iterations: numbers of iterations from 1 on, increasing.
+
+    Returns:
+      For each player, float64 [n, L_p]: its reach of its leaf infosets, a row per iteration.
+    """
+    rows = []
+    sequences = solver.trunk.leaves.sequences
+    for iteration in iterations:
+        solver.run(iteration - 1 - solver.iteration)
+        plans = [learner.realization for learner in solver.minimizer.learners]
+        rows.append((plans[0][sequences[0]], plans[1][sequences[1]]))
+    range_0, range_1 = (np.stack(column) for column in zip(*rows, strict=True))
+    return range_0, range_1

@@ -5,15 +5,18 @@ Killed at any moment, a resumed run ends with the same policy, to the last bit.
 
 from __future__ import annotations
 
+import dataclasses
 import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import tqdm
 
 from spiel_dl.algorithms.array_policy import ArrayPolicy
-from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.io import plots
 from spiel_dl.io.run_directory import RunDirectory, log_spaced_steps
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
 
 POLICY_FILE = "average_policy.safetensors"
 PLOT_FILE = "exploitability.png"
@@ -22,26 +25,69 @@ _SECONDS_PER_STRETCH = 0.2
 _SECONDS_PER_CHECKPOINT = 60.0
 
 
+class Solver(Protocol):
+    """What can be run: a `CFRSolver`, a `DLCFRSolver`, or whatever else looks like them."""
+
+    minimizer: RegretMinimizer
+
+    @property
+    def iteration(self) -> int:
+        """Number of iterations done."""
+
+    def run(self, num_iterations: int) -> None:
+        """Many iterations."""
+
+    def average_policy(self) -> ArrayPolicy:
+        """A copy of the average policy."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """How the average policy of a run is judged.
+
+    Attributes:
+      measure: from a policy to metrics.
+      metric: the name of the one that the picture and the progress bar show.
+      title: what the picture calls it.
+    """
+
+    measure: Callable[[ArrayPolicy], dict[str, float]]
+    metric: str
+    title: str
+
+
+def _whole_game(policy: ArrayPolicy) -> dict[str, float]:
+    value = exploitability(policy.tree, policy)
+    return {"nash_conv": 2 * value, "exploitability": value}
+
+
+# nash_conv and exploitability of the whole game, in utility units.
+WHOLE_GAME = Evaluation(_whole_game, "exploitability", "exploitability = NashConv / 2 (utility)")
+
+
 def run_solver(
-    solver: CFRSolver,
+    solver: Solver,
     directory: RunDirectory,
     num_iterations: int,
     *,
     label: str,
+    evaluation: Evaluation = WHOLE_GAME,
+    other_curves: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     points_per_decade: int = 8,
     show_progress: bool = True,
 ) -> ArrayPolicy:
     """Solves, from the directory's checkpoint if it has one.
 
     Writes to the directory: a line of metrics at log-spaced iterations (iteration, solving_seconds,
-    nash_conv and exploitability of the average policy, in utility units), checkpoints, the average
-    policy, and a picture of exploitability.
+    and those of the evaluation), checkpoints, the average policy, and a picture.
 
     Args:
       solver: a fresh solver.
       directory: where the run lives.
       num_iterations: how many iterations to have done at the end.
       label: the solver's name in the picture.
+      evaluation: how to judge the average policy.
+      other_curves: for the picture, from label to metrics of other runs with this evaluation.
       points_per_decade: how many metrics per factor of 10 in iterations.
       show_progress: show a progress bar on standard error.
 
@@ -66,26 +112,23 @@ def run_solver(
             if target <= solver.iteration:
                 continue
             seconds = _solve_to(solver, directory, target, seconds, progress)
-            value = exploitability(solver.tree, solver.average_policy())
+            measured = evaluation.measure(solver.average_policy())
             directory.append_metrics(
-                {
-                    "iteration": solver.iteration,
-                    "solving_seconds": seconds,
-                    "nash_conv": 2 * value,
-                    "exploitability": value,
-                }
+                {"iteration": solver.iteration, "solving_seconds": seconds, **measured}
             )
             _save(solver, directory, seconds)
-            progress.set_postfix(exploitability=f"{value:.2e}")
+            progress.set_postfix({evaluation.metric: f"{measured[evaluation.metric]:.2e}"})
     policy = solver.average_policy()
     policy.save(directory.path / POLICY_FILE)
-    curves = {label: directory.read_metrics()}
-    plots.plot_exploitability(directory.path / PLOT_FILE, curves, str(solver.game))
+    curves = {label: directory.read_metrics(), **(other_curves or {})}
+    plots.plot_convergence(
+        directory.path / PLOT_FILE, curves, _game(solver), evaluation.metric, evaluation.title
+    )
     return policy
 
 
 def _solve_to(
-    solver: CFRSolver, directory: RunDirectory, target: int, seconds: float, progress: tqdm.tqdm
+    solver: Solver, directory: RunDirectory, target: int, seconds: float, progress: tqdm.tqdm
 ) -> float:
     """Solves up to an iteration, with a checkpoint now and then; returns seconds of solving."""
     stretch, unsaved = 1, 0.0
@@ -105,22 +148,26 @@ def _solve_to(
     return seconds
 
 
-def _save(solver: CFRSolver, directory: RunDirectory, seconds: float) -> None:
-    header = {"kind": "solver", "game": str(solver.game), "solving_seconds": seconds}
+def _game(solver: Solver) -> str:
+    return str(solver.average_policy().tree.game)
+
+
+def _save(solver: Solver, directory: RunDirectory, seconds: float) -> None:
+    header = {"kind": "solver", "game": _game(solver), "solving_seconds": seconds}
     directory.save_checkpoint(solver.minimizer.state(), header)
 
 
-def _restore(solver: CFRSolver, directory: RunDirectory, num_iterations: int) -> float:
+def _restore(solver: Solver, directory: RunDirectory, num_iterations: int) -> float:
     """Goes back to the newest checkpoint; returns seconds of solving up to there."""
     checkpoint = directory.load_checkpoint()
     if checkpoint is None:
         directory.truncate_metrics("iteration", 0)
         return 0.0
     arrays, header = checkpoint
-    if header.get("game") != str(solver.game):
+    if header.get("game") != _game(solver):
         raise ValueError(
             f"{directory.checkpoint_path} is a checkpoint of {header.get('game')}, "
-            f"not of {solver.game}"
+            f"not of {_game(solver)}"
         )
     solver.minimizer.load_state(arrays)
     if solver.iteration > num_iterations:

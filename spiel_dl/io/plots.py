@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,38 +11,114 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from spiel_dl.io.tensor_files import atomic_path
 
+Rows = Sequence[Mapping[str, Any]]
+_LINE: dict[str, Any] = {"marker": "o", "markersize": 3, "linewidth": 1.2}
+_COLUMNS = 4
 
-def plot_exploitability(
-    path: str | os.PathLike[str], curves: Mapping[str, Sequence[Mapping[str, Any]]], title: str
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """One pair of axes: which entry of a row is drawn against which.
+
+    Attributes:
+      x: the entry on the x-axis.
+      y: the entry on the y-axis.
+      x_title: what to call x.
+      y_title: what to call y.
+      x_scale: "log" or "linear".
+      y_scale: "log" or "linear". Entries that a logarithmic axis cannot show make it linear.
+    """
+
+    x: str
+    y: str
+    x_title: str
+    y_title: str
+    x_scale: str = "log"
+    y_scale: str = "log"
+
+
+def plot_convergence(
+    path: str | os.PathLike[str],
+    curves: Mapping[str, Rows],
+    title: str,
+    metric: str,
+    metric_title: str,
 ) -> None:
-    """Draws exploitability against iterations and against seconds, as a PNG.
+    """Draws a metric against iterations and against seconds, as a PNG.
 
     Args:
       path: where to write it.
-      curves: from label to metrics with `iteration`, `solving_seconds` and `exploitability`.
+      curves: from label to metrics with `iteration`, `solving_seconds` and the metric.
       title: the complete game string.
+      metric: the metric's name.
+      metric_title: what to call it.
     """
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
-    for label, metrics in curves.items():
-        exploitability = [line["exploitability"] for line in metrics]
-        style = {"label": label, "marker": "o", "markersize": 3, "linewidth": 1.2}
-        left.plot([line["iteration"] for line in metrics], exploitability, **style)
-        right.plot([line["solving_seconds"] for line in metrics], exploitability, **style)
-    left.set_xlabel("iterations")
-    left.set_ylabel("exploitability = NashConv / 2 (utility)")
-    right.set_xlabel("seconds of solving, evaluation not counted")
-    # A game that is solved from the start has no exploitability to put on a logarithmic axis.
-    positive = all(line["exploitability"] > 0 for metrics in curves.values() for line in metrics)
-    for axes in (left, right):
-        axes.set_xscale("log")
-        axes.set_yscale("log" if positive else "linear")
-        axes.grid(visible=True, which="major", alpha=0.3)
-    left.legend(frameon=False)
+    panels = [
+        Panel("iteration", metric, "iterations", metric_title),
+        Panel("solving_seconds", metric, "seconds of solving, evaluation not counted", ""),
+    ]
+    plot_panels(path, panels, curves, title)
+
+
+def plot_panels(
+    path: str | os.PathLike[str],
+    panels: Sequence[Panel],
+    groups: Mapping[str, Rows],
+    title: str,
+    *,
+    levels: Mapping[str, Mapping[str, float]] | None = None,
+    joined: bool = True,
+) -> None:
+    """Draws groups of rows in several panels, as a PNG.
+
+    Args:
+      path: where to write it.
+      panels: what to draw against what.
+      groups: from label to rows that have the panels' entries.
+      title: the complete game string, and what else is to be said.
+      levels: from label to values by names of y-entries: dashed horizontal lines.
+      joined: join the points of a group by lines.
+    """
+    columns = min(len(panels), _COLUMNS)
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(max(5.0, 4.2 * columns), 4.2 * rows), layout="constrained")
+    all_axes = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+    for axes, panel in zip(all_axes, panels, strict=False):
+        _draw(axes, panel, groups, levels or {}, joined)
+    for axes in all_axes[len(panels) :]:
+        axes.set_visible(False)
+    all_axes[0].legend(frameon=False)
     figure.suptitle(title, fontsize=9, wrap=True)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=120)
+
+
+def _draw(
+    axes: Axes,
+    panel: Panel,
+    groups: Mapping[str, Rows],
+    levels: Mapping[str, Mapping[str, float]],
+    joined: bool,
+) -> None:
+    for label, rows in groups.items():
+        style = _LINE if joined else {**_LINE, "linewidth": 0.0}
+        axes.plot([r[panel.x] for r in rows], [r[panel.y] for r in rows], label=label, **style)
+    for number, (label, values) in enumerate(levels.items()):
+        if panel.y in values:
+            color = f"C{len(groups) + number}"
+            axes.axhline(values[panel.y], label=label, color=color, linestyle="--", linewidth=1.2)
+    drawn = [row for rows in groups.values() for row in rows] + list(levels.values())
+    for name, scale, set_scale in (
+        (panel.x, panel.x_scale, axes.set_xscale),
+        (panel.y, panel.y_scale, axes.set_yscale),
+    ):
+        # A game that is solved from the start has no exploitability to put on a logarithmic axis.
+        set_scale(scale if all(row.get(name, 1) > 0 for row in drawn) else "linear")
+    axes.set_xlabel(panel.x_title)
+    axes.set_ylabel(panel.y_title)
+    axes.grid(visible=True, which="major", alpha=0.3)

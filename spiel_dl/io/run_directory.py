@@ -3,6 +3,7 @@
 config.json        what was asked for
 environment.jsonl  one line per start: command, time, git commit, versions, hardware
 metrics.jsonl      one JSON object a line
+events.out.*       the same numbers for TensorBoard (tensorboard --logdir=PATH), a file per start
 checkpoint.safetensors, and whatever else the run saves
 """
 
@@ -16,13 +17,17 @@ import platform
 import shlex
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spiel_dl.io import tensor_files
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
 
 _PACKAGES = ("spiel_dl", "open_spiel", "numpy", "scipy", "numba", "torch")
 
@@ -50,6 +55,9 @@ class RunDirectory:
           TypeError: if JSON cannot hold the config. Nothing has been written then.
         """
         self.path = Path(path)
+        self._step_name: str | None = None
+        self._last_step = 0
+        self._events: SummaryWriter | None = None
         config_path = self.path / "config.json"
         wanted = json.loads(json.dumps(dict(config)))
         if self.path.exists() and not self.path.is_dir():
@@ -79,8 +87,19 @@ class RunDirectory:
         return self.path / "checkpoint.safetensors"
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
-        """Appends one line of metrics."""
+        """Appends one line of metrics.
+
+        Its numbers go to TensorBoard too, if `truncate_metrics` has said which of them is the step.
+        """
         _append_json_line(self.metrics_path, metrics)
+        if self._step_name is None:
+            return
+        if self._events is None:
+            self._events = self._open_events()
+        for name, value in metrics.items():
+            if isinstance(value, int | float) and name != self._step_name:
+                self._events.add_scalar(name, value, metrics[self._step_name])
+        self._events.flush()
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """All complete lines of metrics."""
@@ -91,7 +110,15 @@ class RunDirectory:
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def truncate_metrics(self, step_name: str, last_step: int) -> None:
-        """Drops the metrics of steps after `last_step`, and half a line if there is one."""
+        """Drops the metrics of steps after `last_step`, and half a line if there is one.
+
+        TensorBoard will not show the dropped ones once the next line has been appended.
+
+        Args:
+          step_name: the metric, an integer, that counts steps in this run.
+          last_step: the last step to keep.
+        """
+        self._step_name, self._last_step = step_name, last_step
         kept = [line for line in self.read_metrics() if line[step_name] <= last_step]
         with tensor_files.atomic_path(self.metrics_path) as temporary:
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
@@ -105,6 +132,17 @@ class RunDirectory:
         if not self.checkpoint_path.exists():
             return None
         return tensor_files.load(self.checkpoint_path)
+
+    def _open_events(self) -> SummaryWriter:
+        # TensorBoard and torch take seconds to import, and most programs write no metrics.
+        from torch.utils.tensorboard import SummaryWriter
+
+        is_resumed = any(self.path.glob("events.out.*"))
+        purge_step = self._last_step + 1 if is_resumed else None
+        events = SummaryWriter(str(self.path), purge_step=purge_step)
+        # Otherwise its thread and its file would stay until the program ends.
+        weakref.finalize(self, events.close)
+        return events
 
     def _leftovers(self) -> list[Path]:
         """Unfinished files of a killed run."""

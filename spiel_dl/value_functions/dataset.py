@@ -19,7 +19,7 @@ import functools
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +31,15 @@ from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.sequence_form import Treeplex
 from spiel_dl.tree.trunk import LeafSet, Trunk, cut
 from spiel_dl.value_functions.base import Values, normalize_ranges
 from spiel_dl.value_functions.exact import ExactValue
+from spiel_dl.value_functions.random_strategies import random_strategy
 
 # Like the built-in `map`: applies a function to shard numbers, in any order, here or elsewhere.
 MapFunction = Callable[[Callable[[int], None], Iterable[int]], Iterable[None]]
-_CONCENTRATIONS = (0.1, 10.0)
-_IMPURITIES = (1e-3, 1e-1)
 _KIND = "value_shard"
+_ARRAYS = ("range_0", "range_1", "mass_0", "mass_1", "cfv_0", "cfv_1", "gap")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +106,8 @@ class Dataset:
     Attributes:
       trunk: the trunk.
       ranges: for each player, float32 [n, L_p], summing to 1 in each leaf public state.
+      masses: for each player, float32 [n, P], what its ranges summed to before they were scaled. A
+        cfv at the ranges before is the one kept here times the opponent's mass.
       cfvs: for each player, float32 [n, L_p], the values at these ranges, in its utility.
       gaps: float32 [n], the largest gap among a strategy's subgames, in utility units: how far its
         values, weighted by the ranges, may be from optimal. See `ExactValue`.
@@ -114,18 +115,24 @@ class Dataset:
 
     trunk: Trunk
     ranges: Values
+    masses: Values
     cfvs: Values
     gaps: np.ndarray
 
     def __post_init__(self) -> None:
         leaves = self.trunk.leaves
         for player in (0, 1):
-            expected = (len(self.ranges[0]), leaves.num_infosets(player))
-            for name, array in (("ranges", self.ranges), ("cfvs", self.cfvs)):
-                if array[player].shape != expected or not np.isfinite(array[player]).all():
+            num_infosets = leaves.num_infosets(player)
+            for name, array, width in (
+                ("ranges", self.ranges[player], num_infosets),
+                ("masses", self.masses[player], leaves.num_public_states),
+                ("cfvs", self.cfvs[player], num_infosets),
+            ):
+                expected = (self.num_strategies, width)
+                if array.shape != expected or not np.isfinite(array).all():
                     raise ValueError(
                         f"{name}[{player}] must be finite numbers of shape {expected}; got shape "
-                        f"{array[player].shape}; make the dataset again"
+                        f"{array.shape}; make the dataset again"
                     )
 
     @property
@@ -139,29 +146,63 @@ class Dataset:
         return self.num_strategies * self.trunk.leaves.num_public_states
 
     @staticmethod
-    def load(directory: str | os.PathLike[str]) -> Dataset:
-        """All shards of a dataset, ordered by name.
+    def load(directory: str | os.PathLike[str], names: Iterable[str] = ("*",)) -> Dataset:
+        """The shards of a dataset, ordered by name.
+
+        Args:
+          directory: where the dataset lives.
+          names: of the shards, or patterns of them, as for `Path.glob`.
 
         Raises:
-          ValueError: if the directory holds no dataset, no shards, or shards of something else.
+          ValueError: if the directory holds no dataset, no such shards, or shards of something
+            else.
         """
         config = DatasetConfig.read(directory)
-        paths = sorted(Path(directory).glob("*.safetensors"))
+        patterns = [f"{name}.safetensors" for name in names]
+        paths = sorted({path for pattern in patterns for path in Path(directory).glob(pattern)})
         if not paths:
-            raise ValueError(f"{directory} has no shards yet; make some with run/generate_data.py")
+            raise ValueError(
+                f"{directory} has no shards yet called {patterns}; make some with "
+                "run/generate_data.py"
+            )
         trunk = _trunk(config.game, config.depth_limit)
         shards = []
         for path in paths:
             arrays, header = tensor_files.load(path)
             if header != _header(config):
                 raise ValueError(f"{path} is no shard of {_header(config)}, it says {header}")
+            if set(arrays) != set(_ARRAYS):
+                raise ValueError(
+                    f"{path} holds {sorted(arrays)}, not {sorted(_ARRAYS)}; make it again"
+                )
             shards.append(arrays)
-        columns = {name: np.concatenate([shard[name] for shard in shards]) for name in shards[0]}
+        return Dataset._concatenate(trunk, shards)
+
+    @staticmethod
+    def join(datasets: Sequence[Dataset]) -> Dataset:
+        """All trunk strategies of several datasets of one game and depth limit, in their order."""
+        arrays = [dataset.to_arrays() for dataset in datasets]
+        return Dataset._concatenate(datasets[0].trunk, arrays)
+
+    @staticmethod
+    def _concatenate(trunk: Trunk, parts: Sequence[dict[str, np.ndarray]]) -> Dataset:
+        arrays = {name: np.concatenate([part[name] for part in parts]) for name in _ARRAYS}
+        return Dataset.of_arrays(trunk, arrays)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """What `of_arrays` takes."""
+        columns = (*self.ranges, *self.masses, *self.cfvs, self.gaps)
+        return dict(zip(_ARRAYS, columns, strict=True))
+
+    @staticmethod
+    def of_arrays(trunk: Trunk, arrays: dict[str, np.ndarray]) -> Dataset:
+        """What `solve_ranges` made, as a dataset in memory."""
         return Dataset(
             trunk,
-            (columns["range_0"], columns["range_1"]),
-            (columns["cfv_0"], columns["cfv_1"]),
-            columns["gap"],
+            (arrays["range_0"], arrays["range_1"]),
+            (arrays["mass_0"], arrays["mass_1"]),
+            (arrays["cfv_0"], arrays["cfv_1"]),
+            arrays["gap"],
         )
 
 
@@ -278,18 +319,16 @@ def thread_map(num_workers: int) -> MapFunction:
 def random_trunk_strategies(trunk: Trunk, config: DatasetConfig, index: int) -> Values:
     """The random trunk strategy of a number, for both players.
 
-    In each infoset one of three: a pure action; a mixture of a pure action, and of a Dirichlet one
-    with a log-uniform small weight; or a Dirichlet one with a log-uniform concentration.
-
     Returns:
-      For each player, float64 [S_p], a behaviour strategy of the trunk's sequence form.
+      For each player, float64 [S_p], a behaviour strategy of the trunk's sequence form, as
+      `random_strategy` makes it.
     """
     generator = np.random.default_rng([config.seed, index])
     shares = (config.pure_share, config.near_pure_share)
     treeplexes = trunk.sequence_form.treeplexes
     return (
-        _random_strategy(generator, treeplexes[0], shares),
-        _random_strategy(generator, treeplexes[1], shares),
+        random_strategy(generator, treeplexes[0], *shares),
+        random_strategy(generator, treeplexes[1], *shares),
     )
 
 
@@ -304,15 +343,19 @@ def solve_ranges(leaves: LeafSet, ranges: Values, config: DatasetConfig) -> dict
     """The arrays of a shard, from ranges (float [n, L_p]) of any scale.
 
     Returns:
-      range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], and gap, float32 [n], as in `Dataset`.
-      The values are those at exactly these float32 ranges.
+      range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], mass_0 and mass_1, float32 [n, P], and
+      gap, float32 [n], as in `Dataset`. The values are those at exactly these float32 ranges.
 
     Raises:
       ValueError: if the config's iterations or tolerance are not positive.
     """
     solver = ExactValue(config.tolerance, config.max_iterations)
     solver.bind(leaves)
-    scaled = [normalize_ranges(leaves, p, ranges[p])[0].astype(np.float32) for p in (0, 1)]
+    scaled, masses = [], []
+    for player in (0, 1):
+        normalised, mass = normalize_ranges(leaves, player, ranges[player])
+        scaled.append(normalised.astype(np.float32))
+        masses.append(mass.astype(np.float32))
     values, gaps = [], []
     for range_0, range_1 in zip(*scaled, strict=True):
         values.append(solver.evaluate(range_0.astype(np.float64), range_1.astype(np.float64)))
@@ -321,6 +364,8 @@ def solve_ranges(leaves: LeafSet, ranges: Values, config: DatasetConfig) -> dict
     return {
         "range_0": scaled[0],
         "range_1": scaled[1],
+        "mass_0": masses[0],
+        "mass_1": masses[1],
         "cfv_0": cfv_0,
         "cfv_1": cfv_1,
         "gap": np.array(gaps, np.float32),
@@ -330,40 +375,6 @@ def solve_ranges(leaves: LeafSet, ranges: Values, config: DatasetConfig) -> dict
 def _write(path: Path, config: DatasetConfig, ranges: Values) -> None:
     leaves = _trunk(config.game, config.depth_limit).leaves
     tensor_files.save(path, solve_ranges(leaves, ranges, config), _header(config))
-
-
-def _random_strategy(
-    generator: np.random.Generator, treeplex: Treeplex, shares: tuple[float, float]
-) -> np.ndarray:
-    """One player's part of `random_trunk_strategies`."""
-    roots, sizes = treeplex.num_root_sequences, treeplex.num_actions
-    num_infosets = treeplex.num_infosets
-    concentration = _log_uniform(generator, _CONCENTRATIONS, num_infosets)
-    # Normalised gamma variates are Dirichlet.
-    gammas = np.zeros(treeplex.num_sequences)
-    gammas[roots:] = generator.standard_gamma(np.repeat(concentration, sizes))
-    strategy = gammas / np.concatenate(
-        [np.ones(roots), np.repeat(treeplex.sum_per_infoset(gammas), sizes)]
-    )
-    kind = generator.random(num_infosets)
-    weight = np.where(
-        kind < shares[0],
-        0.0,
-        np.where(kind < sum(shares), _log_uniform(generator, _IMPURITIES, num_infosets), 1.0),
-    )
-    pure = np.zeros(treeplex.num_sequences)
-    choice = np.floor(generator.random(num_infosets) * sizes).astype(np.int64)
-    pure[treeplex.first_sequence + choice] = 1.0
-    weights = np.concatenate([np.zeros(roots), np.repeat(weight, sizes)])
-    mixed = weights * strategy + (1 - weights) * pure
-    mixed[:roots] = 1.0
-    return mixed
-
-
-def _log_uniform(
-    generator: np.random.Generator, bounds: tuple[float, float], size: int
-) -> np.ndarray:
-    return np.exp(generator.uniform(np.log(bounds[0]), np.log(bounds[1]), size))
 
 
 @functools.lru_cache(maxsize=4)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from spiel_dl.solvers.best_response import best_response
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, RegretMinimizer, Weighting
+from spiel_dl.solvers.regret_minimization import (
+    PREDICTIVE_CFR_PLUS,
+    RegretMinimizer,
+    Weighting,
+)
 from spiel_dl.tree.trunk import LeafSet
 from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
 
@@ -28,7 +32,7 @@ class ExactValue(ValueFunction):
         tolerance: float = 1e-4,
         max_iterations: int = 10_000,
         *,
-        weighting: Weighting = CFR_PLUS,
+        weighting: Weighting = PREDICTIVE_CFR_PLUS,
         stretch: int = 100,
         num_threads: int = 1,
     ):
@@ -37,7 +41,8 @@ class ExactValue(ValueFunction):
         Args:
           tolerance: stop once all gaps are at most this, in utility units.
           max_iterations: stop at the latest after so many iterations.
-          weighting: the variant of CFR.
+          weighting: the variant of CFR. Predictive CFR+ needs a third of the iterations of CFR+
+            in Goofspiel's subgames, and as many in Leduc's.
           stretch: iterations between two looks at the gaps.
           num_threads: threads per iteration.
 

@@ -2,12 +2,13 @@
 
 Kovařík et al. (2021), "Experimental Setup" and "Main Experiments". One sample is a leaf public
 state of one trunk strategy. The loss looks at possible positions only. Trunk strategies, not
-samples, are set apart for validation: samples of one strategy resemble each other.
+samples, are set apart for validation: samples of one strategy resemble each other. Leaf public
+states may be left out of training, to see what the network makes of states that it never saw.
 
 The run directory holds one line of metrics and one network per log-spaced step, one line of metrics
-per epoch, a checkpoint of the last complete epoch, and in the end the trained network. Batches and
-learning rates follow from the seed and the step, so a run that was killed and resumed ends, on a
-CPU, with the same parameters.
+at the end of every epoch (or every few), the checkpoint of the last of these, and in the end the
+trained network. Batches and learning rates follow from the seed and the step, so a run that was
+killed and resumed ends, on a CPU, with the same parameters.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ import tqdm
 from spiel_dl.io.run_directory import RunDirectory, log_spaced_steps
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.validation import Samples, validation_errors
 
 LOSSES = ("huber", "l1", "l2")
 NETWORK_FILE = "network.safetensors"
-_VALIDATION_BATCH = 4096
+LEFT_OUT = "left_out_"
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
@@ -44,7 +46,13 @@ class TrainingConfig:
       loss: "huber" (quadratic up to an error of 1 utility unit, linear beyond), "l1" or "l2", the
         mean over all possible positions of a batch.
       validation_share: share of the trunk strategies that is set apart.
-      seed: of this split and of the batches.
+      max_strategies: train on the first so many of the strategies that are not set apart; None
+        means all. What is set apart stays the same.
+      left_out_states: leaf public states, as positions in the trunk's `leaves`, to leave out of
+        training and of the validation errors; they get validation errors of their own.
+      epochs_per_validation: epochs between two lines of metrics and their checkpoints.
+      split_seed: of what is set apart.
+      seed: of the batches.
       networks_per_decade: networks to keep per factor of 10 in steps; 0 keeps none.
     """
 
@@ -54,17 +62,22 @@ class TrainingConfig:
     final_learning_rate: float = 1e-5
     loss: str = "huber"
     validation_share: float = 0.1
+    max_strategies: int | None = None
+    left_out_states: tuple[int, ...] = ()
+    epochs_per_validation: int = 1
+    split_seed: int = 0
     seed: int = 0
     networks_per_decade: int = 4
 
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
             raise ValueError(f"loss={self.loss!r} must be one of {LOSSES}")
-        if self.num_epochs < 1 or self.batch_size < 1 or self.networks_per_decade < 0:
-            raise ValueError(
-                f"num_epochs={self.num_epochs} and batch_size={self.batch_size} must be positive, "
-                f"networks_per_decade={self.networks_per_decade} must not be negative"
-            )
+        for name in ("num_epochs", "batch_size", "max_strategies", "epochs_per_validation"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise ValueError(f"{name}={number} must be positive")
+        if self.networks_per_decade < 0:
+            raise ValueError(f"networks_per_decade={self.networks_per_decade} must not be negative")
         if not 0 < self.final_learning_rate <= self.learning_rate < math.inf:
             raise ValueError(
                 f"learning_rate={self.learning_rate} must be finite and at least "
@@ -72,6 +85,10 @@ class TrainingConfig:
             )
         if not 0 < self.validation_share < 1:
             raise ValueError(f"validation_share={self.validation_share} must be between 0 and 1")
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        return {**dataclasses.asdict(self), "left_out_states": list(self.left_out_states)}
 
 
 def train(
@@ -84,10 +101,13 @@ def train(
 ) -> dict[str, Any]:
     """Trains a network, from the directory's checkpoint if it has one.
 
+    Without a checkpoint, training starts from the parameters that the network has, be they fresh or
+    those of an earlier training.
+
     Every line of metrics says: step, epoch (complete ones), seconds of training, learning_rate,
-    training_loss (mean over the steps since the last line), and the validation errors huber, l1
-    (mean absolute) and linf (largest absolute), in utility units; and the name of the network, if
-    one was kept.
+    training_loss (mean over the steps since the last line), the validation errors that
+    `validation_errors` names, those of left-out states with the prefix `left_out_` if there are
+    any, and the name of the network, if one was kept.
 
     Args:
       network: bound to the dataset's leaves; trained in place, on its device.
@@ -101,8 +121,9 @@ def train(
 
     Raises:
       ValueError: if the network was not bound to the dataset's leaves, if there are too few trunk
-        strategies for the split, if the checkpoint is of another run, or if the loss becomes NaN or
-        infinite.
+        strategies for the split or for `max_strategies`, if a left-out state is none of the leaf
+        public states or all of them are left out, if the checkpoint is of another run, or if the
+        loss becomes NaN or infinite.
     """
     run = _Run(network, dataset, directory, config)
     run.restore()
@@ -139,32 +160,6 @@ def split_strategies(
     return training, validation
 
 
-class _Samples:
-    """A dataset's samples on a device, numbered strategy by strategy."""
-
-    def __init__(self, network: PositionalNetwork, dataset: Dataset):
-        layout, device = network.layout, network.device
-        self._num_states = len(layout.input_index)
-        self._ranges = torch.from_numpy(layout.rows(*dataset.ranges)).to(device)
-        self._cfvs = torch.from_numpy(layout.rows(*dataset.cfvs)).to(device)
-        self._input_index = torch.from_numpy(layout.input_index).to(device)
-        self._output_index = torch.from_numpy(layout.output_index).to(device)
-        self._is_possible = self._output_index < len(layout.output_of_infoset)
-        self._device = device
-
-    def of_strategies(self, strategies: np.ndarray) -> np.ndarray:
-        """The samples of some trunk strategies: int64 [n * P]."""
-        return np.add.outer(strategies * self._num_states, np.arange(self._num_states)).reshape(-1)
-
-    def batch(self, samples: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Inputs, float32 [b, D]; targets, float32 [b, Q]; possible positions, bool [b, Q]."""
-        strategy, state = np.divmod(samples, self._num_states)
-        row = torch.from_numpy(strategy).to(self._device)[:, None]
-        states = torch.from_numpy(state).to(self._device)
-        inputs = self._ranges[row, self._input_index[states]]
-        return inputs, self._cfvs[row, self._output_index[states]], self._is_possible[states]
-
-
 class _Run:
     """One training run: what `train` goes through, epoch by epoch."""
 
@@ -178,17 +173,13 @@ class _Run:
         header = network.header()
         # Lays the leaves out again if they are those of another, equal trunk; refuses others.
         network.bind(dataset.trunk.leaves)
-        training, validation = split_strategies(
-            dataset.num_strategies, config.validation_share, config.seed
-        )
         self._network, self._directory, self._config = network, directory, config
-        self._samples = _Samples(network, dataset)
-        self._training = self._samples.of_strategies(training)
-        self._validation = self._samples.of_strategies(validation)
+        self._samples = Samples(network, dataset)
+        self._training, self._validation = _choose_samples(self._samples, dataset, config)
         self._optimizer = torch.optim.Adam(network.module.parameters(), lr=config.learning_rate)
         self._identity = {
             "network": header,
-            "training": dataclasses.asdict(config),
+            "training": config.to_json(),
             "dataset_checksum": _checksum(dataset),
         }
         self._last_checkpoint = "none, it began at step 0"
@@ -230,10 +221,15 @@ class _Run:
             progress.update()
             is_last = start + size >= len(order)
             self.epoch += is_last
-            if is_last or self.step in self._kept_steps:
+            is_due = is_last and (
+                self.epoch % self._config.epochs_per_validation == 0
+                or self.epoch == self._config.num_epochs
+            )
+            if is_due or self.step in self._kept_steps:
                 errors = self._record()
                 progress.set_postfix(epoch=self.epoch, l1=f"{errors['l1']:.2e}")
-        self._save()
+        if is_due:
+            self._save()
 
     def _take_step(self, samples: np.ndarray) -> None:
         config = self._config
@@ -281,19 +277,12 @@ class _Run:
         return errors
 
     def _validation_errors(self) -> dict[str, float]:
-        """Errors over all possible positions of all validation samples, in utility units."""
-        huber, absolute, largest, count = 0.0, 0.0, 0.0, 0
-        for start in range(0, len(self._validation), _VALIDATION_BATCH):
-            batch = self._samples.batch(self._validation[start : start + _VALIDATION_BATCH])
-            inputs, targets, is_possible = batch
-            with torch.inference_mode():
-                error = (self._network.module(inputs) - targets)[is_possible].double().abs()
-                quadratic = error.clamp(max=1.0)
-                huber += float((quadratic * (error - 0.5 * quadratic)).sum())
-            absolute += float(error.sum())
-            largest = max(largest, float(error.max()))
-            count += len(error)
-        return {"huber": huber / count, "l1": absolute / count, "linf": largest}
+        """The errors of all groups of validation samples, by prefix and name."""
+        return {
+            prefix + name: error
+            for prefix, numbers in self._validation.items()
+            for name, error in validation_errors(self._network, self._samples, numbers).items()
+        }
 
     def _save(self) -> None:
         """Replaces the checkpoint: parameters, and Adam's moments of them."""
@@ -322,6 +311,33 @@ class _Run:
             self._optimizer.state[parameter] = state
 
 
+def _choose_samples(
+    samples: Samples, dataset: Dataset, config: TrainingConfig
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The samples to train on, and those to validate on by the prefix of their errors' names."""
+    training, validation = split_strategies(
+        dataset.num_strategies, config.validation_share, config.split_seed
+    )
+    if config.max_strategies is not None:
+        if config.max_strategies > len(training):
+            raise ValueError(
+                f"max_strategies={config.max_strategies}, but there are {len(training)} trunk "
+                "strategies to train on; make more data"
+            )
+        training = training[: config.max_strategies]
+    left_out = np.unique(np.array(config.left_out_states, np.int64))
+    seen = np.setdiff1d(np.arange(samples.num_states), left_out)
+    if len(seen) + len(left_out) != samples.num_states or not len(seen):
+        raise ValueError(
+            f"left_out_states={config.left_out_states} must be some, and not all, of the leaf "
+            f"public states 0, ..., {samples.num_states - 1}"
+        )
+    groups = {"": samples.numbers(validation, seen)}
+    if len(left_out):
+        groups[LEFT_OUT] = samples.numbers(validation, left_out)
+    return samples.numbers(training, seen), groups
+
+
 def _loss(name: str, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     if name == "huber":
         return torch.nn.functional.huber_loss(outputs, targets)
@@ -333,6 +349,6 @@ def _loss(name: str, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tens
 def _checksum(dataset: Dataset) -> int:
     """Tells datasets apart."""
     checksum = 0
-    for array in (*dataset.ranges, *dataset.cfvs):
+    for array in (*dataset.ranges, *dataset.masses, *dataset.cfvs):
         checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
     return checksum

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from spiel_dl.io.run_directory import RunDirectory, describe_environment, write_json
 
@@ -175,6 +179,46 @@ def test_later_steps_are_dropped(tmp_path: Path) -> None:
     assert directory.read_metrics() == [{"step": step, "loss": 1 / 3} for step in (1, 2, 5)]
     directory.truncate_metrics("step", 0)
     assert directory.read_metrics() == []
+
+
+def test_tensorboard_shows_the_metrics_once(tmp_path: Path) -> None:
+    """Two runs in one directory, the first one killed after its checkpoint of step 2."""
+    first = RunDirectory(tmp_path, CONFIG)
+    first.truncate_metrics("step", 0)
+    for step in (1, 2, 5, 9):
+        first.append_metrics({"step": step, "loss": 1.0 / step, "network": "a.safetensors"})
+    second = RunDirectory(tmp_path, CONFIG, resume=True)
+    second.truncate_metrics("step", 2)
+    for step in (5, 9, 12):
+        second.append_metrics({"step": step, "loss": 2.0 / step})
+    accumulator = EventAccumulator(str(tmp_path))
+    accumulator.Reload()
+    assert accumulator.Tags()["scalars"] == ["loss"]
+    shown = [(event.step, event.value) for event in accumulator.Scalars("loss")]
+    expected = [(line["step"], line["loss"]) for line in second.read_metrics()]
+    assert [step for step, _ in shown] == [1, 2, 5, 9, 12]
+    assert shown == [(step, pytest.approx(loss)) for step, loss in expected]
+
+
+def test_a_finished_directory_gives_its_thread_back(tmp_path: Path) -> None:
+    before = threading.active_count()
+    directory = RunDirectory(tmp_path, CONFIG)
+    directory.truncate_metrics("step", 0)
+    directory.append_metrics({"step": 1, "loss": 1.0})
+    assert threading.active_count() > before
+    del directory
+    gc.collect()
+    assert threading.active_count() == before
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    program = (
+        "import sys, spiel_dl.io.run_directory; print({'torch', 'tensorboard'} & {*sys.modules})"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "set()\n"
 
 
 def test_the_newest_checkpoint_is_kept(tmp_path: Path) -> None:

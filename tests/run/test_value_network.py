@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert f"{20 * shards}\n" in output
     code, output, errors = run(directory, *TRAIN, "--run_dir=network", "--num_layers=3")
     assert code == 0, errors
-    for word in ("kuhn_poker()", "1 moves", "120", "validation L1", "network.safetensors"):
+    for word in ("kuhn_poker()", "1 moves", "120", "L1 (mean)", "network.safetensors"):
         assert word in output, word
     return directory
 
@@ -44,6 +45,18 @@ def test_the_results_can_be_used(finished: Path) -> None:
     network.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
     assert (network.header()["num_layers"], network.header()["num_units"]) == (3, 8)
     assert [path.name for path in finished.rglob(".*")] == []
+
+
+def test_training_starts_from_a_network(finished: Path) -> None:
+    arguments = ("--network=network/network.safetensors", "--left_out_state=1", "--num_units=4")
+    code, _, errors = run(finished, *TRAIN, "--run_dir=again", *arguments, "--max_strategies=30")
+    assert code == 0, errors
+    again = PositionalNetwork.load(finished / "again" / "network.safetensors")
+    assert (again.header()["num_layers"], again.header()["num_units"]) == (3, 8)
+    config = json.loads((finished / "again" / "config.json").read_text())
+    assert config["started_from"] == "network/network.safetensors"
+    last = json.loads((finished / "again" / "metrics.jsonl").read_text().splitlines()[-1])
+    assert {"left_out_linf", "left_out_unnormalised_l1"} <= last.keys()
 
 
 @pytest.mark.parametrize(

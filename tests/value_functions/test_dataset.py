@@ -1,11 +1,13 @@
 """Training data: values against linear programs, strategies, files, workers and kills."""
 
 import dataclasses
+import shutil
 import time
 
 import numpy as np
 import pytest
 
+from spiel_dl.io import tensor_files
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.solvers import linear_program
 from spiel_dl.tree import DepthLimit, GameTree, cut
@@ -126,6 +128,9 @@ def test_ranges_from_elsewhere_are_added(tmp_path):
     masses = leaves.sum_by_public_state(0, ranges[0])[:, leaves.public_state_of_infoset(0)]
     np.testing.assert_allclose(after.ranges[0][:4], ranges[0] / masses, rtol=1e-6)
     np.testing.assert_array_equal(after.cfvs[0][4:], before.cfvs[0])
+    for player in (0, 1):
+        masses = leaves.sum_by_public_state(player, ranges[player])
+        np.testing.assert_allclose(after.masses[player][:4], masses, rtol=1e-6)
     for bad, message in (
         ((ranges[0], ranges[1][:, 1:]), r"ranges\[1\] must be finite numbers >= 0 of shape"),
         ((-ranges[0], ranges[1]), r"ranges\[0\]"),
@@ -165,6 +170,34 @@ def test_ranges_are_reaches():
         np.testing.assert_array_equal(ranges[player], strategies[player][1:][bids])
 
 
+def test_masses_are_reaches_of_public_states(tmp_path):
+    """Each leaf infoset's own actions are multiplied on the way up from one of its histories."""
+    config = data.DatasetConfig(GOOFSPIEL_4, DepthLimit(rounds=2), shard_size=4, tolerance=0.1)
+    dataset, _ = make(tmp_path, config)
+    trunk, leaves = dataset.trunk, dataset.trunk.leaves
+    for row in range(4):
+        strategies = data.random_trunk_strategies(trunk, config, row)
+        for player in (0, 1):
+            reach = np.zeros((leaves.num_public_states, leaves.num_infosets(player)))
+            for place, history in enumerate(leaves.histories.tolist()):
+                infoset = leaves.infoset_of_history[player, place]
+                state = leaves.public_state_of_infoset(player)[infoset]
+                reach[state, infoset] = own_reach(trunk, strategies[player], player, history)
+            np.testing.assert_allclose(dataset.masses[player][row], reach.sum(axis=1), rtol=1e-6)
+
+
+def own_reach(trunk, strategy, player, history):
+    """The product of a player's action probabilities on the way to a history."""
+    tree, reach = trunk.tree, 1.0
+    while history > 0:
+        parent = int(tree.parent[history])
+        if tree.player[parent] == player:
+            place = np.searchsorted(trunk.sequences[player][1:], tree.sequence[player, history])
+            reach *= strategy[1 + place]
+        history = parent
+    return reach
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -191,9 +224,16 @@ def test_errors(tmp_path):
         data.Dataset.load(tmp_path / "empty")
     dataset, _ = make(tmp_path / "kuhn", KUHN)
     make(tmp_path / "other", CONFIGS[1])
-    (tmp_path / "other" / "random-00000.safetensors").rename(tmp_path / "kuhn" / "x.safetensors")
+    shutil.copy(
+        tmp_path / "other" / "random-00000.safetensors", tmp_path / "kuhn" / "x.safetensors"
+    )
     with pytest.raises(ValueError, match="is no shard of"):
         data.Dataset.load(tmp_path / "kuhn")
+    arrays, header = tensor_files.load(tmp_path / "other" / "random-00000.safetensors")
+    del arrays["mass_1"]
+    tensor_files.save(tmp_path / "other" / "random-00000.safetensors", arrays, header)
+    with pytest.raises(ValueError, match=r"not \['cfv_0', .*'mass_1'.*make it again"):
+        data.Dataset.load(tmp_path / "other")
     spoiled = dataset.cfvs[1].copy()
     spoiled[0, 0] = np.nan
     with pytest.raises(ValueError, match=r"cfvs\[1\] must be finite"):

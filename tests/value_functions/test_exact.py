@@ -55,9 +55,10 @@ def test_values_are_homogeneous_in_the_opponents_range():
     function.bind(leaves)
     range_0, range_1 = random_ranges(leaves, seed=2)
     values = function.evaluate(range_0, range_1)
-    scaled = function.evaluate(7 * range_0, 0.01 * range_1)
-    np.testing.assert_allclose(scaled[0], 0.01 * values[0], rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(scaled[1], 7 * values[1], rtol=1e-9, atol=1e-15)
+    # Powers of 2, so that the scaled ranges are equal to the last bit.
+    scaled = function.evaluate(8 * range_0, range_1 / 64)
+    np.testing.assert_allclose(scaled[0], values[0] / 64, rtol=1e-12)
+    np.testing.assert_allclose(scaled[1], 8 * values[1], rtol=1e-12)
     nothing = function.evaluate(range_0, np.zeros_like(range_1))
     np.testing.assert_array_equal(nothing[0], 0)
     assert np.abs(nothing[1]).max() > 0

@@ -96,19 +96,128 @@ def test_impossible_positions_are_never_trained(loss, goofspiel, tmp_path):
     assert (before["4.bias"] != after["4.bias"]).tolist() == changed.tolist()
 
 
-def test_validation_errors_by_hand(kuhn, tmp_path):
-    """From `evaluate` on the validation strategies' ranges, which sum to 1."""
+def test_validation_errors_by_hand(goofspiel, tmp_path):
+    """From `evaluate` on the validation strategies' ranges: of sum 1, and as the trunk made them.
+
+    In one go, and for left-out leaf public states apart from the others.
+    """
+    network = new_network(goofspiel)
+    left_out = (2, 5)
+    config = dataclasses.replace(SHORT, left_out_states=left_out)
+    last = train(network, goofspiel, tmp_path, config)
+    _, validation = training.split_strategies(goofspiel.num_strategies, 0.1, 0)
+    ranges, masses, cfvs = (
+        [array[validation].astype(np.float64) for array in pair]
+        for pair in (goofspiel.ranges, goofspiel.masses, goofspiel.cfvs)
+    )
+    leaves = goofspiel.trunk.leaves
+    own = [leaves.public_state_of_infoset(player) for player in (0, 1)]
+    unscaled = [ranges[player] * masses[player][:, own[player]] for player in (0, 1)]
+    errors, unnormalised = (
+        [np.abs(value - target) for value, target in zip(values, targets, strict=True)]
+        for values, targets in (
+            (network.evaluate(*ranges), cfvs),
+            (network.evaluate(*unscaled), [cfvs[p] * masses[1 - p][:, own[p]] for p in (0, 1)]),
+        )
+    )
+    assert max(array.max() for array in unnormalised) > 1, "the bend of the Huber loss is missed"
+    for prefix, states in (("", [0, 1, 3, 4, 6, 7, 8]), ("left_out_", list(left_out))):
+        for unit, pair in (("", errors), ("unnormalised_", unnormalised)):
+            samples = [
+                np.concatenate([pair[player][row, own[player] == state] for player in (0, 1)])
+                for row in range(len(validation))
+                for state in states
+            ]
+            error = np.concatenate(samples)
+            expected = {
+                "huber": np.where(error < 1, error**2 / 2, error - 0.5).mean(),
+                "l1": error.mean(),
+                "linf": error.max(),
+                "linf_mean": np.mean([sample.max() for sample in samples]),
+            }
+            for name, value in expected.items():
+                assert last[prefix + unit + name] == pytest.approx(value, rel=1e-3), prefix + name
+
+
+def test_left_out_states_are_never_trained_on(goofspiel, tmp_path):
+    """Their values may be anything; others' may not."""
+    config = dataclasses.replace(SHORT, left_out_states=(2,))
+    whole = new_network(goofspiel)
+    train(whole, goofspiel, tmp_path / "whole", config)
+    leaves = goofspiel.trunk.leaves
+    for state, is_equal in ((2, True), (3, False)):
+        spoiled = [cfvs.copy() for cfvs in goofspiel.cfvs]
+        for player in (0, 1):
+            spoiled[player][:, leaves.public_state_of_infoset(player) == state] += 1
+        network = new_network(goofspiel)
+        changed = dataclasses.replace(goofspiel, cfvs=(spoiled[0], spoiled[1]))
+        train(network, changed, tmp_path / str(state), config)
+        ours, theirs = whole.parameter_arrays(), network.parameter_arrays()
+        assert is_equal == all((ours[name] == theirs[name]).all() for name in ours)
+
+
+def test_a_part_of_the_data_is_the_first_part(kuhn, tmp_path):
+    """What comes behind it may be anything, but is still validated on."""
+    config = dataclasses.replace(SHORT, max_strategies=100)
+    part, other = new_network(kuhn), new_network(kuhn)
+    last = train(part, kuhn, tmp_path / "part", config)
+    assert last["step"] == 3 * -(-100 * kuhn.trunk.leaves.num_public_states // 64)
+    chosen, _ = training.split_strategies(kuhn.num_strategies, 0.1, 0)
+    spoiled = [cfvs.copy() for cfvs in kuhn.cfvs]
+    for array in spoiled:
+        array[chosen[100:]] += 1
+    changed = dataclasses.replace(kuhn, cfvs=(spoiled[0], spoiled[1]))
+    assert train(other, changed, tmp_path / "other", config)["l1"] == last["l1"]
+    assert_equal(part, other)
+    too_many = dataclasses.replace(SHORT, max_strategies=300)
+    with pytest.raises(ValueError, match=f"there are {len(chosen)} trunk strategies to train on"):
+        train(other, kuhn, tmp_path / "much", too_many)
+
+
+def test_training_goes_on_from_a_trained_network(kuhn, tmp_path, monkeypatch):
+    """As on-policy rounds do; killed and resumed, it ends with the same parameters."""
     network = new_network(kuhn)
-    last = train(network, kuhn, tmp_path, SHORT)
-    _, validation = training.split_strategies(kuhn.num_strategies, 0.1, 0)
-    ranges = [ranges[validation].astype(np.float64) for ranges in kuhn.ranges]
-    values = network.evaluate(*ranges)
-    errors = [np.abs(values[p] - kuhn.cfvs[p][validation]).reshape(-1) for p in (0, 1)]
-    error = np.concatenate(errors)
-    huber = np.where(error < 1, error**2 / 2, error - 0.5)
-    assert last["l1"] == pytest.approx(error.mean(), rel=1e-4)
-    assert last["linf"] == pytest.approx(error.max(), rel=1e-4)
-    assert last["huber"] == pytest.approx(huber.mean(), rel=1e-4)
+    first = train(network, kuhn, tmp_path / "first", dataclasses.replace(SHORT, num_epochs=20))
+    file = tmp_path / "first" / training.NETWORK_FILE
+    gentle = dataclasses.replace(SHORT, learning_rate=1e-4)
+    again = PositionalNetwork.load(file)
+    again.bind(kuhn.trunk.leaves)
+    train(again, kuhn, tmp_path / "again", gentle)
+    start = json.loads((tmp_path / "again" / "metrics.jsonl").read_text().splitlines()[0])
+    assert start["step"] == 1
+    assert start["l1"] == pytest.approx(first["l1"], rel=0.1)
+    monkeypatch.setattr(training._Run, "_record", killing(training._Run._record, step=20))
+    killed = PositionalNetwork.load(file)
+    killed.bind(kuhn.trunk.leaves)
+    with pytest.raises(KeyboardInterrupt):
+        train(killed, kuhn, tmp_path / "killed", gentle)
+    monkeypatch.undo()
+    resumed = new_network(kuhn, seed=1)
+    train(resumed, kuhn, tmp_path / "killed", gentle)
+    assert_equal(resumed, again)
+
+
+def killing(method, step):
+    """The method, but as if the run were killed in it from a step on."""
+
+    def dying(run):
+        if run.step >= step:
+            raise KeyboardInterrupt
+        return method(run)
+
+    return dying
+
+
+def test_validation_only_now_and_then(kuhn, tmp_path):
+    """The same parameters, and metrics of the epochs asked for and the last one."""
+    config = dataclasses.replace(SHORT, num_epochs=5, networks_per_decade=0)
+    often, seldom = new_network(kuhn), new_network(kuhn)
+    train(often, kuhn, tmp_path / "often", config)
+    every_second = dataclasses.replace(config, epochs_per_validation=2)
+    train(seldom, kuhn, tmp_path / "seldom", every_second)
+    assert_equal(often, seldom)
+    lines = (tmp_path / "seldom" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["epoch"] for line in lines] == [2, 4, 5]
 
 
 def test_the_split_is_by_strategy_and_stays_when_data_is_added():
@@ -181,6 +290,7 @@ def test_a_checkpoint_of_another_run_is_refused(kuhn, goofspiel, tmp_path):
     half = Dataset(
         kuhn.trunk,
         tuple(ranges[:150] for ranges in kuhn.ranges),
+        tuple(masses[:150] for masses in kuhn.masses),
         tuple(cfvs[:150] for cfvs in kuhn.cfvs),
         kuhn.gaps[:150],
     )
@@ -217,6 +327,8 @@ def test_an_infinite_loss_is_told(kuhn, tmp_path):
     [
         ({"loss": "hinge"}, "loss='hinge'"),
         ({"num_epochs": 0}, "num_epochs=0"),
+        ({"max_strategies": 0}, "max_strategies=0"),
+        ({"epochs_per_validation": 0}, "epochs_per_validation=0"),
         ({"learning_rate": 1e-9}, "learning_rate=1e-09"),
         ({"validation_share": 0.0}, "validation_share=0.0"),
     ],
@@ -224,3 +336,10 @@ def test_an_infinite_loss_is_told(kuhn, tmp_path):
 def test_wrong_configs(change, message):
     with pytest.raises(ValueError, match=message):
         training.TrainingConfig(**change)
+
+
+@pytest.mark.parametrize("states", [(9,), (-1,), tuple(range(9))])
+def test_wrong_left_out_states(states, goofspiel, tmp_path):
+    config = dataclasses.replace(SHORT, left_out_states=states)
+    with pytest.raises(ValueError, match=r"must be some, and not all, of .* 0, ..., 8"):
+        train(new_network(goofspiel), goofspiel, tmp_path, config)

@@ -1,0 +1,105 @@
+"""Solves the trunk of a game by depth-limited CFR, and says what its trunk strategy gives away.
+
+Example:
+  python run/dl_cfr.py --rounds=3 --value_function=runs/network/goofspiel_5/network.safetensors \\
+      --game="python_goofspiel_ii(num_cards=5,points_order=descending)"
+"""
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from spiel_dl.algorithms import dl_cfr_run
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.solver_run import PLOT_FILE, POLICY_FILE
+from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.solvers import regret_minimization
+from spiel_dl.tree import DepthLimit
+
+WEIGHTINGS = {
+    "cfr": regret_minimization.CFR,
+    "cfr_plus": regret_minimization.CFR_PLUS,
+    "linear_cfr": regret_minimization.LINEAR_CFR,
+    "discounted_cfr": regret_minimization.DISCOUNTED_CFR,
+    "predictive_cfr_plus": regret_minimization.PREDICTIVE_CFR_PLUS,
+}
+
+_GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
+_MOVES = flags.DEFINE_integer("moves", None, "Depth limit in moves. Give one unit.")
+_PLIES = flags.DEFINE_integer("plies", None, "Depth limit in moves and chance events after them.")
+_ROUNDS = flags.DEFINE_integer("rounds", None, "Depth limit in rounds of the game.")
+_VALUES = flags.DEFINE_string(
+    "value_function", dl_cfr_run.EXACT, "exact, zero, or the file of a network."
+)
+_TOLERANCE = flags.DEFINE_float(
+    "exact_tolerance", 1e-4, "Gap of the subgames with --value_function=exact, in utility units."
+)
+_SOLVER = flags.DEFINE_enum("solver", "cfr_plus", list(WEIGHTINGS), "Variant of CFR in the trunk.")
+_ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Iterations in all.", lower_bound=1)
+_ALTERNATING = flags.DEFINE_bool("alternating_updates", True, "Update the players in turn.")
+_REFERENCE = flags.DEFINE_bool("reference", True, "Run CFR+ on the whole game for comparison.")
+_POINTS = flags.DEFINE_integer(
+    "points_per_decade", 4, "Evaluations per factor of 10 in iterations.", lower_bound=1
+)
+_DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of a network, such as cpu or cuda.")
+_RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory.", required=True)
+_RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
+
+
+def main(argv: Sequence[str]) -> None:
+    """Solves, and says where the results are."""
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
+    try:
+        limit = DepthLimit(moves=_MOVES.value, plies=_PLIES.value, rounds=_ROUNDS.value)
+        solver = DLCFRSolver(
+            _GAME.value,
+            limit,
+            dl_cfr_run.load_value_function(
+                _VALUES.value, exact_tolerance=_TOLERANCE.value, device=_DEVICE.value
+            ),
+            weighting=WEIGHTINGS[_SOLVER.value],
+            alternating_updates=_ALTERNATING.value,
+        )
+        tree, leaves = solver.trunk.tree, solver.trunk.leaves
+        config = {
+            "game": str(tree.game),
+            "depth_limit": dataclasses.asdict(limit),
+            "value_function": _VALUES.value,
+            "value_function_checksum": dl_cfr_run.file_checksum(_VALUES.value),
+            "exact_tolerance": _TOLERANCE.value,
+            "solver": _SOLVER.value,
+            "alternating_updates": _ALTERNATING.value,
+        }
+        directory = RunDirectory(_RUN_DIR.value, config, resume=_RESUME.value)
+        label = f"depth-limited {_SOLVER.value}, {limit}"
+        curves = dl_cfr_run.run_dl_cfr(
+            solver,
+            directory,
+            _ITERATIONS.value,
+            label=label,
+            with_reference=_REFERENCE.value,
+            points_per_decade=_POINTS.value,
+        )
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    last = curves[label][-1]
+    print(f"game                             {tree.game}")
+    print(
+        f"depth limit                      {limit}, {leaves.num_public_states} leaf public states"
+    )
+    print(f"iterations of {_SOLVER.value:<18} {last['iteration']:,}")
+    print(f"seconds of solving               {last['solving_seconds']:.3f}")
+    print(f"trunk NashConv                   {last['trunk_nash_conv']:.3e}")
+    print(f"normalised trunk exploitability  {last[dl_cfr_run.METRIC]:.3e}")
+    if _REFERENCE.value:
+        reference = curves[dl_cfr_run.REFERENCE][-1]
+        print(f"the same for CFR+                {reference[dl_cfr_run.METRIC]:.3e}")
+    print(f"policy                           {directory.path / POLICY_FILE}")
+    print(f"picture                          {directory.path / PLOT_FILE}")
+
+
+if __name__ == "__main__":
+    app.run(main)

@@ -1,0 +1,316 @@
+"""What the experiments with DL-CFR share: domains, data, trained networks, and how to report.
+
+A study is about one game and depth limit. Its working directory holds all that is expensive, and
+what is finished there is not done again:
+
+data/      the dataset
+networks/  one run directory per trained network
+parts/     one JSON file per smaller result
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.dl_cfr_run import METRIC, measure_trunk
+from spiel_dl.io.run_directory import RunDirectory, write_json
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.trunk import Trunk
+from spiel_dl.value_functions import training
+from spiel_dl.value_functions.base import ValueFunction
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate, thread_map
+from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.training import TrainingConfig
+
+
+@dataclasses.dataclass(frozen=True)
+class Domain:
+    """A game and depth limit of the experiments of Kovařík et al. (2021), Table 2.
+
+    Attributes:
+      game: the game string.
+      depth_limit: where the trunk ends.
+      paper_left_out_linf: the paper's L∞ error in public states that were left out of training.
+    """
+
+    game: str
+    depth_limit: DepthLimit
+    paper_left_out_linf: float
+
+
+DOMAINS = {
+    "goofspiel": Domain(
+        "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=true)",
+        DepthLimit(rounds=3),
+        2.6,
+    ),
+    "oshi_zumo": Domain(
+        "python_oshi_zumo_ii(coins=8,min_bid=1,start_location=3,optimal_endgame=true)",
+        DepthLimit(rounds=4),
+        0.1,
+    ),
+    # "2nd" in Table 2: the network values the second betting round.
+    "leduc": Domain(
+        "python_leduc(deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2)",
+        DepthLimit(rounds=1),
+        0.08,
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class StudyConfig:
+    """The sizes of a study.
+
+    Attributes:
+      data: what the dataset holds; its game and depth limit are the study's.
+      num_shards: how many shards of it.
+      training: how networks are trained; the study's seeds take the place of its seed.
+      num_layers: hidden layers of a network, where an experiment does not vary them.
+      num_units: units in each of them, likewise.
+      num_iterations: iterations of DL-CFR+ and of CFR+.
+      seeds: of the networks.
+      device: where networks are trained and evaluated.
+    """
+
+    data: DatasetConfig
+    num_shards: int
+    training: TrainingConfig = dataclasses.field(default_factory=TrainingConfig)
+    num_layers: int = 5
+    num_units: int = 400
+    num_iterations: int = 1000
+    seeds: tuple[int, ...] = (0, 1)
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if not self.seeds or self.num_iterations < 1 or self.num_shards < 1:
+            raise ValueError(
+                f"seeds={self.seeds} must not be empty, num_iterations={self.num_iterations} and "
+                f"num_shards={self.num_shards} must be positive"
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        nested = {"data": self.data.to_json(), "training": self.training.to_json()}
+        return {**dataclasses.asdict(self), **nested}
+
+
+@dataclasses.dataclass(frozen=True)
+class Choices:
+    """What the experiments vary.
+
+    Attributes:
+      every_state: leave out every so-manyth leaf public state, from the first on.
+      amounts: numbers of trunk strategies to train on; empty: all, a half, a quarter, an eighth and
+        a sixteenth of what there is.
+      layers: numbers of hidden layers, at the study's number of units.
+      units: numbers of units, at the study's number of layers.
+      paper_left_out_linf: the paper's L∞ error in left-out public states, if it has one.
+    """
+
+    every_state: int = 1
+    amounts: tuple[int, ...] = ()
+    layers: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    units: tuple[int, ...] = (50, 100, 200, 300, 400, 500)
+    paper_left_out_linf: float | None = None
+
+    def __post_init__(self) -> None:
+        numbers = (self.every_state, *self.amounts, *self.layers, *self.units)
+        if min(numbers) < 1:
+            raise ValueError(f"{self}: all numbers must be positive")
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainedNetwork:
+    """A network that was trained in a study.
+
+    Attributes:
+      directory: its run directory.
+      metrics: all lines of its training's metrics.
+    """
+
+    directory: Path
+    metrics: Sequence[Mapping[str, Any]]
+
+    @property
+    def path(self) -> Path:
+        """The file of the network as training left it."""
+        return self.directory / training.NETWORK_FILE
+
+
+class Study:
+    """Makes what experiments ask for, once.
+
+    Attributes:
+      config: its sizes.
+      directory: its working directory.
+      reused: names of networks and parts that earlier starts had finished.
+    """
+
+    def __init__(
+        self,
+        config: StudyConfig,
+        directory: str | os.PathLike[str],
+        *,
+        num_workers: int = 1,
+        show_progress: bool = True,
+    ):
+        """Describes a study; nothing is made before it is asked for.
+
+        Args:
+          config: its sizes.
+          directory: its working directory; that of an earlier start with the same sizes goes on.
+          num_workers: threads that make data. No result depends on it.
+          show_progress: show progress bars on standard error.
+        """
+        self.config = config
+        self.directory = Path(directory)
+        self.reused: set[str] = set()
+        self._networks: dict[str, TrainedNetwork] = {}
+        self._num_workers = num_workers
+        self._show_progress = show_progress
+
+    @functools.cached_property
+    def dataset(self) -> Dataset:
+        """The data, made as far as it is missing.
+
+        Raises:
+          ValueError: if the directory holds other data, or if the game cannot be cut there.
+        """
+        config = self.config
+        directory = RunDirectory(self.directory / "data", config.data.to_json(), resume=True)
+        generate(
+            directory,
+            config.data,
+            config.num_shards,
+            map_function=thread_map(self._num_workers),
+            show_progress=self._show_progress,
+        )
+        return Dataset.load(directory.path)
+
+    @property
+    def trunk(self) -> Trunk:
+        """The trunk."""
+        return self.dataset.trunk
+
+    def train(
+        self,
+        seed: int,
+        *,
+        num_layers: int | None = None,
+        num_units: int | None = None,
+        **changes: Any,
+    ) -> TrainedNetwork:
+        """Trains a network, or finds the one that was trained already.
+
+        Args:
+          seed: of parameters and batches.
+          num_layers: hidden layers; None: the study's.
+          num_units: units in each of them; None: the study's.
+          **changes: to the study's `TrainingConfig`. With any change, no early networks are kept.
+
+        Raises:
+          ValueError: as `training.train` does, and if the working directory holds networks that
+            were trained with other settings.
+        """
+        config = self.config
+        layers, units = num_layers or config.num_layers, num_units or config.num_units
+        name = f"layers-{layers}-units-{units}-seed-{seed}"
+        name += "".join(f"-{key}-{_slug(value)}" for key, value in sorted(changes.items()))
+        if changes or (layers, units) != (config.num_layers, config.num_units):
+            changes["networks_per_decade"] = 0
+        if name not in self._networks:
+            settings = dataclasses.replace(config.training, seed=seed, **changes)
+            self._networks[name] = self._train(name, layers, units, settings)
+        return self._networks[name]
+
+    def _train(
+        self, name: str, layers: int, units: int, settings: TrainingConfig
+    ) -> TrainedNetwork:
+        """The network of a name, trained as far as it is not yet."""
+        network = PositionalNetwork(layers, units, seed=settings.seed, device=self.config.device)
+        network.bind(self.trunk.leaves)
+        identity = {
+            "num_strategies": self.dataset.num_strategies,
+            "network": network.header(),
+            "training": settings.to_json(),
+        }
+        path = self.directory / "networks" / name
+        directory = RunDirectory(path, identity, resume=True)
+        if (path / training.NETWORK_FILE).exists():
+            self.reused.add(name)
+        else:
+            training.train(
+                network, self.dataset, directory, settings, show_progress=self._show_progress
+            )
+        return TrainedNetwork(path, directory.read_metrics())
+
+    def load_network(self, path: str | os.PathLike[str]) -> PositionalNetwork:
+        """A network's file, bound to the trunk's leaves."""
+        network = PositionalNetwork.load(path, self.config.device)
+        network.bind(self.trunk.leaves)
+        return network
+
+    def solver(self, value_function: ValueFunction) -> DLCFRSolver:
+        """A fresh DL-CFR+ on the trunk."""
+        return DLCFRSolver(self.trunk.tree, self.config.data.depth_limit, value_function)
+
+    def exploitability(self, path: Path) -> float:
+        """Normalised trunk exploitability of DL-CFR+ with a network's file."""
+
+        def measure() -> dict[str, float]:
+            solver = self.solver(self.load_network(path))
+            solver.run(self.config.num_iterations)
+            return measure_trunk(solver.trunk, solver.average_policy())
+
+        return self.part(f"trunk-{path.parent.name}-{path.stem}", measure)[METRIC]
+
+    def reference_exploitability(self) -> float:
+        """Normalised trunk exploitability of CFR+ of the whole game, after as many iterations."""
+
+        def measure() -> dict[str, float]:
+            solver = CFRPlusSolver(self.trunk.tree)
+            solver.run(self.config.num_iterations)
+            return measure_trunk(self.trunk, solver.average_policy())
+
+        return self.part("trunk-cfr_plus", measure)[METRIC]
+
+    def part(self, name: str, compute: Callable[[], Any]) -> Any:
+        """A result that JSON can hold, from its file if there is one.
+
+        Args:
+          name: of the file.
+          compute: computes the result.
+
+        Raises:
+          ValueError: if the file is one of another number of iterations.
+        """
+        path = self.directory / "parts" / f"{name}.json"
+        settings = {
+            "num_iterations": self.config.num_iterations,
+            "num_strategies": self.dataset.num_strategies,
+        }
+        if path.exists():
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found["settings"] != settings:
+                raise ValueError(
+                    f"{path} is of {found['settings']}, not of {settings}; use the same settings "
+                    "or another directory"
+                )
+            self.reused.add(name)
+            return found["result"]
+        result = compute()
+        write_json(path, {"settings": settings, "result": result})
+        return result
+
+
+def _slug(value: Any) -> str:
+    return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,223 @@
+"""On-policy training: a value network learns the ranges that DL-CFR asks of it.
+
+Random trunk strategies rarely come near the ranges that matter. Kovařík et al. (2021), "Main
+Experiments", suggest for larger domains a training in the manner of ReBeL (Brown et al. 2020). Here
+a round is:
+
+  1. DL-CFR+ with the network; the ranges that it asks for are kept.
+  2. They are solved and added to the data (value solving, see `value_functions.dataset`).
+  3. Training goes on, on all data.
+
+After the last round the network is trained once more, longer and to a small learning rate.
+
+A run directory holds one line of metrics per round, `data/` with the solved ranges, and in
+`rounds/` a training run each. Round 0 trains on random ranges alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
+from spiel_dl.algorithms.dl_cfr_run import measure_trunk
+from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.value_functions import training
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, add_ranges
+from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.validation import Samples, validation_errors
+
+RANDOM, ON_POLICY = "random_", "on_policy_"
+_TRAININGS = ("first", "between", "last")
+
+
+@dataclasses.dataclass(frozen=True)
+class OnPolicyConfig:
+    """How to train on policy.
+
+    Attributes:
+      num_rounds: rounds after round 0.
+      num_iterations: iterations of DL-CFR+ per round.
+      max_ranges: pairs of ranges to keep per round, at evenly spaced iterations.
+      first: how to train in round 0.
+      between: how to train in the other rounds, but for the last.
+      last: how to train in the last round.
+    """
+
+    num_rounds: int = 12
+    num_iterations: int = 1000
+    max_ranges: int = 1000
+    first: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=3e-4)
+    )
+    between: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(
+            num_epochs=2, learning_rate=5e-4, final_learning_rate=2e-4
+        )
+    )
+    last: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(num_epochs=20, learning_rate=5e-4)
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("num_rounds", "num_iterations", "max_ranges"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be positive")
+
+    def with_trainings(self, num_epochs: Sequence[int], seed: int) -> OnPolicyConfig:
+        """The same with other trainings.
+
+        Args:
+          num_epochs: of `first`, `between` and `last`.
+          seed: of the batches.
+
+        Raises:
+          ValueError: if there are not three numbers of epochs, or one is not positive.
+        """
+        if len(num_epochs) != len(_TRAININGS):
+            raise ValueError(f"num_epochs={num_epochs} must be three numbers, of {_TRAININGS}")
+        first, between, last = (
+            dataclasses.replace(getattr(self, name), num_epochs=number, seed=seed)
+            for name, number in zip(_TRAININGS, num_epochs, strict=True)
+        )
+        return dataclasses.replace(self, first=first, between=between, last=last)
+
+    def training_of(self, number: int) -> TrainingConfig:
+        """How to train in a round."""
+        if number == self.num_rounds:
+            return self.last
+        return self.between if number else self.first
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        nested = {name: getattr(self, name).to_json() for name in _TRAININGS}
+        return {**dataclasses.asdict(self), **nested}
+
+
+def train_on_policy(
+    network: PositionalNetwork,
+    data: str | Path,
+    directory: RunDirectory,
+    config: OnPolicyConfig,
+    *,
+    show_progress: bool = True,
+) -> list[dict[str, Any]]:
+    """Trains a network on random ranges and then, round by round, on those it is asked for.
+
+    Killed and resumed, it ends, on a CPU, with the same parameters. A line of metrics says: round,
+    num_strategies (rows of all data), seconds (of this round's training), and of DL-CFR+ with the
+    network after this round's training `trunk_nash_conv` and `normalised_trunk_exploitability`; and
+    all errors that `validation_errors` names, with the prefix `random_` for the validation part of
+    the random ranges and, from round 1 on, `on_policy_` for that of the others.
+
+    Args:
+      network: bound to the dataset's leaves; trained in place, on its device.
+      data: directory of a dataset of random ranges; it is not changed.
+      directory: where the run lives.
+      config: how to train.
+      show_progress: show progress bars on standard error.
+
+    Returns:
+      All lines of metrics.
+
+    Raises:
+      ValueError: as `training.train` does.
+    """
+    run = _Run(network, data, directory, config, show_progress)
+    done = directory.read_metrics()
+    first = len(done)
+    directory.truncate_metrics("round", first - 1)
+    if first:
+        network.load_parameters(run.trained_parameters(first - 1))
+    for number in range(first, config.num_rounds + 1):
+        directory.append_metrics(run.round(number))
+    network.save(directory.path / training.NETWORK_FILE)
+    return directory.read_metrics()
+
+
+class _Run:
+    """One run, round by round."""
+
+    def __init__(
+        self,
+        network: PositionalNetwork,
+        data: str | Path,
+        directory: RunDirectory,
+        config: OnPolicyConfig,
+        show_progress: bool,
+    ):
+        self._network, self._config, self._show_progress = network, config, show_progress
+        self._path = directory.path
+        self._random = Dataset.load(data)
+        self._depth_limit = self._random.trunk.depth_limit
+        RunDirectory(self._path / "data", DatasetConfig.read(data).to_json(), resume=True)
+
+    def round(self, number: int) -> Mapping[str, Any]:
+        """Collects, trains, measures: a line of metrics."""
+        if number:
+            name = _shard_name(number)
+            if not (self._path / "data" / f"{name}.safetensors").exists():
+                add_ranges(self._path / "data", name, self._asked())
+        config = self._config.training_of(number)
+        dataset = self._dataset(number)
+        directory = RunDirectory(self._round_path(number), config.to_json(), resume=True)
+        trained = training.train(
+            self._network, dataset, directory, config, show_progress=self._show_progress
+        )
+        solver = self._solver()
+        solver.run(self._config.num_iterations)
+        return {
+            "round": number,
+            "num_strategies": dataset.num_strategies,
+            "seconds": trained["seconds"],
+            **measure_trunk(solver.trunk, solver.average_policy()),
+            **self._errors(dataset, config),
+        }
+
+    def trained_parameters(self, number: int) -> dict[str, np.ndarray]:
+        """The parameters that a finished round ended with."""
+        path = self._round_path(number) / training.NETWORK_FILE
+        return PositionalNetwork.load(path).parameter_arrays()
+
+    def _round_path(self, number: int) -> Path:
+        return self._path / "rounds" / f"{number:02d}"
+
+    def _solver(self) -> DLCFRSolver:
+        return DLCFRSolver(self._random.trunk.tree, self._depth_limit, self._network)
+
+    def _asked(self) -> tuple[np.ndarray, np.ndarray]:
+        """The ranges that DL-CFR+ asks of the network, in some of its iterations."""
+        last, number = self._config.num_iterations, self._config.max_ranges
+        iterations = np.unique(np.linspace(1, last, min(last, number)).round().astype(int))
+        return asked_ranges(self._solver(), iterations.tolist())
+
+    def _dataset(self, number: int) -> Dataset:
+        """The random ranges, and those of rounds up to a number."""
+        if not number:
+            return self._random
+        names = [_shard_name(earlier) for earlier in range(1, number + 1)]
+        return Dataset.join([self._random, Dataset.load(self._path / "data", names)])
+
+    def _errors(self, dataset: Dataset, config: TrainingConfig) -> dict[str, float]:
+        """Validation errors at random ranges, and at those asked for if there are any."""
+        samples = Samples(self._network, dataset)
+        _, validation = training.split_strategies(
+            dataset.num_strategies, config.validation_share, config.split_seed
+        )
+        is_random = validation < self._random.num_strategies
+        states = np.arange(samples.num_states)
+        errors = {}
+        for prefix, rows in ((RANDOM, validation[is_random]), (ON_POLICY, validation[~is_random])):
+            if len(rows):
+                found = validation_errors(self._network, samples, samples.numbers(rows, states))
+                errors.update({prefix + name: value for name, value in found.items()})
+        return errors
+
+
+def _shard_name(number: int) -> str:
+    return f"round-{number:02d}"
