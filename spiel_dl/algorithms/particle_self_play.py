@@ -1,0 +1,192 @@
+"""`ParticleSelfPlay`: trains a particle network by the search that uses it.
+
+Šustr et al. (2021), section 5.1, in the manner of Brown et al. (2020), "Combining Deep
+Reinforcement Learning and Search for Imperfect-Information Games". A game of self-play:
+
+  1. Chance moves up to the first decision; there are all histories of that public state, or a
+     random part of them.
+  2. The sparse trunk below the particles is solved with the network at its leaves. If it is not
+     the first, its root gives a sample: the sparse belief, and the values found for it.
+  3. One of the leaf public states is drawn, by its reach or, for exploration, evenly; a bounded
+     number of its leaves become the next particles. Back to 2, until the game ends above the limit.
+
+For exploration, a player's range may be replaced by a random one, so that the network also learns
+about beliefs to which good play does not lead. A range of mass 0 always is.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import math
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.algorithms import particle_search
+from spiel_dl.algorithms.particle_search import SparseSolution
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.particles import Particles, rules_of, sample_consistent
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
+
+
+@dataclasses.dataclass(frozen=True)
+class SelfPlayConfig:
+    """How to play and how to learn.
+
+    Attributes:
+      depth_limit: how deep each search is.
+      budget: particles that a search starts with, at most.
+      iterations: of CFR+, in each search.
+      exploration: probability of a random range, for each player in each search, and of drawing the
+        next public state evenly.
+      buffer_size: samples kept, the newest.
+      batch_size: samples in a step of Adam.
+      steps_per_game: steps of Adam after each game.
+      learning_rate: of Adam.
+      seed: of chance, particles, exploration and batches.
+    """
+
+    depth_limit: DepthLimit
+    budget: int = 1000
+    iterations: int = 100
+    exploration: float = 0.25
+    buffer_size: int = 10_000
+    batch_size: int = 64
+    steps_per_game: int = 8
+    learning_rate: float = 1e-3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("budget", "iterations", "buffer_size", "batch_size", "steps_per_game"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
+        if not 0 <= self.exploration <= 1:
+            raise ValueError(f"exploration={self.exploration} must be between 0 and 1")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate={self.learning_rate} must be positive and finite")
+
+
+class ParticleSelfPlay:
+    """Self-play of one network.
+
+    Attributes:
+      game: the game.
+      network: the network, which changes with every step.
+      num_games: games played.
+      buffer: the newest samples.
+    """
+
+    def __init__(self, game: pyspiel.Game | str, network: ParticleNetwork, config: SelfPlayConfig):
+        """Loads the game; plays nothing yet.
+
+        Raises:
+          ValueError: if the game has no rules.
+        """
+        self.network = network
+        self.num_games = 0
+        self.buffer: collections.deque[SparseSample] = collections.deque(maxlen=config.buffer_size)
+        self.game = load_turn_based(game)
+        self._rules = rules_of(self.game)
+        self._config = config
+        self._generator = np.random.default_rng(config.seed)
+        self._optimizer: torch.optim.Optimizer | None = None
+
+    def step(self) -> float:
+        """Plays a game, learns, and returns the mean squared error of the steps taken.
+
+        Raises:
+          ValueError: if the game ends above the first limit, so that there is nothing to learn, or
+            if the loss becomes NaN or infinite.
+        """
+        self.buffer.extend(self.play())
+        self.num_games += 1
+        if not self.buffer:
+            raise ValueError(
+                f"{self.game} gave no samples: it ends above the depth limit of "
+                f"{self._config.depth_limit}, or right below it; choose a smaller limit"
+            )
+        losses = [self._learn() for _ in range(self._config.steps_per_game)]
+        return float(np.mean(losses))
+
+    def play(self) -> list[SparseSample]:
+        """One game; the samples on its way."""
+        samples: list[SparseSample] = []
+        config = self._config
+        particles = first = self._start()
+        while True:
+            solution = particle_search.solve(
+                particles, config.depth_limit, self.network, config.iterations
+            )
+            if particles is not first:
+                samples.append(self._sample(solution))
+            if not solution.trunk.leaves.num_public_states:
+                return samples
+            particles = self._next(solution)
+
+    def _start(self) -> Particles:
+        """Step 1."""
+        state = self.game.new_initial_state()
+        while state.is_chance_node():
+            outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(int(self._generator.choice(outcomes, p=probabilities)))
+        public_tensor = self._rules.public_tensor(state.batch, True)[0]
+        return sample_consistent(self.game, public_tensor, self._config.budget, self._generator)
+
+    def _sample(self, solution: SparseSolution) -> SparseSample:
+        """What a solution says about its root."""
+        particles, trunk, features = solution.particles, solution.trunk, self.network.features
+        rows, beliefs, cfvs = [], [], []
+        for player in (0, 1):
+            root = trunk.root_of_history[player, 1 : particles.num_particles + 1]
+            firsts = particles.take(np.unique(root, return_index=True)[1]).states
+            rows.append(features.infostates(self._rules, firsts, player))
+            beliefs.append(solution.plans[player][: len(solution.root_cfvs[player])])
+            cfvs.append(solution.root_cfvs[player])
+        return SparseSample(
+            features.public(self._rules, particles.take(np.zeros(1, np.int64)).states)[0],
+            np.concatenate(rows),
+            np.concatenate(beliefs).astype(np.float32),
+            np.concatenate(cfvs).astype(np.float32),
+        )
+
+    def _next(self, solution: SparseSolution) -> Particles:
+        """Step 3."""
+        leaves, generator = solution.trunk.leaves, self._generator
+        reach = np.add.reduceat(solution.leaf_reach(), leaves.history_offsets[:-1])
+        if generator.random() < self._config.exploration or not reach.any():
+            reach = np.ones(leaves.num_public_states)
+        public_state = int(generator.choice(len(reach), p=reach / reach.sum()))
+        reached = solution.leaf_particles(public_state)
+        here = slice(*leaves.history_offsets[public_state : public_state + 2])
+        for player in (0, 1):
+            if generator.random() < self._config.exploration or not reached.reach[player].any():
+                infoset = leaves.infoset_of_history[player, here]
+                ranges = generator.exponential(size=leaves.num_infosets(player))
+                reached.reach[player] = ranges[infoset]
+        return reached.sample(self._config.budget, generator)
+
+    def _learn(self) -> float:
+        """A step of Adam; the mean squared error of its samples, in utility units squared."""
+        if self._optimizer is None:
+            # The parameters exist since the network was bound in the first game.
+            parameters = self.network.module.parameters()
+            self._optimizer = torch.optim.Adam(parameters, lr=self._config.learning_rate)
+        chosen = self._generator.integers(len(self.buffer), size=self._config.batch_size)
+        samples = [self.buffer[i] for i in chosen.tolist()]
+        inputs, targets, is_entry = join_samples(samples, self.network.device)
+        values = self.network.module(inputs)
+        loss = torch.nn.functional.mse_loss(values[is_entry], targets[is_entry])
+        value = loss.item()
+        if not math.isfinite(value):
+            raise ValueError(
+                f"the loss is {value} after {self.num_games} games; use a smaller learning rate "
+                f"than {self._config.learning_rate}"
+            )
+        self._optimizer.zero_grad()
+        loss.backward()
+        self._optimizer.step()
+        return value

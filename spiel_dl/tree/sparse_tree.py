@@ -1,0 +1,215 @@
+"""Sparse depth-limited trees: the game below some histories of a public state, and no others.
+
+Šustr et al. (2021), section 6: the look-ahead tree is built from the selected particles only, and
+from all that can follow them above the depth limit. It never sees the rest of the game, so its size
+depends on the number of particles and on the limit alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from spiel_dl.games.rules import Rules
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_rules import InfosetKeys
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER, Histories, refuse_size
+from spiel_dl.tree.particles import Particles, rules_of
+from spiel_dl.tree.trunk import Trunk, cut
+
+# Rows whose tensors are made at a time: few, because they then stay in the processor's cache.
+_CHUNK = 4096
+_MAX_HISTORIES = 10_000_000
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SparseTree(GameTree):
+    """A tree whose root leads to particles, and whose leaves are its histories without successors.
+
+    History 0 is no history of the game: a root from which chance leads to particle i as history
+    i + 1. Infosets of leaves have no actions, so `treeplexes` are to be cut before they are solved.
+
+    Attributes:
+      states: the rules' states of all histories, batch dimension H; the game's root as row 0.
+    """
+
+    states: Any
+
+    @property
+    def utility_range(self) -> float:
+        """The game's; no terminal history may be in the tree."""
+        return float(self.game.rules.max_utility - self.game.rules.min_utility)
+
+    def states_of(self, histories: np.ndarray) -> Any:
+        """The rules' states of histories (int [N]), as one batch."""
+        return self.states.take(torch.from_numpy(np.asarray(histories, np.int64)))
+
+    def state(self, history: int) -> Any:
+        """Not available: raises ValueError. `states` has the rules' states."""
+        raise ValueError("a sparse tree keeps no OpenSpiel states; read its `states` instead")
+
+
+def sparse_trunk(
+    particles: Particles, depth_limit: DepthLimit, max_histories: int = _MAX_HISTORIES
+) -> Trunk:
+    """The trunk below particles, down to a depth limit counted from them.
+
+    Args:
+      particles: where it starts; different histories of one public state, a player to act in each.
+      depth_limit: where it ends.
+      max_histories: refuse trees with more histories than this.
+
+    Returns:
+      The trunk of a `SparseTree`. Its root sequences are the particles' infosets; their ranges are
+      `root_ranges`.
+
+    Raises:
+      ValueError: if no player acts in a particle, if the particles are not of one public state, or
+        if the tree becomes too large.
+    """
+    rules = rules_of(particles.game)
+    if (rules.current_player(particles.states) < 0).any():
+        raise ValueError("a player must act in every particle; particles start where one does")
+    histories, states = _enumerate(particles, depth_limit, max_histories)
+    complete = GameTree.from_histories(histories)
+    fields = {f.name: getattr(complete, f.name) for f in dataclasses.fields(GameTree)}
+    tree = SparseTree(**fields, states=states)
+    tops = tree.public_states.of_history[1 : particles.num_particles + 1]
+    if (tops != tops[0]).any():
+        raise ValueError("the particles are of several public states; give those of one")
+    return cut(tree, depth_limit, int(tops[0]))
+
+
+def root_ranges(trunk: Trunk, particles: Particles) -> tuple[np.ndarray, np.ndarray]:
+    """Both players' ranges at the root of a sparse trunk: float64 [R_p] each.
+
+    Raises:
+      ValueError: if a player's reach differs within one of its infosets.
+    """
+    ranges = []
+    for player in (0, 1):
+        root = trunk.root_of_history[player, 1 : particles.num_particles + 1]
+        reach = np.zeros(len(trunk.root_infosets[player]))
+        reach[root] = particles.reach[player]
+        if not np.allclose(reach[root], particles.reach[player], rtol=1e-9, atol=0.0):
+            raise ValueError(
+                f"particles that player {player} cannot tell apart differ in its reach; give each "
+                "the reach of the infoset"
+            )
+        ranges.append(reach)
+    return ranges[0], ranges[1]
+
+
+def depth_of_steps(rules: Rules, depth_limit: DepthLimit, before: Any, after: Any) -> np.ndarray:
+    """By how much single steps go deeper, in a limit's unit: int64 [B].
+
+    Args:
+      rules: the game's.
+      depth_limit: whose unit counts.
+      before: the states before the steps, batch dimension B; a player has acted already where
+        chance acts, or does so in the first step that is counted.
+      after: the states after them.
+    """
+    if depth_limit.plies is not None:
+        return np.ones(before.batch_size, np.int64)
+    if depth_limit.moves is not None:
+        return (rules.current_player(before) >= 0).long().numpy()
+    return (rules.round_index(after) - rules.round_index(before)).long().numpy()
+
+
+class _Level(NamedTuple):
+    """All histories of one depth.
+
+    Attributes:
+      states: the rules' states, batch dimension N.
+      parent, action: int [N].
+      chance_reach: float64 [N].
+      depth: int64 [N], counted from the particles in the depth limit's unit.
+    """
+
+    states: Any
+    parent: np.ndarray
+    action: np.ndarray
+    chance_reach: np.ndarray
+    depth: np.ndarray
+
+
+def _enumerate(
+    particles: Particles, depth_limit: DepthLimit, max_histories: int
+) -> tuple[Histories, Any]:
+    """All histories of a sparse tree, breadth first, and their states."""
+    rules, keys = rules_of(particles.game), InfosetKeys(rules_of(particles.game))
+    size = particles.num_particles
+    nothing = np.zeros(size, np.int64)
+    level = _Level(particles.states, nothing, np.arange(size), particles.chance_reach, nothing)
+    columns = [_root_columns(rules, keys, particles)]
+    batches = [rules.initial_state()]
+    first, number = 1, 1
+    while len(level.parent):
+        columns.append(_columns(rules, keys, level, number))
+        batches.append(level.states)
+        num_seen = first + len(level.parent)
+        if num_seen > max_histories:
+            refuse_size(particles.game, num_seen, number, max_histories)
+        player = columns[-1]["player"]
+        is_leaf = (level.depth >= depth_limit.value) & (player >= 0)
+        grows = np.flatnonzero((player != TERMINAL_PLAYER) & ~is_leaf)
+        level = _next_level(rules, level, grows, first, depth_limit)
+        first, number = num_seen, number + 1
+    arrays = {
+        name: np.concatenate([part[name] for part in columns], axis=-1) for name in columns[0]
+    }
+    histories = Histories(game=particles.game, idle_keys_valid=True, infoset_strings=None, **arrays)
+    return histories, type(batches[0]).concatenate(batches)
+
+
+def _next_level(
+    rules: Rules, level: _Level, grows: np.ndarray, first: int, depth_limit: DepthLimit
+) -> _Level:
+    """The successors of some rows of a level whose histories are numbered from `first`."""
+    states = level.states.take(torch.from_numpy(grows))
+    row, action, probability = rules.successors(states)
+    parent = grows[row.numpy()]
+    children = rules.apply(states.take(row), action)
+    steps = depth_of_steps(rules, depth_limit, states.take(row), children)
+    return _Level(
+        children,
+        first + parent,
+        action.numpy(),
+        level.chance_reach[parent] * probability.numpy(),
+        level.depth[parent] + steps,
+    )
+
+
+def _columns(rules: Rules, keys: InfosetKeys, level: _Level, number: int) -> dict[str, np.ndarray]:
+    """What `Histories` says of a level, by its names."""
+    rows = torch.arange(len(level.parent)).split(_CHUNK)
+    parts = [keys.of_level(level.states.take(chunk)) for chunk in rows]
+    return {
+        "parent": level.parent.astype(np.int32),
+        "depth": np.full(len(level.parent), number, np.int32),
+        "action": level.action.astype(np.int32),
+        "player": rules.current_player(level.states).numpy(),
+        "chance_reach": level.chance_reach,
+        "utility": rules.returns(level.states).numpy(),
+        "infoset_key": np.concatenate([part[0] for part in parts], axis=1),
+        "public_key": np.concatenate([part[1] for part in parts]),
+        "rounds_over": rules.round_index(level.states).numpy(),
+    }
+
+
+def _root_columns(rules: Rules, keys: InfosetKeys, particles: Particles) -> dict[str, np.ndarray]:
+    """History 0: chance acts, in a public state of its own."""
+    nothing = np.zeros(1, np.int64)
+    first = _Level(
+        particles.states.take(torch.tensor([0])), nothing - 1, nothing - 1, np.ones(1), nothing
+    )
+    columns = _columns(rules, keys, first, 0)
+    columns["player"][:] = CHANCE_PLAYER
+    # Any other key than that of the particles' public state.
+    columns["public_key"] ^= 1
+    return columns

@@ -1,0 +1,183 @@
+"""`ParticleNetwork`: a value function of sparse beliefs, without positions.
+
+Šustr et al. (2021), "Particle Value Functions in Imperfect Information Games", section 5. The
+network sees features of infostates instead of a place for each, so it takes any subset of a public
+state's infostates, and one network serves all trunks of a game: whole or sparse, at any depth.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
+from spiel_dl.value_functions.particle_module import ParticleModule, ParticleSizes
+from spiel_dl.value_functions.value_network import ValueNetwork
+
+_RECALLS = {features.name: features for features in map(InfostateFeatures, (True, False))}
+
+
+class LeafTensors(NamedTuple):
+    """A trunk's leaves as the module takes them, on the network's device.
+
+    A row of ranges or values holds player 0's L_0 numbers, player 1's L_1, and a 0. Q is the
+    largest number of infosets of a leaf public state, both players' counted.
+
+    Attributes:
+      features: float32 [L_0 + L_1, F], features of the leaf infosets, player 0's first.
+      public: float32 [P, G], features of the leaf public states.
+      entry: int64 [P, Q], the place in a row of each infoset of a public state, player 0's first;
+        L_0 + L_1, where the row is 0, for entries without infoset.
+      place: int64 [L_0 + L_1], the place of each leaf infoset among the P * Q entries.
+    """
+
+    features: torch.Tensor
+    public: torch.Tensor
+    entry: torch.Tensor
+    place: torch.Tensor
+
+    @staticmethod
+    def of_leaves(leaves: LeafSet, found: LeafFeatures, device: torch.device) -> LeafTensors:
+        """Lays out leaves and their features."""
+        state = np.concatenate([leaves.public_state_of_infoset(player) for player in (0, 1)])
+        order = np.argsort(state, kind="stable")
+        sizes = np.bincount(state, minlength=leaves.num_public_states)
+        within = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        entry = np.full((len(sizes), sizes.max()), len(state))
+        entry[state[order], within] = order
+        place = np.empty(len(state), np.int64)
+        place[order] = state[order] * entry.shape[1] + within
+        arrays = (found.infostates, found.public, entry, place)
+        return LeafTensors(*(torch.from_numpy(array).to(device) for array in arrays))
+
+    @property
+    def infostate(self) -> torch.Tensor:
+        """As in `ParticleBatch`: int64 [P, Q]."""
+        return self.entry.clamp(max=len(self.features) - 1)
+
+
+class ParticleNetwork(ValueNetwork):
+    """The network. Its parameters exist from the first `bind` on, or after `load`.
+
+    Values do not depend on the order of infosets, nor, where a player's range is not 0 everywhere,
+    on infosets of range 0.
+
+    Attributes:
+      module: the torch module: values at beliefs that sum to 1 for each player, in utility units.
+      features: what it sees of infostates and public states.
+      tensors: the leaves it is bound to.
+      device: where it computes.
+    """
+
+    kind = "particle_network"
+    module: ParticleModule
+    tensors: LeafTensors
+
+    def __init__(
+        self,
+        sizes: ParticleSizes | None = None,
+        features: InfostateFeatures | None = None,
+        *,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+    ):
+        """Describes an untrained network.
+
+        Args:
+          sizes: of its blocks; None: the paper's.
+          features: what it sees; None: perfect-recall features.
+          seed: of the initial parameters, which are the same on every device.
+          device: where to compute.
+        """
+        super().__init__(device)
+        self.features = features or InfostateFeatures()
+        self._sizes = sizes or ParticleSizes()
+        self._seed = seed
+
+    def bind(self, leaves: LeafSet) -> None:
+        """Reads the leaves' features; the first time, initialises the parameters for the game.
+
+        Raises:
+          ValueError: if there are no leaves, if the game has no features, or if the parameters are
+            for another game or other features.
+        """
+        game = leaves.trunk.tree.game
+        if not leaves.num_public_states:
+            raise ValueError(
+                f"{game} ends above a depth limit of {leaves.trunk.depth_limit}, so there is "
+                "nothing to value; choose a smaller limit, or solve the game by CFR"
+            )
+        found = self.features.of_leaves(leaves)
+        domain = {
+            "game": str(game),
+            "features": self.features.name,
+            "number of features": found.infostates.shape[1],
+            "number of public features": found.public.shape[1],
+        }
+        if self.domain is None:
+            self._initialize(domain)
+        self._check_domain(domain)
+        self.tensors = LeafTensors.of_leaves(leaves, found, self.device)
+        self._bases: torch.Tensor | None = None
+        self._bases_version: list[int] = []
+        self._leaves = leaves
+
+    @staticmethod
+    def load(
+        path: str | os.PathLike[str],
+        features: InfostateFeatures | None = None,
+        device: torch.device | str = "cpu",
+    ) -> ParticleNetwork:
+        """Reads what `save` wrote. The network must still be bound.
+
+        Args:
+          path: the file.
+          features: what the network sees; None: those of that name, if they are of this package.
+          device: where to compute.
+
+        Raises:
+          ValueError: if there is no such file, if it holds no such network, or if the features are
+            not those it was made with.
+        """
+        arrays, header = ParticleNetwork._read(path)
+        name = header["domain"]["features"]
+        features = features or _RECALLS.get(name)
+        if features is None or features.name != name:
+            raise ValueError(f"{path} needs features called {name!r}; pass features=")
+        network = ParticleNetwork(ParticleSizes(**header["sizes"]), features, device=device)
+        network._initialize(header["domain"])
+        network.load_parameters(arrays)
+        return network
+
+    def settings(self) -> dict[str, Any]:
+        """The sizes of the blocks, as JSON can hold them."""
+        return {"sizes": dataclasses.asdict(self._sizes)}
+
+    def _initialize(self, domain: dict[str, Any]) -> None:
+        num_features = domain["number of features"], domain["number of public features"]
+        self.module = ParticleModule(self._sizes, *num_features, self._seed).to(self.device)
+        self.domain = domain
+
+    def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        batch, tensors = range_0.shape[:-1], self.tensors
+        zeros = np.zeros((*batch, 1))
+        flat = np.concatenate([range_0, range_1, zeros], axis=-1, dtype=np.float32)
+        rows = torch.from_numpy(flat.reshape(-1, flat.shape[-1])).to(self.device)
+        values = self.module.values(self._current_bases(), rows[:, tensors.entry], tensors.public)
+        found = values.flatten(1)[:, tensors.place].cpu().numpy()
+        result: np.ndarray = found.reshape(*batch, found.shape[-1])
+        return result
+
+    def _current_bases(self) -> torch.Tensor:
+        """The bases of all entries, [P, Q, base], computed anew when parameters have changed."""
+        # They do not depend on ranges, and a solver asks for hundreds of ranges at one trunk.
+        version = [parameter._version for parameter in self.module.change_basis.parameters()]
+        if self._bases is None or version != self._bases_version:
+            self._bases = self.module.change_basis(self.tensors.features)[self.tensors.infostate]
+            self._bases_version = version
+        return self._bases

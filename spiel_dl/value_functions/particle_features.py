@@ -1,0 +1,137 @@
+"""Features of public states and infostates: what a particle value network sees of them.
+
+Šustr et al. (2021), sections 4.1 and 5.2. An infostate's features are the public ones, its private
+ones, and a one-hot of its player. With *perfect recall* they tell every infostate apart. With
+*imperfect recall* they show what is seen now, which is shorter; infostates that look the same get
+the same value.
+
+In games with `Rules`, public and private features are the rules' tensors. Other OpenSpiel games do
+not say which part of a tensor is public. There an infostate's features are the information state
+tensor (perfect recall) or observation tensor, and public features are left out: the network learns
+what is public from the infostates, all of which show it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.games.rules import Rules
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.sparse_tree import SparseTree
+from spiel_dl.tree.trunk import LeafSet
+
+
+class LeafFeatures(NamedTuple):
+    """Features of the P leaf public states of a trunk and of all leaf infosets.
+
+    Attributes:
+      public: float32 [P, G], without columns in games without `Rules`.
+      infostates: float32 [L_0 + L_1, F], player 0's infosets first.
+    """
+
+    public: np.ndarray
+    infostates: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class InfostateFeatures:
+    """Reads features of any trunk's leaves; subclasses may know more about a game.
+
+    Attributes:
+      perfect_recall: whether features remember what was seen before.
+    """
+
+    perfect_recall: bool = True
+
+    @property
+    def name(self) -> str:
+        """What files of networks say about the features."""
+        return "perfect recall" if self.perfect_recall else "imperfect recall"
+
+    def of_leaves(self, leaves: LeafSet) -> LeafFeatures:
+        """The features of a trunk's leaves.
+
+        Raises:
+          ValueError: if the game has no tensors.
+        """
+        tree = leaves.trunk.tree
+        if not hasattr(tree.game, "rules"):
+            return self._of_openspiel_leaves(leaves)
+        rules = tree.game.rules
+        start_of_state = leaves.histories[leaves.history_offsets[:-1]]
+        public = self.public(rules, states_of(tree, start_of_state))
+        parts = []
+        for player in (0, 1):
+            histories = leaves.histories[_first_positions(leaves.infoset_of_history[player])]
+            parts.append(self.infostates(rules, states_of(tree, histories), player))
+        return LeafFeatures(public, np.concatenate(parts))
+
+    def public(self, rules: Rules, states: Any) -> np.ndarray:
+        """Public features of a batch of states: float32 [B, G]."""
+        return rules.public_tensor(states, self.perfect_recall).numpy()
+
+    def infostates(self, rules: Rules, states: Any, player: int) -> np.ndarray:
+        """Features of a player's infostates in a batch of states: float32 [B, F]."""
+        private = rules.private_tensor(states, player, self.perfect_recall).numpy()
+        return np.concatenate(
+            [self.public(rules, states), private, _player_one_hot(player, len(private))], axis=1
+        )
+
+    def _of_openspiel_leaves(self, leaves: LeafSet) -> LeafFeatures:
+        tree = leaves.trunk.tree
+        game_type = tree.game.get_type()
+        kind = "information_state" if self.perfect_recall else "observation"
+        if not getattr(game_type, f"provides_{kind}_tensor"):
+            raise ValueError(
+                f"{tree.game} has no {kind}_tensor to make features of; use "
+                f"InfostateFeatures(perfect_recall={not self.perfect_recall}), or a subclass with "
+                "features of your own"
+            )
+        parts = []
+        for player in (0, 1):
+            firsts = leaves.histories[_first_positions(leaves.infoset_of_history[player])]
+            tensors = [_tensor(tree.state(h), kind, player) for h in firsts.tolist()]
+            parts.append(
+                np.concatenate([np.stack(tensors), _player_one_hot(player, len(firsts))], axis=1)
+            )
+        empty = np.zeros((leaves.num_public_states, 0), np.float32)
+        return LeafFeatures(empty, np.concatenate(parts))
+
+
+def states_of(tree: GameTree, histories: np.ndarray) -> Any:
+    """The rules' states of histories (int [N]) of a game with `Rules`, as one batch."""
+    if isinstance(tree, SparseTree):
+        return tree.states_of(histories)
+    steps = []
+    node = np.asarray(histories, np.int64)
+    while (node > 0).any():
+        steps.append((tree.action[node].astype(np.int64), node > 0))
+        node = np.where(node > 0, tree.parent[node], 0)
+    rules = tree.game.rules
+    states = rules.initial_state(len(histories))
+    for action, moves in reversed(steps):
+        # Histories that are shorter than others wait at the root; what they do there is dropped.
+        moved = rules.apply(states, torch.from_numpy(np.where(moves, action, 0)))
+        states = moved.where(torch.from_numpy(moves), states)
+    return states
+
+
+def _first_positions(ids: np.ndarray) -> np.ndarray:
+    """Where each of the ids 0, 1, ... occurs first: int64 [number of ids]."""
+    return np.unique(ids, return_index=True)[1]
+
+
+def _player_one_hot(player: int, num_rows: int) -> np.ndarray:
+    one_hot = np.zeros((num_rows, 2), np.float32)
+    one_hot[:, player] = 1.0
+    return one_hot
+
+
+def _tensor(state: pyspiel.State, kind: str, player: int) -> np.ndarray:
+    tensor = getattr(state, f"{kind}_tensor")(player)
+    return np.asarray(tensor, np.float32)

@@ -1,0 +1,136 @@
+"""`ValueNetwork`: what value functions with a torch module have in common."""
+
+from __future__ import annotations
+
+import abc
+import os
+from typing import Any
+
+import numpy as np
+import torch
+
+from spiel_dl.io import tensor_files
+from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
+
+
+class ValueNetwork(ValueFunction):
+    """A value function with parameters, which exist from the first `bind` on, or after `load`.
+
+    Attributes:
+      module: the torch module, float32, on `device`.
+      device: where it computes.
+      domain: what the parameters are for, in words for people; None before they exist.
+    """
+
+    kind: str
+    module: torch.nn.Module
+    device: torch.device
+    domain: dict[str, Any] | None
+
+    def __init__(self, device: torch.device | str):
+        """A network without parameters yet."""
+        self.device = torch.device(device)
+        self.domain = None
+        self._leaves: LeafSet | None = None
+
+    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `ValueFunction`.
+
+        The network sees ranges that sum to 1 in each public state; an own range that is 0 in all
+        of a public state's infosets is taken to be uniform over them.
+
+        Raises:
+          ValueError: if the network was not bound, or if the ranges' shapes do not fit the leaves.
+        """
+        leaves = self._leaves
+        if leaves is None:
+            raise ValueError("bind the network to the leaves before evaluating it")
+        sizes = (leaves.num_infosets(0), leaves.num_infosets(1))
+        batch = range_0.shape[:-1]
+        if (range_0.shape, range_1.shape) != ((*batch, sizes[0]), (*batch, sizes[1])):
+            raise ValueError(
+                f"the ranges have shapes {range_0.shape} and {range_1.shape}, but the leaves need "
+                f"[..., {sizes[0]}] and [..., {sizes[1]}] with equal leading dimensions"
+            )
+        scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
+        scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
+        with torch.inference_mode():
+            cfvs = self._normalized_values(scaled_0, scaled_1)
+        # The products are float64, as the masses are.
+        cfv_0 = cfvs[..., : sizes[0]] * mass_1.take(leaves.public_state_of_infoset(0), axis=-1)
+        cfv_1 = cfvs[..., sizes[0] :] * mass_0.take(leaves.public_state_of_infoset(1), axis=-1)
+        return cfv_0, cfv_1
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the parameters, and what they are for.
+
+        Raises:
+          ValueError: if there are no parameters yet.
+        """
+        tensor_files.save(path, self.parameter_arrays(), self.header())
+
+    def header(self) -> dict[str, Any]:
+        """Kind, sizes and domain, as JSON can hold them.
+
+        Raises:
+          ValueError: if there are no parameters yet.
+        """
+        if self.domain is None:
+            raise ValueError("a network has no parameters before it is bound; bind it to leaves")
+        return {"kind": self.kind, **self.settings(), "domain": self.domain}
+
+    @abc.abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The sizes of the network, as JSON can hold them."""
+
+    def parameter_arrays(self) -> dict[str, np.ndarray]:
+        """Copies of the parameters, float32, by torch's names for them.
+
+        Raises:
+          ValueError: if there are no parameters yet.
+        """
+        self.header()
+        state = self.module.state_dict()
+        return {name: tensor.cpu().numpy().copy() for name, tensor in state.items()}
+
+    def load_parameters(self, arrays: dict[str, np.ndarray]) -> None:
+        """Replaces the parameters by `parameter_arrays` of a network of the same sizes.
+
+        Raises:
+          ValueError: if names or shapes differ; nothing has changed then.
+        """
+        own = {name: tuple(tensor.shape) for name, tensor in self.module.state_dict().items()}
+        given = {name: array.shape for name, array in arrays.items()}
+        if own != given:
+            raise ValueError(f"the parameters have shapes {given}, but the network needs {own}")
+        self.module.load_state_dict({name: torch.from_numpy(a) for name, a in arrays.items()})
+
+    @abc.abstractmethod
+    def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """Values at ranges that sum to 1: float64 [..., L_p] to float32 [..., L_0 + L_1]."""
+
+    def _check_domain(self, domain: dict[str, Any]) -> None:
+        """Raises a ValueError if the parameters are for another domain than that of some leaves."""
+        assert self.domain is not None
+        for name, value in domain.items():
+            if self.domain[name] != value:
+                raise ValueError(
+                    f"the network's {name} is {self.domain[name]}, but the leaves' is {value}; "
+                    "load or train a network for these leaves"
+                )
+
+    @classmethod
+    def _read(cls, path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Parameters and header that `save` wrote.
+
+        Raises:
+          ValueError: if there is no such file, or if it holds no such network.
+        """
+        arrays, header = tensor_files.load(path)
+        if header.get("kind") != cls.kind:
+            raise ValueError(
+                f"{path} holds a {header.get('kind')}, not a {cls.kind}; give a file that "
+                f"{cls.__name__}.save wrote"
+            )
+        return arrays, header

@@ -1,0 +1,70 @@
+"""Self-play: what its samples say, and that the network which learns from them plays better."""
+
+import numpy as np
+import pytest
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.algorithms import dl_cfr
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayConfig
+from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_module import ParticleSizes
+
+GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+LIMIT = DepthLimit(rounds=1)
+SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2)
+
+
+def test_samples_of_a_game():
+    """Rounds 2 and 3 of 4 are looked at, the last of which decides the game by itself."""
+    config = SelfPlayConfig(LIMIT, iterations=2000)
+    samples = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), config).play()
+    assert len(samples) == 2
+    for sample in samples:
+        for player in (0, 1):
+            # The first feature of an infostate that differs between players is its player.
+            own = sample.features[:, -2 + player] == 1
+            assert sample.belief[own].sum() == pytest.approx(1.0)
+        assert np.abs(sample.cfv).max() <= 6
+        np.testing.assert_array_equal(
+            sample.features[:, : len(sample.public)], np.tile(sample.public, (len(sample.cfv), 1))
+        )
+    # Below the last one nothing is estimated: the players' values cancel but for what CFR+ leaves.
+    last = samples[-1]
+    assert (last.belief * last.cfv).sum() == pytest.approx(0.0, abs=5e-3)
+
+
+def test_the_same_seed_plays_the_same():
+    config = SelfPlayConfig(LIMIT, budget=4, iterations=3, seed=5)
+    losses = []
+    for _ in range(2):
+        learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), config)
+        losses.append([learner.step() for _ in range(3)])
+        assert all(np.unique(s.features, axis=0).shape == s.features.shape for s in learner.buffer)
+    assert losses[0] == losses[1]
+
+
+@pytest.mark.slow
+def test_it_learns_to_solve_the_trunk():
+    """Uniform play has a trunk NashConv of 0.5, the untrained network of 2.0."""
+    network = ParticleNetwork(ParticleSizes(32, 3, 1.0, 3, 2.0))
+    config = SelfPlayConfig(LIMIT, budget=50, iterations=50)
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, config)
+    for _ in range(200):
+        learner.step()
+    solver = dl_cfr.DLCFRSolver(GameTree.from_game(GOOFSPIEL_4), LIMIT, network)
+    solver.run(100)
+    assert trunk_exploitability(solver.trunk.tree, solver.average_policy(), LIMIT) < 0.3
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="exploration=2"):
+        SelfPlayConfig(LIMIT, exploration=2)
+    with pytest.raises(ValueError, match="has no Rules"):
+        ParticleSelfPlay("kuhn_poker", ParticleNetwork(SMALL), SelfPlayConfig(LIMIT))
+    learner = ParticleSelfPlay(
+        GOOFSPIEL_4, ParticleNetwork(SMALL), SelfPlayConfig(DepthLimit(rounds=9))
+    )
+    with pytest.raises(ValueError, match="choose a smaller limit"):
+        learner.step()

@@ -1,0 +1,385 @@
+"""The particle network against its definition, the positional network, and exact arithmetic."""
+
+import dataclasses
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree.particles import Particles
+from spiel_dl.tree.sparse_tree import sparse_trunk
+from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
+from spiel_dl.value_functions.particle_linear_targets import (
+    LinearTargetsConfig,
+    train_on_linear_targets,
+)
+from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
+from spiel_dl.value_functions.particle_samples import ParticleSamples, SparseSample, join_samples
+from spiel_dl.value_functions.positional import PositionalNetwork
+
+GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+CASES = [
+    ("kuhn_poker", DepthLimit(moves=1)),
+    (GOOFSPIEL_3, DepthLimit(rounds=1)),
+    ("python_leduc", DepthLimit(rounds=1)),
+]
+SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2)
+
+
+def leaves_of(game, limit):
+    return cut(GameTree.from_game(game), limit).leaves
+
+
+def small_network(leaves, sizes=SMALL, **arguments):
+    network = ParticleNetwork(sizes, **arguments)
+    network.bind(leaves)
+    return network
+
+
+def random_ranges(leaves, seed, batch=()):
+    generator = np.random.default_rng(seed)
+    return [generator.random((*batch, leaves.num_infosets(player))) for player in (0, 1)]
+
+
+@dataclasses.dataclass(frozen=True)
+class IndependentFeatures(InfostateFeatures):
+    """Random features of full column rank: more of them than there are leaf infosets."""
+
+    name = "independent"
+
+    def of_leaves(self, leaves):
+        size = leaves.num_infosets(0) + leaves.num_infosets(1)
+        infostates = np.random.default_rng(7).standard_normal((size, size + 3))
+        # What a positional network is told of the public state.
+        index = positional_network(leaves).layout.input_index
+        public = index[:, : index.shape[1] - positional_network(leaves).layout.num_outputs]
+        return LeafFeatures((public == size + 1).astype(np.float32), infostates.astype(np.float32))
+
+
+def positional_network(leaves):
+    network = PositionalNetwork(2, 16, seed=3)
+    network.bind(leaves)
+    return network
+
+
+@pytest.mark.parametrize(("game", "limit"), CASES)
+def test_any_positional_network_is_a_particle_network(game, limit):
+    """Theorem 4, by its proof.
+
+    F^T W = E makes the base of each infostate its position's unit vector, where rows of F^T are
+    features, W is the linear change of basis and rows of E are unit vectors.
+    """
+    leaves = leaves_of(game, limit)
+    positional = positional_network(leaves)
+    layout = positional.layout
+    sizes = ParticleSizes(
+        layout.num_outputs, basis_layers=1, regression_layers=3, regression_width=1.0
+    )
+    particle = ParticleNetwork(sizes, IndependentFeatures())
+    particle.bind(leaves)
+    features = particle.tensors.features.double()
+    positions = torch.from_numpy(layout.output_of_infoset % layout.num_outputs)
+    targets = torch.nn.functional.one_hot(positions, layout.num_outputs).double()
+    change_of_basis = features.T @ torch.linalg.solve(features @ features.T, targets)
+    # The positional network is told public features first, the regression is told them last.
+    num_public = layout.num_inputs - layout.num_outputs
+    regression = [module for module in positional.module if isinstance(module, torch.nn.Linear)]
+    first = regression[0].weight
+    with torch.no_grad():
+        regression[0].weight = torch.nn.Parameter(
+            torch.cat([first[:, num_public:], first[:, :num_public]], dim=1)
+        )
+    particle.module.regression = positional.module
+    particle.module.double()
+    with torch.no_grad():
+        particle.module.change_basis[0].weight.copy_(change_of_basis.T)
+    particle.tensors = particle.tensors._replace(
+        features=features, public=particle.tensors.public.double()
+    )
+    check = positional_network(leaves)
+    check.module.double()
+    for seed in range(5):
+        ranges = random_ranges(leaves, seed)
+        found, expected = particle_values(particle, ranges), positional_values(check, ranges)
+        assert np.abs(expected).max() > 1e-3
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+def rows_of(network, ranges):
+    """Ranges as they are, of no particular sum, in double precision."""
+    return torch.from_numpy(np.concatenate([*ranges, [0.0]]))
+
+
+def particle_values(network, ranges):
+    tensors = network.tensors
+    belief = rows_of(network, ranges)[tensors.entry]
+    with torch.no_grad():
+        batch = ParticleBatch(tensors.features, tensors.infostate, belief, tensors.public)
+        return network.module(batch).reshape(-1)[tensors.place].numpy()
+
+
+def positional_values(network, ranges):
+    inputs = np.concatenate([*ranges, [0.0, 1.0]])[network.layout.input_index]
+    with torch.no_grad():
+        outputs = network.module(torch.from_numpy(inputs)).numpy()
+    return outputs.reshape(-1)[network.layout.output_of_infoset]
+
+
+@pytest.mark.parametrize("concatenation_layers", [0, 1])
+def test_order_and_infostates_of_belief_0_do_not_matter(concatenation_layers):
+    """Exactly: with small integers as parameters and features, and dyadic beliefs, no rounding."""
+    sizes = dataclasses.replace(SMALL, concatenation_layers=concatenation_layers)
+    module = ParticleModule(sizes, 5, 3)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.copy_(torch.randint(-2, 3, parameter.shape, generator=generator))
+    features = torch.randint(-2, 3, (40, 5), generator=generator).float()
+    public = torch.randint(0, 2, (1, 3), generator=generator).float()
+    belief = torch.randint(1, 17, (1, 40), generator=generator) / 16
+    belief[0, 25:] = 0
+    everything = torch.arange(40)[None]
+    with torch.inference_mode():
+        values = module(ParticleBatch(features, everything, belief, public))
+        assert len(values.unique()) > 10
+        for seed in range(3):
+            order = torch.randperm(40, generator=torch.Generator().manual_seed(seed))
+            shuffled = ParticleBatch(features[order], everything, belief[:, order], public)
+            assert torch.equal(module(shuffled), values[:, order])
+        alone = ParticleBatch(features[:25], everything[:, :25], belief[:, :25], public)
+        assert torch.equal(module(alone), values[:, :25])
+
+
+@pytest.mark.parametrize("concatenation_layers", [0, 2])
+def test_gradients_reach_every_parameter(concatenation_layers):
+    module = ParticleModule(
+        dataclasses.replace(SMALL, concatenation_layers=concatenation_layers), 5, 3
+    )
+    generator = torch.Generator().manual_seed(1)
+    features, public = (torch.randn(size, generator=generator) for size in ((20, 5), (4, 3)))
+    infostate = torch.randint(0, 20, (4, 9), generator=generator)
+    belief = torch.rand((4, 9), generator=generator)
+    module(ParticleBatch(features, infostate, belief, public)).square().sum().backward()
+    names = {name.partition(".")[0] for name, _ in module.named_parameters()}
+    assert names == {"change_basis", "regression"} | ({"output"} if concatenation_layers else set())
+    for name, parameter in module.named_parameters():
+        assert parameter.grad.abs().sum() > 0, name
+
+
+@pytest.mark.parametrize(("game", "limit"), CASES)
+@pytest.mark.parametrize("concatenation_layers", [0, 1])
+def test_evaluation_follows_the_definition(game, limit, concatenation_layers):
+    """One public state and one infostate after the other."""
+    leaves = leaves_of(game, limit)
+    network = small_network(
+        leaves, dataclasses.replace(SMALL, concatenation_layers=concatenation_layers)
+    )
+    module, (range_0, range_1) = network.module, random_ranges(leaves, seed=0)
+    found = network.evaluate(range_0, range_1)
+    features = InfostateFeatures().of_leaves(leaves)
+    split = leaves.num_infosets(0)
+    for state in range(leaves.num_public_states):
+        here = [np.flatnonzero(leaves.public_state_of_infoset(p) == state) for p in (0, 1)]
+        mass = [range_0[here[0]].sum(), range_1[here[1]].sum()]
+        context, bases = 0.0, {}
+        for player, ranges in enumerate((range_0, range_1)):
+            for infoset in here[player]:
+                row = torch.from_numpy(features.infostates[player * split + infoset])
+                bases[player, infoset] = module.change_basis(row)
+                context = context + ranges[infoset] / mass[player] * bases[player, infoset]
+        public = torch.from_numpy(features.public[state])
+        regressed = module.regression(torch.cat([context.float(), public]))
+        for (player, infoset), base in bases.items():
+            if module.output is None:
+                value = (regressed * base).sum()
+            else:
+                value = module.output(torch.cat([base, regressed]))[0]
+            expected = value.item() * mass[1 - player]
+            assert found[player][infoset] == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_features_tell_perfect_recall_infosets_apart():
+    for game, limit in CASES:
+        leaves = leaves_of(game, limit)
+        rows = InfostateFeatures().of_leaves(leaves).infostates
+        assert len(np.unique(rows, axis=0)) == len(rows), game
+
+
+def test_imperfect_recall_forgets():
+    """After 2 of 4 cards were bid, a hand of cards 3 and 4 can have come about in two ways."""
+    game = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+    leaves = leaves_of(game, DepthLimit(rounds=2))
+    sizes = [
+        len(np.unique(InfostateFeatures(recall).of_leaves(leaves).infostates, axis=0))
+        for recall in (True, False)
+    ]
+    assert sizes[0] == leaves.num_infosets(0) + leaves.num_infosets(1)
+    assert sizes[1] < sizes[0]
+
+
+def test_values_are_homogeneous_in_the_opponents_range_only():
+    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
+    network = small_network(leaves)
+    range_0, range_1 = random_ranges(leaves, seed=1)
+    values = network.evaluate(range_0, range_1)
+    scaled = network.evaluate(4 * range_0, range_1 / 8)
+    np.testing.assert_allclose(scaled[0], values[0] / 8, rtol=1e-12)
+    np.testing.assert_allclose(scaled[1], values[1] * 4, rtol=1e-12)
+    nothing = network.evaluate(range_0, np.zeros_like(range_1))
+    np.testing.assert_array_equal(nothing[0], 0)
+    assert np.abs(nothing[1]).min() > 0
+
+
+def test_batches_are_rows():
+    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
+    network = small_network(leaves)
+    ranges = random_ranges(leaves, seed=3, batch=(2, 3))
+    batch = network.evaluate(*ranges)
+    for row in np.ndindex(2, 3):
+        single = network.evaluate(ranges[0][row], ranges[1][row])
+        for player in (0, 1):
+            np.testing.assert_allclose(batch[player][row], single[player], rtol=1e-4, atol=1e-7)
+
+
+def test_a_sparse_trunk_of_all_histories_has_the_values_of_the_whole_one():
+    """By name of the infoset: the sparse trunk numbers them in its own order."""
+    game = pyspiel.load_game(GOOFSPIEL_3)
+    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
+    sparse = sparse_trunk(
+        Particles.of_public_state(game.new_initial_state()), DepthLimit(rounds=1)
+    ).leaves
+    network = small_network(leaves)
+    keys, sparse_keys = ([keys_of(some, p) for p in (0, 1)] for some in (leaves, sparse))
+    ranges = random_ranges(leaves, seed=4)
+    values = network.evaluate(*ranges)
+    network.bind(sparse)
+    order = [np.array([list(keys[p]).index(key) for key in sparse_keys[p]]) for p in (0, 1)]
+    found = network.evaluate(*(ranges[p][order[p]] for p in (0, 1)))
+    for player in (0, 1):
+        assert len(order[player]) == leaves.num_infosets(player)
+        np.testing.assert_allclose(found[player], values[player][order[player]], rtol=1e-5)
+
+
+def keys_of(leaves, player):
+    _, first = np.unique(leaves.infoset_of_history[player], return_index=True)
+    return leaves.trunk.tree.infoset_key[player, leaves.histories[first]]
+
+
+def test_values_are_those_of_the_newest_parameters():
+    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
+    network = small_network(leaves)
+    ranges = random_ranges(leaves, seed=5)
+    before = network.evaluate(*ranges)
+    optimizer = torch.optim.SGD(network.module.change_basis.parameters(), lr=0.1)
+    batch = ParticleBatch(
+        network.tensors.features,
+        network.tensors.infostate,
+        torch.ones(network.tensors.entry.shape),
+        network.tensors.public,
+    )
+    network.module(batch).sum().backward()
+    optimizer.step()
+    after = network.evaluate(*ranges)
+    fresh = ParticleNetwork(SMALL)
+    fresh.bind(leaves)
+    fresh.load_parameters(network.parameter_arrays())
+    assert np.abs(before[0] - after[0]).max() > 1e-6
+    np.testing.assert_array_equal(fresh.evaluate(*ranges)[0], after[0])
+
+
+def test_samples_are_public_states_of_a_dataset():
+    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
+    network = small_network(leaves)
+    range_0, range_1 = (r.astype(np.float32) for r in random_ranges(leaves, 6, (4,)))
+    dataset = Dataset(
+        trunk=leaves.trunk,
+        ranges=(range_0, range_1),
+        masses=(np.full((4, 3), 2, np.float32), np.full((4, 3), 5, np.float32)),
+        cfvs=(-range_0, 2 * range_1),
+        gaps=np.zeros(4),
+    )
+    samples = ParticleSamples(network, dataset)
+    numbers = samples.numbers(np.array([1, 3]), np.array([0, 2]))
+    assert numbers.tolist() == [3, 5, 9, 11]
+    inputs, targets, is_entry = samples.batch(numbers)
+    assert targets.shape == is_entry.shape == inputs.belief.shape
+    for row, (strategy, state) in enumerate([(1, 0), (1, 2), (3, 0), (3, 2)]):
+        here = [leaves.public_state_of_infoset(p) == state for p in (0, 1)]
+        beliefs = np.concatenate([range_0[strategy, here[0]], range_1[strategy, here[1]]])
+        values = np.concatenate([-range_0[strategy, here[0]], 2 * range_1[strategy, here[1]]])
+        np.testing.assert_array_equal(inputs.belief[row][is_entry[row]], beliefs)
+        np.testing.assert_array_equal(targets[row][is_entry[row]], values)
+        opponents = np.repeat([5, 2], [here[0].sum(), here[1].sum()])
+        masses = samples.opponent_masses(numbers)[row][is_entry[row]]
+        np.testing.assert_array_equal(masses, opponents)
+        assert not inputs.belief[row][~is_entry[row]].any()
+
+
+def test_joined_samples_do_not_see_each_other():
+    module = ParticleModule(SMALL, 5, 3)
+    generator = np.random.default_rng(8)
+    samples = [
+        SparseSample(
+            *(generator.random(s, np.float32) for s in ((3,), (size, 5), (size,), (size,)))
+        )
+        for size in (4, 1, 7)
+    ]
+    inputs, targets, is_entry = join_samples(samples)
+    values = module(inputs)
+    for row, sample in enumerate(samples):
+        alone = module(join_samples([sample])[0])[0]
+        torch.testing.assert_close(values[row][is_entry[row]], alone)
+        np.testing.assert_array_equal(targets[row][is_entry[row]], sample.cfv)
+
+
+def test_files(tmp_path):
+    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
+    network = small_network(leaves, features=InfostateFeatures(False), seed=5)
+    network.save(tmp_path / "network")
+    loaded = ParticleNetwork.load(tmp_path / "network")
+    with pytest.raises(ValueError, match=r"game is kuhn_poker\(\), but the leaves' is leduc"):
+        loaded.bind(leaves_of("leduc_poker", DepthLimit(moves=1)))
+    loaded.bind(leaves)
+    ranges = random_ranges(leaves, seed=6)
+    for one, other in zip(network.evaluate(*ranges), loaded.evaluate(*ranges), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="needs features called 'imperfect recall'"):
+        ParticleNetwork.load(tmp_path / "network", InfostateFeatures(True))
+    other = PositionalNetwork(1, 4)
+    other.bind(leaves)
+    other.save(tmp_path / "positional")
+    with pytest.raises(ValueError, match="holds a positional_network, not a particle_network"):
+        ParticleNetwork.load(tmp_path / "positional")
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="base=0"):
+        ParticleSizes(base=0)
+    with pytest.raises(ValueError, match="bind the network"):
+        ParticleNetwork().evaluate(np.zeros(1), np.zeros(1))
+    with pytest.raises(ValueError, match="nothing to value"):
+        ParticleNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=9)))
+    pennies = leaves_of("coordinated_mp", DepthLimit(moves=1))
+    with pytest.raises(ValueError, match="has no information_state_tensor"):
+        ParticleNetwork().bind(pennies)
+    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
+    network = small_network(leaves)
+    with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
+        network.evaluate(np.ones(6), np.ones(5))
+
+
+def test_the_product_learns_linear_targets_and_concatenation_does_not():
+    """Figure 2, with fewer steps than the figure: the mean squared error at the end."""
+    config = LinearTargetsConfig(num_steps=4000)
+    losses = {
+        name: [point.loss for point in train_on_linear_targets(name, config)][-1]
+        for name in ("linear", "projection", "concatenation_1")
+    }
+    assert losses["linear"] < 1e-10
+    assert losses["projection"] < 1e-10
+    assert losses["concatenation_1"] > 1e-4
