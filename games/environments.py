@@ -26,9 +26,6 @@ import torch
 from spiel_dl.games import rules
 
 _REHEARSED_GAMES = 64
-# Freeing a block of almost 32 MiB makes glibc keep freed memory from then on. Otherwise it returns
-# a step's intermediate tensors to the system, and every step gets them back page by page, at half
-# the speed. Other allocators do not mind.
 _BLOCK_BYTES = 31 * 2**20
 
 
@@ -85,8 +82,7 @@ class BatchedEnvironment:
         self._num_events = _longest_run(game_rules)
         self._roots = game_rules.initial_state(batch_size, device)
         self._player_one_hots = torch.eye(2, device=device)
-        if self.generator.device.type == "cpu":
-            torch.empty(_BLOCK_BYTES, dtype=torch.uint8)  # and freed at once
+        keep_freed_memory()
         self._go_on(self._roots)
 
     def current_player(self) -> torch.Tensor:
@@ -134,6 +130,10 @@ class BatchedEnvironment:
     def sample_random_actions(self) -> torch.Tensor:
         """Legal actions, all with the same probability: int64 [B]."""
         return _sample(self._legal_actions, self._uniform(1)[0], torch.int32)
+
+    def restart(self) -> None:
+        """Starts a new game in every row, whatever the old one had come to."""
+        self._go_on(self._roots)
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move in every game, then plays chance and starts new games where due.
@@ -192,6 +192,15 @@ class BatchedEnvironment:
         own: torch.Tensor, public: torch.Tensor, private: torch.Tensor, out: torch.Tensor | None
     ) -> torch.Tensor:
         return torch.cat([own.expand(len(public), 2), public, private], dim=1, out=out)
+
+
+def keep_freed_memory() -> None:
+    """Makes glibc keep freed memory from now on, by freeing a block of almost 32 MiB.
+
+    Otherwise it returns a step's intermediate tensors to the system, and every step gets them back
+    page by page, at half the speed. Other allocators do not mind.
+    """
+    torch.empty(_BLOCK_BYTES, dtype=torch.uint8)  # and freed at once
 
 
 def _play_event(

@@ -1,0 +1,210 @@
+"""R-NaD: regularised Nash dynamics, with networks and self-play ("DeepNash").
+
+Perolat et al. (2022), "Mastering the game of Stratego with model-free multiagent reinforcement
+learning" (arXiv 2206.15378), Methods and supplement; Kubíček et al. (2023), section 3.2, with the
+parameters of its Table 2 as defaults. One learner step:
+
+  1. A batch of games is played by the current policy pi, from the root to the end.
+  2. Rewards are regularised: at each decision the mover pays eta log(pi / pi_reg) to the other.
+     log pi_reg = alpha log pi_m + (1 - alpha) log pi_(m-1) lies between the two last regularisation
+     policies; alpha rises from 0 to 1 in the first half of a period, and stays.
+  3. Two-player v-trace (`spiel_dl.learning.vtrace`), with the target network's values, gives
+     targets for values and action values.
+  4. Adam descends the sum over both players of the mean squared error of their values and of their
+     mean NeuRD loss (`spiel_dl.learning.neurd`).
+  5. The target network moves by `target_averaging` of the way to the current one.
+  6. At the end of a period the target network becomes the next regularisation policy pi_(m+1).
+
+As in OpenSpiel's R-NaD, before it was removed there, the policy handed out is the target network's:
+the last iterate, smoothed over the last 1 / `target_averaging` steps. Deviation: logits are centred
+by their mean over legal actions, as the paper writes, where that code divides by all actions.
+
+The policy that acts is the current one, as in Kubíček et al., so v-trace's ratios are 1; they are
+computed all the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+
+import torch
+
+from spiel_dl.algorithms.array_policy import AnyGame
+from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
+from spiel_dl.learning.neurd import neurd_gradient
+from spiel_dl.learning.policy_network import log_policy
+from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.learning.vtrace import Targets, v_trace
+
+_TARGET, _LAST, _SECOND_TO_LAST = range(3)  # rows of the fixed networks' parameters
+
+
+@dataclasses.dataclass(frozen=True)
+class RNaDConfig(LearnerConfig):
+    """How to learn; `LearnerConfig` has the rest.
+
+    Attributes:
+      eta: weight of the reward regularisation, in utility units per nat.
+      first_period: learner steps per regularisation policy at first.
+      num_first_periods: how many periods are of this length.
+      period: learner steps per regularisation policy later.
+      neurd_threshold: beta, how far logits are pushed from their mean.
+      neurd_clip: bound on the advantages that push logits.
+      c_bar: v-trace's bound on the ratios that carry targets backwards.
+      rho_bar: v-trace's bound on the ratios that correct values.
+      target_averaging: how far the target network moves to the current one in a step.
+    """
+
+    eta: float = 0.2
+    first_period: int = 500
+    num_first_periods: int = 200
+    period: int = 10_000
+    neurd_threshold: float = 2.0
+    neurd_clip: float = 10_000.0
+    c_bar: float = 1.0
+    rho_bar: float = math.inf
+    target_averaging: float = 1e-3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("eta", 0 <= self.eta < math.inf, "finite and not negative")
+        for name in ("first_period", "period", "neurd_threshold", "neurd_clip", "c_bar", "rho_bar"):
+            self._check(name, getattr(self, name) > 0, "positive")
+        self._check("num_first_periods", self.num_first_periods >= 0, "0 or more")
+        self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
+
+    def place_in_period(self, step: int) -> tuple[int, int]:
+        """How many steps of its period are over after `step` steps, and the period's length."""
+        steps_of_first = self.first_period * self.num_first_periods
+        if step < steps_of_first:
+            return step % self.first_period, self.first_period
+        return (step - steps_of_first) % self.period, self.period
+
+
+class RNaDSolver(SelfPlayLearner):
+    """Learns a policy by R-NaD; `SelfPlayLearner` has an example and the methods."""
+
+    name = "rnad"
+    terms = ("value_loss", "policy_loss", "entropy")
+    config: RNaDConfig
+
+    def __init__(
+        self,
+        game: AnyGame,
+        config: RNaDConfig | None = None,
+        device: torch.device | str = "cpu",
+    ):
+        """Starts at a fresh network, which is the first regularisation policy as well.
+
+        Args:
+          game: the game, its game string, or the compiled game.
+          config: how to learn; None: the defaults.
+          device: where games are played and networks live.
+
+        Raises:
+          ValueError: if the game is none that can be learned here.
+        """
+        super().__init__(game, config or RNaDConfig(), device)
+        # The target network and the two last regularisation policies.
+        self._fixed = self.parameters.detach().repeat(3, 1)
+        self._log_policy_tables = self._tabulate()
+
+    def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
+        done, length = self.config.place_in_period(self.num_steps)
+        shape = trajectories.action.shape
+        observation = trajectories.observation.flatten(0, 1)
+        outputs = self.network.outputs(self.parameters, observation)
+        grid = outputs.detach().unflatten(0, shape)
+        logits, value = grid[..., :-1], grid[..., -1]
+        log_pi = log_policy(logits, trajectories.legal)
+        policy = log_pi.exp()
+        targets = self._targets(trajectories, log_pi, policy, min(1.0, 2 * done / length))
+        weight = _decision_weights(trajectories)
+        pull = weight.unsqueeze(-1) * neurd_gradient(
+            logits,
+            policy,
+            targets.action_value,
+            trajectories.legal,
+            threshold=self.config.neurd_threshold,
+            clip=self.config.neurd_clip,
+        )
+        error = value - targets.value
+        gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
+        self._descend(outputs, gradient.flatten(0, 1))
+        self._fixed[_TARGET].lerp_(self.parameters.detach(), self.config.target_averaging)
+        if done + 1 == length:
+            self._fixed[_SECOND_TO_LAST] = self._fixed[_LAST]
+            self._fixed[_LAST] = self._fixed[_TARGET]
+            self._log_policy_tables = self._tabulate()
+        entropy = -(policy * log_pi).sum(dim=-1)
+        return [
+            (weight * error.square()).sum(),
+            (pull * logits).sum(),
+            (weight * entropy).sum() / weight.sum(),
+        ]
+
+    @torch.no_grad()
+    def _targets(
+        self, trajectories: Trajectories, log_pi: torch.Tensor, policy: torch.Tensor, alpha: float
+    ) -> Targets:
+        """Steps 2 and 3 of the module's docstring."""
+        observation = trajectories.observation.flatten(0, 1)
+        value = self.network.evaluate(self._fixed[_TARGET], observation).value
+        log_last, log_second_to_last = self._regularisation_log_policies(trajectories)
+        log_reg = alpha * log_last + (1 - alpha) * log_second_to_last
+        return v_trace(
+            value=value.unflatten(0, trajectories.action.shape),
+            policy=policy,
+            log_ratio=(log_pi - log_reg) * trajectories.legal,
+            behaviour=trajectories.behaviour,
+            action=trajectories.action,
+            player=trajectories.player,
+            valid=trajectories.valid,
+            reward=trajectories.reward,
+            eta=self.config.eta,
+            c_bar=self.config.c_bar,
+            rho_bar=self.config.rho_bar,
+        )
+
+    def _regularisation_log_policies(self, trajectories: Trajectories) -> torch.Tensor:
+        """What the two last regularisation policies say of all moves: float32 [2, T, B, A]."""
+        if self._log_policy_tables is not None:
+            return self._log_policy_tables[:, trajectories.infoset]
+        observation = trajectories.observation.flatten(0, 1)
+        logits = self.network.evaluate(self._fixed[_LAST:], observation).logits
+        return log_policy(logits.unflatten(1, trajectories.action.shape), trajectories.legal)
+
+    @torch.no_grad()
+    def _tabulate(self) -> torch.Tensor | None:
+        """The two last regularisation policies at all infosets: float32 [2, R, A].
+
+        They stay the same for a whole period. None if the infosets are not tabulated.
+        """
+        environment = self._self_play.environment
+        if not isinstance(environment, TreeEnvironment):
+            return None
+        logits = self.network.evaluate(self._fixed[_LAST:], environment.infoset_tensors).logits
+        return log_policy(logits, environment.infoset_legal)
+
+    def _policy_parameters(self) -> torch.Tensor:
+        return self._fixed[_TARGET]
+
+    def _tensors(self) -> dict[str, torch.Tensor]:
+        return {**super()._tensors(), "fixed_parameters": self._fixed}
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """As `SelfPlayLearner.load`."""
+        super().load(path)
+        self._log_policy_tables = self._tabulate()
+
+
+def _decision_weights(trajectories: Trajectories) -> torch.Tensor:
+    """Weights of all decisions, float32 [T, B], that sum to 1 over each player's."""
+    weight = torch.zeros_like(trajectories.reward)
+    for player in (0, 1):
+        own = trajectories.valid & (trajectories.player == player)
+        weight += own / own.sum().clamp(min=1)
+    return weight

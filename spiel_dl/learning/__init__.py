@@ -1,0 +1,1 @@
+"""What learners by self-play are made of: environments, trajectories, networks, targets."""

@@ -1,0 +1,56 @@
+"""The fastest environment for any two-player zero-sum OpenSpiel game."""
+
+from __future__ import annotations
+
+import pyspiel
+import torch
+
+from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.learning.self_play import SelfPlay
+from spiel_dl.learning.state_environment import StateEnvironment
+from spiel_dl.learning.tree_environment import TreeEnvironment, check_tensors
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import TooManyHistoriesError
+
+
+def self_play_of(
+    game: pyspiel.Game | str | GameTree,
+    batch_size: int,
+    device: torch.device | str = "cpu",
+    *,
+    seed: int = 0,
+    max_tree_histories: int,
+) -> SelfPlay:
+    """Self-play in a game: by tables if it is small, else by its rules, else by its states.
+
+    Args:
+      game: the game, its game string, or the compiled game, which is then used whatever its size.
+      batch_size: games played at once.
+      device: of all tensors.
+      seed: of chance and actions.
+      max_tree_histories: compile games of at most so many histories.
+
+    Raises:
+      ValueError: if the game is none that can be learned here, or `batch_size` is not positive.
+    """
+    turn_based = game.game if isinstance(game, GameTree) else load_turn_based(game)
+    check_tensors(turn_based)  # before a large game is walked in vain
+    tree = game if isinstance(game, GameTree) else _compile(turn_based, max_tree_histories)
+    if tree is not None:
+        longest = int(tree.move_number.max())
+        return SelfPlay(TreeEnvironment(tree, batch_size, device, seed), longest)
+    if hasattr(turn_based, "rules"):
+        rules = turn_based.rules
+        environment = BatchedEnvironment(rules, batch_size, device, seed)
+        return SelfPlay(environment, rules.max_game_length)
+    states = StateEnvironment(turn_based, batch_size, device, seed)
+    return SelfPlay(states, turn_based.max_game_length())
+
+
+def _compile(game: pyspiel.Game, max_histories: int) -> GameTree | None:
+    """The compiled game; None if it is too large."""
+    try:
+        return GameTree.from_game(game, max_histories)
+    except TooManyHistoriesError:
+        return None

@@ -1,0 +1,50 @@
+"""Neural replicator dynamics (NeuRD): the policy gradient with the softmax's derivative left out.
+
+Hennes et al. (2020), "Neural Replicator Dynamics", eq. 9 and the thresholded variant; Perolat et
+al. (2022), Methods. The loss of one decision is
+
+    - sum_a l(a) f(a),   l = logits minus their mean over legal actions,
+
+with the force f = clip(Q - sum_b pi(b) Q(b), -c_n, c_n) held fixed. f(a) counts as 0 where l(a) is
+already at least beta and would be pushed up, or at most -beta and would be pushed down.
+"""
+
+from __future__ import annotations
+
+import torch
+
+
+def neurd_gradient(
+    logits: torch.Tensor,
+    policy: torch.Tensor,
+    action_value: torch.Tensor,
+    legal: torch.Tensor,
+    *,
+    threshold: float = 2.0,
+    clip: float = 10_000.0,
+) -> torch.Tensor:
+    """The derivative of each decision's loss by its logits.
+
+    Args:
+      logits: float [..., A].
+      policy: pi, float [..., A]; 0 for illegal actions.
+      action_value: Q, float [..., A].
+      legal: bool [..., A].
+      threshold: beta.
+      clip: c_n.
+
+    Returns:
+      Float [..., A]; 0 for illegal actions, and a sum of 0 over legal ones.
+    """
+    baseline = (policy * action_value).sum(dim=-1, keepdim=True)
+    force = (action_value - baseline).clamp(-clip, clip)
+    centred = centre(logits, legal)
+    pushes_out = ((centred >= threshold) & (force > 0)) | ((centred <= -threshold) & (force < 0))
+    return -centre(force.masked_fill(pushes_out, 0.0), legal)
+
+
+def centre(values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """Values minus their mean over legal actions: [..., A]; 0 for illegal ones."""
+    count = legal.sum(dim=-1, keepdim=True).clamp(min=1)
+    mean = (values * legal).sum(dim=-1, keepdim=True) / count
+    return (values - mean) * legal

@@ -1,0 +1,146 @@
+"""Self-play: whole games of a batch as tensors of fixed shape.
+
+Every row plays one game from the root to its end and is masked from then on: games that end in a
+given number of steps would be shorter than games are. Nothing looks at values on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import torch
+
+from spiel_dl.games.environments import EpisodeEnds, keep_freed_memory
+from spiel_dl.learning.tree_environment import TreeEnvironment
+
+ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""From information state tensors (float32 [B, D]) and legal actions (bool [B, A]) to action
+probabilities, float32 [B, A]."""
+
+# Divides a probability, so it must not be 0.
+_LEAST_WAIT = 1e-30
+
+
+class Environment(Protocol):
+    """B games played at once, as `spiel_dl.games.environments.BatchedEnvironment` plays them.
+
+    Attributes:
+      generator: the source of all chance, on the environment's device.
+    """
+
+    generator: torch.Generator
+
+    def restart(self) -> None:
+        """Starts a new game in every row."""
+
+    def current_player(self) -> torch.Tensor:
+        """Who moves: int8 [B]; negative in a row that has nothing to decide."""
+
+    def legal_actions(self) -> torch.Tensor:
+        """Legal actions of whoever moves: bool [B, A]."""
+
+    def information_state_tensor(
+        self, player: int | None = None, out: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """What whoever moves knows (`player=None`): float32 [B, D]."""
+
+    def step(self, action: torch.Tensor) -> EpisodeEnds:
+        """Makes one move (int64 [B]) in every game, and plays the chance events after it."""
+
+
+class Trajectories(NamedTuple):
+    """B games of at most T moves, move by move; tensors are valid where `valid` says so.
+
+    Attributes:
+      observation: float32 [T, B, D], the mover's information state tensor.
+      legal: bool [T, B, A].
+      player: int8 [T, B], who moves.
+      action: int64 [T, B].
+      behaviour: float32 [T, B, A], the probabilities the action was sampled from.
+      reward: float32 [T, B], what player 0 gets for the move: its return, at a game's last move.
+      valid: bool [T, B], whether the move is one of the game. A row's moves are its first ones.
+      infoset: int64 [T, B], the row of the mover's infoset in the tables of a `TreeEnvironment`;
+        without meaning in other environments.
+    """
+
+    observation: torch.Tensor
+    legal: torch.Tensor
+    player: torch.Tensor
+    action: torch.Tensor
+    behaviour: torch.Tensor
+    reward: torch.Tensor
+    valid: torch.Tensor
+    infoset: torch.Tensor
+
+
+class SelfPlay:
+    """Plays batches of games into the same tensors over and over.
+
+    Attributes:
+      environment: where.
+      num_steps: T.
+    """
+
+    def __init__(self, environment: Environment, num_steps: int):
+        """Makes room for the trajectories.
+
+        Args:
+          environment: the games.
+          num_steps: T, the largest number of moves of a game. Games that take longer are masked
+            from their first move.
+
+        Raises:
+          ValueError: if `num_steps` is not positive.
+        """
+        if num_steps < 1:
+            raise ValueError(f"num_steps={num_steps} must be positive")
+        self.environment = environment
+        self.num_steps = num_steps
+        legal = environment.legal_actions()
+        observation = environment.information_state_tensor()
+        steps = (num_steps, *legal.shape)
+        self._trajectories = Trajectories(
+            observation=observation.new_zeros((num_steps, *observation.shape)),
+            legal=legal.new_zeros(steps),
+            player=environment.current_player().new_zeros(steps[:2]),
+            action=legal.new_zeros(steps[:2], dtype=torch.int64),
+            behaviour=observation.new_zeros(steps),
+            reward=observation.new_zeros(steps[:2]),
+            valid=legal.new_zeros(steps[:2]),
+            infoset=legal.new_zeros(steps[:2], dtype=torch.int64),
+        )
+        self._waits = observation.new_zeros(steps)
+        self._finished = torch.zeros_like(self._trajectories.valid)
+        keep_freed_memory()
+
+    @torch.no_grad()
+    def play(self, policy: ActingPolicy) -> Trajectories:
+        """Plays one game in every row.
+
+        An action is the first of several events to happen, each after an exponentially distributed
+        wait with the action's probability as its rate.
+
+        Returns:
+          The games, in tensors that the next call overwrites.
+        """
+        environment, record = self.environment, self._trajectories
+        environment.restart()
+        waits = self._waits.exponential_(generator=environment.generator).clamp_(min=_LEAST_WAIT)
+        for t in range(self.num_steps):
+            observation = environment.information_state_tensor(out=record.observation[t])
+            legal = environment.legal_actions()
+            probabilities = policy(observation, legal)
+            torch.argmax(probabilities / waits[t], dim=1, out=record.action[t])
+            record.legal[t] = legal
+            record.player[t] = environment.current_player()
+            record.behaviour[t] = probabilities
+            if isinstance(environment, TreeEnvironment):
+                record.infoset[t] = environment.infoset
+            self._finished[t], record.reward[t] = environment.step(record.action[t])
+        num_finished = self._finished.cumsum(dim=0)
+        is_first_game = num_finished - self._finished.long() == 0
+        record.reward.mul_(is_first_game)
+        torch.logical_and(is_first_game, num_finished[-1] > 0, out=record.valid)
+        record.valid.logical_and_(record.player >= 0)
+        return record

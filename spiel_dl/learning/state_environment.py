@@ -1,0 +1,135 @@
+"""`StateEnvironment`: a batch of OpenSpiel states, for games without `Rules` that fit into no tree.
+
+Every move of every row goes through Python, on one core and on the CPU.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.games.environments import EpisodeEnds
+from spiel_dl.learning.tree_environment import check_tensors
+
+_ZERO_SUM_TOLERANCE = 1e-9
+
+
+class StateEnvironment:
+    """B games of a turn-based OpenSpiel game.
+
+    A row whose game is over waits at its end, with nothing legal, until `restart`.
+
+    Attributes:
+      game: the game.
+      generator: the source of all chance, on the device of the tensors.
+    """
+
+    def __init__(
+        self,
+        game: pyspiel.Game,
+        batch_size: int,
+        device: torch.device | str = "cpu",
+        seed: int = 0,
+    ):
+        """Starts all games.
+
+        Args:
+          game: a turn-based two-player game.
+          batch_size: B.
+          device: of the tensors.
+          seed: of the chance events.
+
+        Raises:
+          ValueError: if `batch_size` is not positive, or the game has no information state tensors.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
+        check_tensors(game)
+        self.game = game
+        self.generator = torch.Generator(device).manual_seed(seed)
+        self._batch_size = batch_size
+        self._states: list[Any] = []
+        self.restart()
+
+    def restart(self) -> None:
+        """Starts a new game in every row."""
+        self._states = [self.game.new_initial_state() for _ in range(self._batch_size)]
+        self._play_chance(self._states)
+
+    def current_player(self) -> torch.Tensor:
+        """Who moves: int8 [B]; -4 where the game is over."""
+        return self._tensor(np.array([state.current_player() for state in self._states], np.int8))
+
+    def legal_actions(self) -> torch.Tensor:
+        """Legal actions of whoever moves: bool [B, A]."""
+        legal = np.zeros((self._batch_size, self.game.num_distinct_actions()), bool)
+        for row, state in enumerate(self._states):
+            legal[row, state.legal_actions()] = True
+        return self._tensor(legal)
+
+    def information_state_tensor(
+        self, player: int | None = None, out: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """What a player knows: float32 [B, D]; zeros where the game is over.
+
+        Args:
+          player: 0 or 1; None: in every row whoever moves.
+          out: where to write; None: a new tensor.
+        """
+        size = self.game.information_state_tensor_size()
+        rows = np.zeros((self._batch_size, size), np.float32)
+        for row, state in enumerate(self._states):
+            if not state.is_terminal():
+                observer = state.current_player() if player is None else player
+                rows[row] = state.information_state_tensor(observer)
+        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
+
+    def step(self, action: torch.Tensor) -> EpisodeEnds:
+        """Makes one move in every game, and plays the chance events after it.
+
+        Args:
+          action: int64 [B], legal where a player moves; without effect where the game is over.
+
+        Raises:
+          ValueError: if a game ends and is not zero-sum.
+        """
+        finished = np.zeros(self._batch_size, bool)
+        returns = np.zeros(self._batch_size)
+        going_on = [row for row, state in enumerate(self._states) if not state.is_terminal()]
+        actions = action.tolist()
+        for row in going_on:
+            self._states[row].apply_action(actions[row])
+        self._play_chance([self._states[row] for row in going_on])
+        for row in going_on:
+            if self._states[row].is_terminal():
+                finished[row] = True
+                returns[row] = self._return(self._states[row])
+        return EpisodeEnds(self._tensor(finished), self._tensor(returns))
+
+    def _play_chance(self, states: list[Any]) -> None:
+        waiting = [state for state in states if state.is_chance_node()]
+        while waiting:
+            uniform = torch.rand(
+                len(waiting), dtype=torch.float64, generator=self.generator,
+                device=self.generator.device,
+            ).tolist()  # fmt: skip
+            for state, number in zip(waiting, uniform, strict=True):
+                outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
+                place = np.searchsorted(np.cumsum(probabilities), number, side="right")
+                state.apply_action(outcomes[min(int(place), len(outcomes) - 1)])
+            waiting = [state for state in waiting if state.is_chance_node()]
+
+    def _return(self, state: Any) -> float:
+        utilities = state.returns()
+        if not abs(sum(utilities)) <= _ZERO_SUM_TOLERANCE:
+            raise ValueError(
+                f"{self.game}: not zero-sum. The returns of history {state.history()} are "
+                f"{utilities}. Only zero-sum games can be learned here."
+            )
+        return float(utilities[0])
+
+    def _tensor(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(array).to(self.generator.device)

@@ -1,0 +1,235 @@
+"""`TreeEnvironment`: games played by table, many times as fast as by their rules.
+
+For every game that can be compiled to a `GameTree`, with `Rules` or without. A move is a look-up of
+the next history, and what a player knows is a look-up by infoset.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.games.environments import EpisodeEnds
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import CHANCE_PLAYER
+
+_NEVER = 2.0  # above all random numbers
+
+
+class TreeEnvironment:
+    """B games on a compiled tree.
+
+    A row whose game is over waits at its end, with nothing legal, until `restart`.
+
+    Attributes:
+      tree: the game.
+      generator: the source of all chance.
+      infoset_tensors: float32 [R, D], information state tensors of player 0's decision infosets,
+        then player 1's, then zeros for histories where no player moves.
+      infoset_legal: bool [R, A], their legal actions.
+      infoset: int64 [B], the rows of these two tables that tell of whoever moves.
+    """
+
+    infoset: torch.Tensor
+
+    def __init__(
+        self, tree: GameTree, batch_size: int, device: torch.device | str = "cpu", seed: int = 0
+    ):
+        """Starts all games.
+
+        Args:
+          tree: the compiled game.
+          batch_size: B.
+          device: where.
+          seed: of the chance events.
+
+        Raises:
+          ValueError: if `batch_size` is not positive, or the game has no information state tensors.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
+        self.tree = tree
+        self.generator = torch.Generator(device).manual_seed(seed)
+
+        def to_device(array: np.ndarray) -> torch.Tensor:
+            return torch.from_numpy(array).to(device)
+
+        self.infoset_tensors = to_device(_infoset_tensors(tree))
+        self.infoset_legal = to_device(_infoset_legal(tree))
+        self._num_actions = self.infoset_legal.shape[1]
+        self._player = to_device(tree.player)
+        self._row = to_device(_infoset_rows(tree))
+        self._next = to_device(_next_histories(tree, self._num_actions))
+        self._is_over = to_device(tree.is_terminal)
+        self._utility = to_device(tree.utility)
+        self._chance = [to_device(array) for array in _chance_tables(tree)]
+        self._events_at_root, self._events_after_move = _longest_chance_runs(tree)
+        self._roots = torch.zeros(batch_size, dtype=torch.int64, device=device)
+        self.restart()
+
+    def restart(self) -> None:
+        """Starts a new game in every row."""
+        self._arrive(self._play_chance(self._roots, self._events_at_root))
+
+    def current_player(self) -> torch.Tensor:
+        """Who moves: int8 [B]; -4 where the game is over."""
+        return self._player.index_select(0, self._history)
+
+    def legal_actions(self) -> torch.Tensor:
+        """Legal actions of whoever moves: bool [B, A]."""
+        return self.infoset_legal.index_select(0, self.infoset)
+
+    def information_state_tensor(
+        self, player: int | None = None, out: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """What whoever moves knows: float32 [B, D].
+
+        Args:
+          player: None; what a player knows who does not move is not tabulated.
+          out: where to write; None: a new tensor.
+
+        Raises:
+          ValueError: if a player is given.
+        """
+        if player is not None:
+            raise ValueError(f"player={player}: only who moves is observed here; use None")
+        return torch.index_select(self.infoset_tensors, 0, self.infoset, out=out)
+
+    def step(self, action: torch.Tensor) -> EpisodeEnds:
+        """Makes one move in every game, and plays the chance events after it.
+
+        Args:
+          action: int64 [B], legal where a player moves; without effect where the game is over.
+        """
+        before = self._history
+        after = self._next.index_select(0, before * self._num_actions + action)
+        self._arrive(self._play_chance(after, self._events_after_move))
+        is_over = self._is_over.index_select(0, self._history)
+        finished = is_over & (before != self._history)
+        return EpisodeEnds(finished, self._utility.index_select(0, self._history) * finished)
+
+    def _arrive(self, history: torch.Tensor) -> None:
+        self._history = history
+        self.infoset = self._row.index_select(0, history)
+
+    def _play_chance(self, history: torch.Tensor, num_events: int) -> torch.Tensor:
+        """Plays chance where it acts, so many times in a row."""
+        row_of, cumulative, children = self._chance
+        for _ in range(num_events):
+            uniform = torch.rand(
+                (len(history), 1), dtype=torch.float64, generator=self.generator,
+                device=history.device,
+            )  # fmt: skip
+            row = row_of.index_select(0, history)
+            outcome = (cumulative.index_select(0, row) <= uniform).sum(dim=1, keepdim=True)
+            child = children.index_select(0, row).gather(1, outcome)[:, 0]
+            history = torch.where(row > 0, child, history)
+        return history
+
+
+def check_tensors(game: pyspiel.Game) -> None:
+    """Raises a ValueError if a game has no information state tensors."""
+    if not game.get_type().provides_information_state_tensor:
+        raise ValueError(
+            f"{game} has no information state tensors, which networks need; implement "
+            "information_state_tensor in the game"
+        )
+
+
+def _infoset_rows(tree: GameTree) -> np.ndarray:
+    """The row of every history in the tables of infosets: int64 [H]."""
+    first_row = np.array([0, tree.num_infosets(0)])
+    rows = tree.infoset + first_row[np.clip(tree.player, 0, 1)]
+    return np.where(tree.player >= 0, rows, tree.num_infosets(0) + tree.num_infosets(1))
+
+
+def _infoset_legal(tree: GameTree) -> np.ndarray:
+    sizes = [tree.num_infosets(player) for player in (0, 1)]
+    legal = np.zeros((sum(sizes) + 1, tree.game.num_distinct_actions()), bool)
+    for player, first_row in ((0, 0), (1, sizes[0])):
+        row = first_row + tree.treeplexes[player].infoset_of_sequence[1:]
+        legal[row, tree.sequence_action[player][1:]] = True
+    return legal
+
+
+def _infoset_tensors(tree: GameTree) -> np.ndarray:
+    parts = [_player_tensors(tree, player) for player in (0, 1)]
+    return np.concatenate([*parts, np.zeros_like(parts[0][:1])])
+
+
+def _player_tensors(tree: GameTree, player: int) -> np.ndarray:
+    """Information state tensors of a player's decision infosets: float32 [I, D]."""
+    histories = tree.first_history[player]
+    if hasattr(tree.game, "rules"):
+        states = _replay(tree, histories)
+        return tree.game.rules.information_state_tensor(states, player).numpy()
+    check_tensors(tree.game)
+    rows = [tree.state(int(h)).information_state_tensor(player) for h in histories]
+    return np.array(rows, np.float32).reshape(len(rows), -1)
+
+
+def _replay(tree: GameTree, histories: np.ndarray) -> Any:
+    """The rules' states of histories (int [N]), as one batch."""
+    game_rules = tree.game.rules
+    path = np.full((int(tree.depth[histories].max(initial=0)), len(histories)), -1, np.int64)
+    node = np.asarray(histories, np.int64)
+    while (tree.depth[node] > 0).any():
+        rows = np.flatnonzero(tree.depth[node])
+        path[tree.depth[node[rows]] - 1, rows] = tree.action[node[rows]]
+        node = np.where(tree.depth[node] > 0, tree.parent[node], node)
+    states = game_rules.initial_state(len(histories))
+    for action in torch.from_numpy(path):
+        moved = game_rules.apply(states, action.clamp(min=0))
+        states = moved.where(action >= 0, states)
+    return states
+
+
+def _next_histories(tree: GameTree, num_actions: int) -> np.ndarray:
+    """History after (history, action), at history * A + action: int64 [H A]; itself if none."""
+    successor = np.repeat(np.arange(tree.num_histories), num_actions)
+    children = np.flatnonzero(tree.player[tree.parent[1:]] >= 0) + 1
+    successor[tree.parent[children].astype(np.int64) * num_actions + tree.action[children]] = (
+        children
+    )
+    return successor
+
+
+def _chance_tables(tree: GameTree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How chance is played.
+
+    Returns:
+      row: int64 [H], a history's row in the next two tables; 0 where chance does not act.
+      cumulative: float64 [N, C], the probability of the outcomes up to each, the last one's
+        replaced by something above 1.
+      child: int64 [N, C], the history after each outcome.
+    """
+    acting = np.flatnonzero(tree.player == CHANCE_PLAYER)
+    row = np.zeros(tree.num_histories, np.int64)
+    row[acting] = np.arange(1, len(acting) + 1)
+    sizes = tree.num_children[acting].astype(np.int64)
+    shape = (len(acting) + 1, int(sizes.max(initial=1)))
+    child = np.zeros(shape, np.int64)
+    child[1:] = tree.first_child[acting][:, None] + np.minimum(
+        np.arange(shape[1]), sizes[:, None] - 1
+    )
+    reach = tree.chance_reach[child[1:]] / tree.chance_reach[acting][:, None]
+    cumulative = np.full(shape, _NEVER)
+    cumulative[1:] = np.cumsum(reach, axis=1)
+    cumulative[1:][np.arange(shape[1]) >= sizes[:, None] - 1] = _NEVER
+    return row, cumulative, child
+
+
+def _longest_chance_runs(tree: GameTree) -> tuple[int, int]:
+    """How many chance events follow each other at most: at the root, and after a move."""
+    is_chance = tree.player == CHANCE_PLAYER
+    run = is_chance.astype(np.int64)
+    from_root = is_chance.copy()
+    for start, end in tree.levels_below_root():
+        parent = tree.parent[start:end]
+        run[start:end] += run[parent] * is_chance[start:end] * is_chance[parent]
+        from_root[start:end] &= from_root[parent]
+    at_root = run[from_root].max(initial=0)
+    return int(at_root), int(run[~from_root].max(initial=0))

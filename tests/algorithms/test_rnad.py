@@ -1,0 +1,349 @@
+"""R-NaD: fixed points of regularised games, convergence, checkpoints, bad input."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+from open_spiel.python.algorithms import exploitability as openspiel_exploitability
+
+from spiel_dl.algorithms import rnad
+from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.network_policy import NetworkPolicy
+from spiel_dl.io import tensor_files
+
+SMALL = rnad.RNaDConfig(batch_size=32, hidden_sizes=(32, 32), learning_rate=1e-3, seed=3)
+NO_TREE = dataclasses.replace(SMALL, max_tree_histories=10)
+FIXED_REGULARISATION = dataclasses.replace(
+    SMALL,
+    batch_size=1024,
+    hidden_sizes=(32, 32),
+    eta=0.5,
+    first_period=10**9,
+    num_first_periods=1,
+    neurd_threshold=100.0,
+    target_averaging=0.005,
+)
+Table = dict[tuple[int, str], np.ndarray]
+
+
+def test_defaults_are_those_of_the_paper() -> None:
+    """Kubíček et al. (2023), Table 2."""
+    config = rnad.RNaDConfig()
+    assert (config.eta, config.learning_rate, config.gradient_clip) == (0.2, 3e-4, 10_000)
+    assert (config.neurd_threshold, config.neurd_clip) == (2, 10_000)
+    assert (config.c_bar, config.rho_bar) == (1, math.inf)
+    assert (config.adam_beta1, config.adam_beta2, config.adam_epsilon) == (0, 0.999, 1e-8)
+    assert (config.target_averaging, config.batch_size) == (0.001, 128)
+    assert config.hidden_sizes == (512, 512)
+    assert config.place_in_period(0) == (0, 500)
+    assert config.place_in_period(500 * 199 + 7) == (7, 500)
+    assert config.place_in_period(500 * 200) == (0, 10_000)
+    assert config.place_in_period(500 * 200 + 10_003) == (3, 10_000)
+
+
+class RegularisedGame:
+    """The unique fixed point of a regularised game, by mirror descent over OpenSpiel's states.
+
+    At the fixed point every infoset's policy is proportional to pi_reg exp(q / eta), q being what
+    actions earn with all later regularisation paid.
+    """
+
+    def __init__(self, game: pyspiel.Game, regularisation: ArrayPolicy, eta: float):
+        self._root = game.new_initial_state()
+        self._read = regularisation
+        self._eta = eta
+        self._log_reg: Table = {}
+        self._log_policy: Table = {}
+        for _ in range(3000):
+            self._sums: Table = {}
+            self._reach: dict[tuple[int, str], float] = {}
+            self._value(self._root, np.ones(2))
+            for key, total in self._sums.items():
+                mixed = 0.98 * self._log_policy[key] + 0.02 * (
+                    self._log_reg[key] + total / self._reach[key] / eta
+                )
+                self._log_policy[key] = mixed - np.log(np.exp(mixed).sum())
+        self.policy = {key: np.exp(row) for key, row in self._log_policy.items()}
+
+    def _value(self, state: pyspiel.State, reach: np.ndarray) -> float:
+        """Player 0's; `reach` is that of player 0, and of player 1, chance counted in both."""
+        if state.is_terminal():
+            return float(state.returns()[0])
+        if state.is_chance_node():
+            return sum(
+                p * self._value(state.child(a), reach * p) for a, p in state.chance_outcomes()
+            )
+        player, actions = state.current_player(), state.legal_actions()
+        key = (player, state.information_state_string(player))
+        if key not in self._log_policy:
+            probabilities = self._read.action_probabilities(state)
+            self._log_reg[key] = np.log([probabilities[action] for action in actions])
+            self._log_policy[key] = self._log_reg[key]
+        policy, sign = np.exp(self._log_policy[key]), 1 - 2 * player
+        children = np.empty(len(actions))
+        for place, action in enumerate(actions):
+            after = reach.copy()
+            after[player] *= policy[place]
+            children[place] = sign * self._value(state.child(action), after)
+        weight = reach[1 - player]
+        self._sums[key] = self._sums.get(key, 0.0) + weight * children
+        self._reach[key] = self._reach.get(key, 0.0) + weight
+        cost = self._eta * (self._log_policy[key] - self._log_reg[key])
+        return float(sign * policy @ (children - cost))
+
+
+MATRIX = ([[2.0, 0.0, 0.5], [-1.0, 1.0, 0.0]], [[-2.0, 0.0, -0.5], [1.0, -1.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("make_game", "num_steps"),
+    [
+        pytest.param(lambda: pyspiel.create_matrix_game(*MATRIX), 300, id="matrix"),
+        pytest.param(
+            lambda: pyspiel.load_game("kuhn_poker"), 1500, id="kuhn", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_with_fixed_regularisation_it_reaches_the_fixed_point(
+    make_game: Callable[[], pyspiel.Game], num_steps: int
+) -> None:
+    solver = rnad.RNaDSolver(make_game(), FIXED_REGULARISATION)
+    start = solver.policy()
+    expected = RegularisedGame(solver.game, start, FIXED_REGULARISATION.eta).policy
+    # Ever smaller steps, as noise would keep the policy away from the point.
+    for rate in (1e-3, 3e-4, 1e-4):
+        solver._optimizer.param_groups[0]["lr"] = rate
+        for _ in range(num_steps):
+            solver.step()
+    found = solver.policy()
+    moved = 0.0
+    for state in states_of(solver.game.new_initial_state()):
+        key = (state.current_player(), state.information_state_string())
+        learned = list(found.action_probabilities(state).values())
+        assert learned == pytest.approx(expected[key].tolist(), abs=1e-2), key
+        before = list(start.action_probabilities(state).values())
+        moved = max(moved, float(np.abs(expected[key] - before).max()))
+    assert moved > 0.1
+
+
+def states_of(state: pyspiel.State) -> list[pyspiel.State]:
+    """All states of players from a state on."""
+    if state.is_terminal():
+        return []
+    below = [s for action in state.legal_actions() for s in states_of(state.child(action))]
+    return below if state.is_chance_node() else [state, *below]
+
+
+@pytest.mark.slow
+def test_kuhn_poker_is_solved_with_the_default_parameters() -> None:
+    config = rnad.RNaDConfig(batch_size=64, hidden_sizes=(64, 64))
+    solver = rnad.RNaDSolver("kuhn_poker", config)
+    for _ in range(10_000):
+        solver.step()
+    found = openspiel_exploitability.nash_conv(solver.game, solver.policy())
+    assert found < 0.02
+
+
+def test_leduc_poker_gets_better() -> None:
+    solver = rnad.RNaDSolver("leduc_poker", dataclasses.replace(SMALL, target_averaging=0.01))
+    before = nash_conv(solver.game, solver.policy())
+    for _ in range(600):
+        solver.step()
+    assert nash_conv(solver.game, solver.policy()) < before / 2
+
+
+def parameters(solver: rnad.RNaDSolver) -> np.ndarray:
+    return solver.parameters.detach().numpy().copy()
+
+
+def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
+    solver = rnad.RNaDSolver("kuhn_poker", dataclasses.replace(SMALL, first_period=4))
+    for _ in range(10):
+        solver.step()
+    trajectories = solver.play()
+    tabulated = solver._regularisation_log_policies(trajectories)
+    solver._log_policy_tables = None
+    computed = solver._regularisation_log_policies(trajectories)
+    valid = trajectories.valid.expand(2, -1, -1)
+    assert torch.allclose(tabulated[valid], computed[valid], atol=1e-6)
+
+
+def test_a_checkpoint_continues_to_the_same_parameters(tmp_path: Path) -> None:
+    config = dataclasses.replace(SMALL, first_period=8, num_first_periods=2, period=5)
+    whole = rnad.RNaDSolver("leduc_poker", config)
+    for step in range(31):
+        whole.step()
+        if step == 12:
+            whole.save(tmp_path / "checkpoint.safetensors")
+    resumed = rnad.RNaDSolver("leduc_poker", config)
+    resumed.step()
+    resumed.load(tmp_path / "checkpoint.safetensors")
+    assert resumed.num_steps == 13
+    for _ in range(18):
+        resumed.step()
+    assert np.array_equal(parameters(resumed), parameters(whole))
+    assert resumed.metrics().keys() == whole.metrics().keys()
+    for ours, theirs in zip(resumed.policy().strategies, whole.policy().strategies, strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_checkpoints_of_others_are_refused_and_change_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    rnad.RNaDSolver("kuhn_poker", SMALL).save(path)
+    for game, config, name in (
+        ("leduc_poker", SMALL, "game"),
+        ("kuhn_poker", dataclasses.replace(SMALL, eta=0.1), "config"),
+    ):
+        solver = rnad.RNaDSolver(game, config)
+        before = parameters(solver)
+        with pytest.raises(ValueError, match=rf"has {name} .* use the same game and settings"):
+            solver.load(path)
+        assert np.array_equal(parameters(solver), before)
+
+
+def test_nan_stops_the_run_and_names_step_term_and_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    solver = rnad.RNaDSolver("kuhn_poker", SMALL)
+    for _ in range(7):
+        solver.step()
+    solver.save(path)
+    with torch.no_grad():
+        solver.parameters[-1] = math.nan
+    for _ in range(3):
+        solver.step()
+    message = rf"the value loss is nan at step 8; .* that of step 7 \({re.escape(str(path))}\)"
+    good = path.read_bytes()
+    with pytest.raises(ValueError, match=message):
+        solver.save(path)
+    assert path.read_bytes() == good
+
+
+def test_nan_is_noticed_without_anybody_asking() -> None:
+    solver = rnad.RNaDSolver("kuhn_poker", SMALL)
+    with torch.no_grad():
+        solver.parameters[-1] = math.inf
+    for _ in range(99):
+        solver.step()
+    with pytest.raises(ValueError, match=r"at step 1; the last good checkpoint is none"):
+        solver.step()
+
+
+def test_parameters_that_are_nan_reach_no_checkpoint(tmp_path: Path) -> None:
+    solver = rnad.RNaDSolver("kuhn_poker", SMALL)
+    solver.step()
+    with torch.no_grad():
+        solver.parameters[0] = math.nan
+    with pytest.raises(ValueError, match="parameters has an entry that is NaN"):
+        solver.save(tmp_path / "checkpoint.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_metrics_tell_of_the_steps_since_the_last_call() -> None:
+    solver = rnad.RNaDSolver("kuhn_poker", SMALL)
+    assert solver.metrics() == {"step": 0}
+    for _ in range(150):
+        solver.step()
+    metrics = solver.metrics()
+    assert metrics["step"] == 150
+    assert 0 < metrics["entropy"] <= math.log(2)
+    assert metrics["value_loss"] > 0
+    # A game of kuhn poker has two or three moves.
+    moves = metrics["environment_steps_per_second"] / metrics["learner_steps_per_second"]
+    assert 2 * 32 < moves < 3 * 32
+    assert metrics["learner_steps_per_second"] == pytest.approx(150 / metrics["seconds"])
+    assert solver.metrics() == {"step": 150}
+
+
+def test_policies_of_tables_and_of_networks_agree() -> None:
+    table = rnad.RNaDSolver("leduc_poker", SMALL).policy()
+    network = rnad.RNaDSolver("leduc_poker", NO_TREE).policy()
+    assert isinstance(table, ArrayPolicy)
+    assert isinstance(network, NetworkPolicy)
+    for state in states_of(pyspiel.load_game("leduc_poker").new_initial_state())[::37]:
+        expected = table.action_probabilities(state)
+        assert network.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
+
+
+def test_policies_do_not_change_with_later_steps() -> None:
+    solver = rnad.RNaDSolver("kuhn_poker", NO_TREE)
+    policy = solver.policy()
+    state = pyspiel.load_game("kuhn_poker").new_initial_state().child(0).child(1)
+    before = policy.action_probabilities(state)
+    for _ in range(20):
+        solver.step()
+    assert policy.action_probabilities(state) == before
+    assert solver.policy().action_probabilities(state) != before
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"batch_size": 0}, "batch_size=0 must be positive"),
+        ({"learning_rate": math.nan}, "learning_rate=nan must be positive and finite"),
+        ({"eta": -1.0}, "eta=-1.0 must be finite and not negative"),
+        ({"period": 0}, "period=0 must be positive"),
+        ({"target_averaging": 0.0}, "target_averaging=0.0 must be above 0"),
+        ({"adam_beta1": 1.0}, "adam_beta1=1.0 must be at least 0 and below 1"),
+        ({"num_first_periods": -1}, "num_first_periods=-1 must be 0 or more"),
+    ],
+)
+def test_wrong_parameters_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rnad.RNaDConfig(**changes)
+
+
+def test_wrong_games_and_networks_are_refused() -> None:
+    with pytest.raises(ValueError, match="player"):
+        rnad.RNaDSolver("kuhn_poker(players=3)", SMALL)
+    with pytest.raises(ValueError, match=r"hidden_sizes=\(0,\)"):
+        rnad.RNaDSolver("kuhn_poker", dataclasses.replace(SMALL, hidden_sizes=(0,)))
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_it_ends_with_the_same_parameters(tmp_path: Path) -> None:
+    """`SIGKILL` at arbitrary moments, in run/train_rnad.py."""
+    script = Path(__file__).parents[2] / "run" / "train_rnad.py"
+    command = [sys.executable, str(script), "--game=kuhn_poker", "--num_steps=3000"]
+    command += ["--steps_per_evaluation=100", "--hidden_size=32", "--batch_size=32", "--resume"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+    def run(directory: str, seconds: float | None) -> int:
+        process = subprocess.Popen(
+            [*command, f"--run_dir={tmp_path / directory}"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            return process.wait()
+
+    assert run("whole", None) == 0
+    seconds, kills = 3.0, 0
+    while (code := run("killed", seconds)) != 0:
+        assert code == -signal.SIGKILL
+        seconds, kills = seconds * 1.3 + 0.37, kills + 1
+    assert kills
+    whole, killed = (
+        tensor_files.load(tmp_path / name / "checkpoint.safetensors")
+        for name in ("whole", "killed")
+    )
+    assert whole[1] == killed[1]
+    assert whole[0].keys() == killed[0].keys()
+    assert all(np.array_equal(array, killed[0][name]) for name, array in whole[0].items())
