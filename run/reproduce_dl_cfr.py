@@ -16,6 +16,7 @@ from absl import app, flags
 
 from spiel_dl.algorithms.dl_cfr_experiments import EXPERIMENTS, run_experiments
 from spiel_dl.algorithms.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
+from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions.dataset import DatasetConfig
@@ -70,6 +71,16 @@ _VARIED_UNITS = flags.DEFINE_multi_integer(
     "units", list(_CHOICES.units), "size: units in a hidden layer; may be repeated."
 )
 
+_ON_POLICY = OnPolicyConfig()
+_ON_POLICY_ROUNDS = flags.DEFINE_integer(
+    "on_policy_rounds", _ON_POLICY.num_rounds, "on_policy: rounds after the first.", lower_bound=1
+)
+_ON_POLICY_EPOCHS = flags.DEFINE_list(
+    "on_policy_epochs",
+    [str(part.num_epochs) for part in (_ON_POLICY.first, _ON_POLICY.between, _ON_POLICY.last)],
+    "on_policy: epochs on the random data, per round, and in the last round.",
+)
+
 
 def main(argv: Sequence[str]) -> None:
     """Runs the experiments, and says where their reports are."""
@@ -91,6 +102,9 @@ def main(argv: Sequence[str]) -> None:
             paper_left_out_linf=DOMAINS[_DOMAIN.value].paper_left_out_linf
             if _DOMAIN.value
             else None,
+            on_policy=OnPolicyConfig(
+                num_rounds=_ON_POLICY_ROUNDS.value, num_iterations=_ITERATIONS.value
+            ).with_epochs([int(number) for number in _ON_POLICY_EPOCHS.value]),
         )
         names = list(EXPERIMENTS) if _EXPERIMENT.value == "all" else [_EXPERIMENT.value]
         output = _OUTPUT_DIR.value or f"results/dl_cfr/{_DOMAIN.value}"

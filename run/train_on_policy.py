@@ -51,7 +51,9 @@ def main(argv: Sequence[str]) -> None:
             num_rounds=_ON_POLICY_ROUNDS.value,
             num_iterations=_ITERATIONS.value,
             max_ranges=_MAX_RANGES.value,
-        ).with_trainings([int(number) for number in _EPOCHS.value], _SEED.value)
+        )
+        config = config.with_epochs([int(number) for number in _EPOCHS.value])
+        config = config.with_seed(_SEED.value)
         network = PositionalNetwork(
             _LAYERS.value, _UNITS.value, seed=_SEED.value, device=_DEVICE.value
         )

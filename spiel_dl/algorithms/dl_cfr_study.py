@@ -21,6 +21,7 @@ from typing import Any
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.dl_cfr_run import METRIC, measure_trunk
+from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.io.run_directory import RunDirectory, write_json
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.trunk import Trunk
@@ -114,6 +115,8 @@ class Choices:
       layers: numbers of hidden layers, at the study's number of units.
       units: numbers of units, at the study's number of layers.
       paper_left_out_linf: the paper's L∞ error in left-out public states, if it has one.
+      on_policy: rounds and trainings on policy; the study's iterations and seeds take the place
+        of its own.
     """
 
     every_state: int = 1
@@ -121,6 +124,7 @@ class Choices:
     layers: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
     units: tuple[int, ...] = (50, 100, 200, 300, 400, 500)
     paper_left_out_linf: float | None = None
+    on_policy: OnPolicyConfig = dataclasses.field(default_factory=OnPolicyConfig)
 
     def __post_init__(self) -> None:
         numbers = (self.every_state, *self.amounts, *self.layers, *self.units)
@@ -153,6 +157,7 @@ class Study:
       config: its sizes.
       directory: its working directory.
       reused: names of networks and parts that earlier starts had finished.
+      show_progress: show progress bars on standard error.
     """
 
     def __init__(
@@ -176,7 +181,7 @@ class Study:
         self.reused: set[str] = set()
         self._networks: dict[str, TrainedNetwork] = {}
         self._num_workers = num_workers
-        self._show_progress = show_progress
+        self.show_progress = show_progress
 
     @functools.cached_property
     def dataset(self) -> Dataset:
@@ -192,7 +197,7 @@ class Study:
             config.data,
             config.num_shards,
             map_function=thread_map(self._num_workers),
-            show_progress=self._show_progress,
+            show_progress=self.show_progress,
         )
         return Dataset.load(directory.path)
 
@@ -249,7 +254,7 @@ class Study:
             self.reused.add(name)
         else:
             training.train(
-                network, self.dataset, directory, settings, show_progress=self._show_progress
+                network, self.dataset, directory, settings, show_progress=self.show_progress
             )
         return TrainedNetwork(path, directory.read_metrics())
 

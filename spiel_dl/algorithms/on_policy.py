@@ -69,21 +69,24 @@ class OnPolicyConfig:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be positive")
 
-    def with_trainings(self, num_epochs: Sequence[int], seed: int) -> OnPolicyConfig:
-        """The same with other trainings.
-
-        Args:
-          num_epochs: of `first`, `between` and `last`.
-          seed: of the batches.
+    def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
+        """The same with other numbers of epochs of `first`, `between` and `last`.
 
         Raises:
-          ValueError: if there are not three numbers of epochs, or one is not positive.
+          ValueError: if there are not three, or one is not positive.
         """
         if len(num_epochs) != len(_TRAININGS):
             raise ValueError(f"num_epochs={num_epochs} must be three numbers, of {_TRAININGS}")
+        return self._replace_each([{"num_epochs": number} for number in num_epochs])
+
+    def with_seed(self, seed: int) -> OnPolicyConfig:
+        """The same with another seed of the batches."""
+        return self._replace_each([{"seed": seed}] * len(_TRAININGS))
+
+    def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
         first, between, last = (
-            dataclasses.replace(getattr(self, name), num_epochs=number, seed=seed)
-            for name, number in zip(_TRAININGS, num_epochs, strict=True)
+            dataclasses.replace(getattr(self, name), **change)
+            for name, change in zip(_TRAININGS, changes, strict=True)
         )
         return dataclasses.replace(self, first=first, between=between, last=last)
 

@@ -14,6 +14,7 @@ from spiel_dl.algorithms import dl_cfr_ranges, dl_cfr_report, dl_cfr_study
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.dl_cfr_run import METRIC
 from spiel_dl.algorithms.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
+from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue, ZeroValue
@@ -38,7 +39,12 @@ CONFIG = StudyConfig(
     seeds=(0, 1),
 )
 CHOICES = Choices(
-    every_state=2, amounts=(10, 20), layers=(1, 2), units=(8, 16), paper_left_out_linf=2.6
+    every_state=2,
+    amounts=(10, 20),
+    layers=(1, 2),
+    units=(8, 16),
+    paper_left_out_linf=2.6,
+    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=10).with_epochs([1, 1, 1]),
 )
 
 
@@ -50,7 +56,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         study(path), list(experiments.EXPERIMENTS), CHOICES, path / "results"
     )
     assert [report.name for report in reports] == [
-        f"{name}.md" for name in ("checkpoints", "left_out", "ranges", "amount", "size")
+        f"{name}.md"
+        for name in ("checkpoints", "left_out", "ranges", "amount", "size", "on_policy")
     ]
     return path
 

@@ -1,0 +1,98 @@
+"""The experiment with on-policy training: what each round of it brings.
+
+Kovařík et al. (2021) train on random ranges alone and name training on policy as what larger
+domains might need ("Main Experiments").
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spiel_dl.algorithms.dl_cfr_report import Result
+from spiel_dl.algorithms.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.algorithms.dl_cfr_study import Choices, Study
+from spiel_dl.algorithms.on_policy import ON_POLICY, RANDOM, train_on_policy
+from spiel_dl.io.plots import Panel
+from spiel_dl.io.reports import Table
+from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
+
+_PREFIXES = {RANDOM: "random ranges", ON_POLICY: "ranges asked for"}
+# "Main Experiments"; see `dl_cfr_experiments` for the unit.
+_PAPER = {
+    METRIC: "below 0.01",
+    UNNORMALISED + "huber": "below 0.001",
+    UNNORMALISED + "l1": "below 0.01",
+    UNNORMALISED + "linf": "below 0.1",
+    UNNORMALISED + "linf_mean": "below 0.1",
+}
+
+
+def on_policy(study: Study, choices: Choices) -> Result:
+    """Rounds of training on the ranges that DL-CFR+ asks for, from random ranges on."""
+    titles = {
+        prefix + name: f"{title}, {where}"
+        for prefix, where in _PREFIXES.items()
+        for name, title in ALL_ERROR_TITLES.items()
+    }
+    rows: list[dict[str, Any]] = []
+    for seed in study.config.seeds:
+        rows += [{"network": f"seed {seed}", **line} for line in _train(study, choices, seed)]
+    reference = study.reference_exploitability()
+    return Result(
+        "on_policy",
+        "Training on the ranges that DL-CFR+ asks for",
+        [
+            "Round 0 trains on random ranges alone; each other round adds the ranges that "
+            f"{study.config.num_iterations:,} iterations of DL-CFR+ with the network ask for, and "
+            "the last one trains longest. Errors are of strategies set apart. The summary is of "
+            "the networks after their last round.",
+            f"CFR+ of the whole game comes to {reference:.3g} in as many iterations.",
+        ],
+        _summary(rows, {METRIC: METRIC_TITLE, **titles}),
+        Table(
+            rows,
+            {
+                "network": "network",
+                "round": "round",
+                "num_strategies": "trunk strategies",
+                "seconds": "seconds of training",
+                METRIC: METRIC_TITLE,
+                **titles,
+            },
+        ),
+        [Panel("round", METRIC, "round", METRIC_TITLE, "linear")],
+        "network",
+        {f"CFR+, {study.config.num_iterations:,} iterations": {METRIC: reference}},
+    )
+
+
+def _train(study: Study, choices: Choices, seed: int) -> list[dict[str, Any]]:
+    """The lines of metrics of one run, from its directory as far as they are there."""
+    config = choices.on_policy.with_seed(seed)
+    network = PositionalNetwork(
+        study.config.num_layers, study.config.num_units, seed=seed, device=study.config.device
+    )
+    network.bind(study.trunk.leaves)
+    identity = {
+        "num_strategies": study.dataset.num_strategies,
+        "network": network.header(),
+        **config.to_json(),
+    }
+    path = study.directory / "on_policy" / f"seed-{seed}"
+    directory = RunDirectory(path, identity, resume=True)
+    return train_on_policy(
+        network, study.directory / "data", directory, config, show_progress=study.show_progress
+    )
+
+
+def _summary(rows: list[dict[str, Any]], titles: dict[str, str]) -> Table:
+    """The networks after their last round, beside the paper's."""
+    last = {row["network"]: row for row in rows}
+    lines = []
+    for name, title in titles.items():
+        values = {network: row.get(name) for network, row in last.items()}
+        paper = _PAPER.get(name.removeprefix(RANDOM).removeprefix(ON_POLICY))
+        lines.append({"what": title, **values, "paper": paper})
+    return Table(lines, {"what": "", **{name: name for name in last}, "paper": "the paper"})
