@@ -81,6 +81,10 @@ _ON_POLICY_EPOCHS = flags.DEFINE_list(
     "on_policy: epochs on the random data, per round, and in the last round.",
 )
 
+_EXACT_RESOLVING = flags.DEFINE_bool(
+    "exact_resolving", True, "resolving: with the optimal value function too."
+)
+
 
 def main(argv: Sequence[str]) -> None:
     """Runs the experiments, and says where their reports are."""
@@ -105,6 +109,7 @@ def main(argv: Sequence[str]) -> None:
             on_policy=OnPolicyConfig(
                 num_rounds=_ON_POLICY_ROUNDS.value, num_iterations=_ITERATIONS.value
             ).with_epochs([int(number) for number in _ON_POLICY_EPOCHS.value]),
+            exact_resolving=_EXACT_RESOLVING.value,
         )
         names = list(EXPERIMENTS) if _EXPERIMENT.value == "all" else [_EXPERIMENT.value]
         output = _OUTPUT_DIR.value or f"results/dl_cfr/{_DOMAIN.value}"

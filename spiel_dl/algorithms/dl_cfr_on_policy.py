@@ -6,6 +6,7 @@ domains might need ("Main Experiments").
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from spiel_dl.algorithms.dl_cfr_report import Result
@@ -16,6 +17,7 @@ from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.training import NETWORK_FILE
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
 
 _PREFIXES = {RANDOM: "random ranges", ON_POLICY: "ranges asked for"}
@@ -38,7 +40,8 @@ def on_policy(study: Study, choices: Choices) -> Result:
     }
     rows: list[dict[str, Any]] = []
     for seed in study.config.seeds:
-        rows += [{"network": f"seed {seed}", **line} for line in _train(study, choices, seed)]
+        lines, _ = trained_on_policy(study, choices, seed)
+        rows += [{"network": f"seed {seed}", **line} for line in lines]
     reference = study.reference_exploitability()
     return Result(
         "on_policy",
@@ -68,8 +71,14 @@ def on_policy(study: Study, choices: Choices) -> Result:
     )
 
 
-def _train(study: Study, choices: Choices, seed: int) -> list[dict[str, Any]]:
-    """The lines of metrics of one run, from its directory as far as they are there."""
+def trained_on_policy(
+    study: Study, choices: Choices, seed: int
+) -> tuple[list[dict[str, Any]], Path]:
+    """Trains a network on policy, as far as that is not done yet.
+
+    Returns:
+      The lines of metrics of `train_on_policy`, and the path of the network.
+    """
     config = choices.on_policy.with_seed(seed)
     network = PositionalNetwork(
         study.config.num_layers, study.config.num_units, seed=seed, device=study.config.device
@@ -82,9 +91,10 @@ def _train(study: Study, choices: Choices, seed: int) -> list[dict[str, Any]]:
     }
     path = study.directory / "on_policy" / f"seed-{seed}"
     directory = RunDirectory(path, identity, resume=True)
-    return train_on_policy(
+    lines = train_on_policy(
         network, study.directory / "data", directory, config, show_progress=study.show_progress
     )
+    return lines, path / NETWORK_FILE
 
 
 def _summary(rows: list[dict[str, Any]], titles: dict[str, str]) -> Table:

@@ -23,7 +23,7 @@ from spiel_dl.value_functions.base import Values, normalize_ranges
 from spiel_dl.value_functions.dataset import Dataset, add_ranges
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.training import split_strategies
-from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, Samples, validation_errors
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, validation_errors
 
 STATISTICS = {
     "reached": "share of public states reached",
@@ -175,7 +175,7 @@ def _errors(study: Study, cfr_d: Dataset) -> dict[str, dict[str, float]]:
         last = trained.metrics[-1]
         errors[f"seed {seed}, validation"] = {name: last[name] for name in ALL_ERROR_TITLES}
         network = study.load_network(trained.path)
-        samples = Samples(network, cfr_d)
+        samples = network.samples(cfr_d)
         numbers = samples.numbers(np.arange(cfr_d.num_strategies), np.arange(samples.num_states))
         errors[f"seed {seed}, CFR-D's ranges"] = validation_errors(network, samples, numbers)
     return errors

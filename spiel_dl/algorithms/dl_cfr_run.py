@@ -22,7 +22,7 @@ from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.base import ValueFunction, ZeroValue
 from spiel_dl.value_functions.exact import ExactValue
-from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.network_files import load_network
 
 EXACT, ZERO = "exact", "zero"
 METRIC = "normalised_trunk_exploitability"
@@ -50,7 +50,7 @@ def load_value_function(
         return ExactValue(exact_tolerance)
     if name == ZERO:
         return ZeroValue()
-    return PositionalNetwork.load(name, device)
+    return load_network(name, device)
 
 
 def file_checksum(path: str | os.PathLike[str]) -> int:

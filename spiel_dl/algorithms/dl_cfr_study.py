@@ -28,8 +28,10 @@ from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate, thread_map
+from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,6 +119,7 @@ class Choices:
       paper_left_out_linf: the paper's L∞ error in left-out public states, if it has one.
       on_policy: rounds and trainings on policy; the study's iterations and seeds take the place
         of its own.
+      exact_resolving: resolve with the optimal value function too.
     """
 
     every_state: int = 1
@@ -125,6 +128,7 @@ class Choices:
     units: tuple[int, ...] = (50, 100, 200, 300, 400, 500)
     paper_left_out_linf: float | None = None
     on_policy: OnPolicyConfig = dataclasses.field(default_factory=OnPolicyConfig)
+    exact_resolving: bool = True
 
     def __post_init__(self) -> None:
         numbers = (self.every_state, *self.amounts, *self.layers, *self.units)
@@ -234,14 +238,23 @@ class Study:
             changes["networks_per_decade"] = 0
         if name not in self._networks:
             settings = dataclasses.replace(config.training, seed=seed, **changes)
-            self._networks[name] = self._train(name, layers, units, settings)
+            network = PositionalNetwork(layers, units, seed=seed, device=config.device)
+            self._networks[name] = self.train_network(name, network, settings)
         return self._networks[name]
 
-    def _train(
-        self, name: str, layers: int, units: int, settings: TrainingConfig
+    def train_network(
+        self, name: str, network: ValueNetwork, settings: TrainingConfig
     ) -> TrainedNetwork:
-        """The network of a name, trained as far as it is not yet."""
-        network = PositionalNetwork(layers, units, seed=settings.seed, device=self.config.device)
+        """Trains a network of any kind, or finds the one that was trained already.
+
+        Args:
+          name: of its run directory.
+          network: untrained; it is bound to the trunk's leaves.
+          settings: how to train it.
+
+        Raises:
+          ValueError: as `train` does.
+        """
         network.bind(self.trunk.leaves)
         identity = {
             "num_strategies": self.dataset.num_strategies,
@@ -258,9 +271,9 @@ class Study:
             )
         return TrainedNetwork(path, directory.read_metrics())
 
-    def load_network(self, path: str | os.PathLike[str]) -> PositionalNetwork:
+    def load_network(self, path: str | os.PathLike[str]) -> ValueNetwork:
         """A network's file, bound to the trunk's leaves."""
-        network = PositionalNetwork.load(path, self.config.device)
+        network = load_network(path, self.config.device)
         network.bind(self.trunk.leaves)
         return network
 
@@ -270,13 +283,18 @@ class Study:
 
     def exploitability(self, path: Path) -> float:
         """Normalised trunk exploitability of DL-CFR+ with a network's file."""
+        return self.measure(path)[METRIC]
+
+    def measure(self, path: Path) -> dict[str, float]:
+        """What `measure_trunk` says of DL-CFR+ with a network's file."""
 
         def measure() -> dict[str, float]:
             solver = self.solver(self.load_network(path))
             solver.run(self.config.num_iterations)
             return measure_trunk(solver.trunk, solver.average_policy())
 
-        return self.part(f"trunk-{path.parent.name}-{path.stem}", measure)[METRIC]
+        measured: dict[str, float] = self.part(f"trunk-{path.parent.name}-{path.stem}", measure)
+        return measured
 
     def reference_exploitability(self) -> float:
         """Normalised trunk exploitability of CFR+ of the whole game, after as many iterations."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
+from spiel_dl.algorithms import continual_resolving, dl_cfr_ranges, dl_cfr_report, dl_cfr_study
 from spiel_dl.algorithms import dl_cfr_experiments as experiments
-from spiel_dl.algorithms import dl_cfr_ranges, dl_cfr_report, dl_cfr_study
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.dl_cfr_run import METRIC
 from spiel_dl.algorithms.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
@@ -57,7 +59,15 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert [report.name for report in reports] == [
         f"{name}.md"
-        for name in ("checkpoints", "left_out", "ranges", "amount", "size", "on_policy")
+        for name in (
+            "checkpoints",
+            "left_out",
+            "ranges",
+            "amount",
+            "size",
+            "on_policy",
+            "resolving",
+        )
     ]
     return path
 
@@ -147,6 +157,26 @@ def test_sizes_vary_one_at_a_time(finished: Path) -> None:
     inputs, outputs = (header["domain"][f"number of {what}"] for what in ("inputs", "outputs"))
     by_hand = inputs * 16 + 16 + 16 * 16 + 16 + 16 * outputs + outputs
     assert rows[1]["parameters"] == rows[3]["parameters"] == by_hand
+
+
+def test_resolving_is_judged_as_openspiel_does(finished: Path) -> None:
+    rows = read(finished, "resolving")["rows"]
+    sources = ["optimal", "network of seed 0", "network of seed 1"]
+    assert [(row["source"], row["gadget"]) for row in rows] == list(
+        itertools.product(sources, continual_resolving.GADGETS)
+    )
+    path = finished / "work" / "on_policy" / "seed-1" / "network.safetensors"
+    policy = continual_resolving.ContinualResolvingPolicy(
+        CONFIG.data.game,
+        PositionalNetwork.load(path),
+        CONFIG.data.depth_limit,
+        "max_margin",
+        CONFIG.num_iterations,
+    )
+    judged = openspiel_exploitability.exploitability(
+        policy.tree.game, policy.to_array_policy().to_tabular()
+    )
+    assert rows[9]["exploitability"] == pytest.approx(judged, abs=1e-9)
 
 
 def test_what_is_finished_is_not_done_again(
