@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO_ITERATIONS ?= 10000
+DEMO_ROUNDS ?= 6
+DEMO_GAME := python_goofspiel_ii(num_cards=4,points_order=descending)
 PYTEST_FLAGS ?= -m "not slow"
 
 .PHONY: demo test lint bench clean
@@ -23,6 +25,13 @@ demo: $(VENV)/installed
 	    --run_dir=runs/demo/leduc_poker
 	$(BIN)/python run/solve.py --iterations=$(DEMO_ITERATIONS) --run_dir=runs/demo/goofspiel_4 \
 	    --game="goofspiel(num_cards=4,imp_info=True,points_order=descending)"
+	@# A value network, trained on the spot, and DL-CFR+ with it beside CFR+ of the whole game.
+	$(BIN)/python run/generate_data.py --game="$(DEMO_GAME)" --rounds=2 --shards=10 \
+	    --tolerance=0.001 --run_dir=runs/demo/data
+	$(BIN)/python run/train_on_policy.py --data=runs/demo/data --run_dir=runs/demo/network \
+	    --on_policy_rounds=$(DEMO_ROUNDS) --num_epochs=5,2,10 --num_layers=4 --num_units=200
+	$(BIN)/python run/dl_cfr.py --game="$(DEMO_GAME)" --rounds=2 --run_dir=runs/demo/dl_cfr \
+	    --value_function=runs/demo/network/network.safetensors
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)

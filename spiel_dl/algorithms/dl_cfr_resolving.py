@@ -67,8 +67,8 @@ def resolving(study: Study, choices: Choices) -> Result:
         [
             f"{iterations:,} iterations of CFR+ per piece; the optimal value function is solved to "
             f"gaps of {_EXACT_TOLERANCE}. Networks are those trained on policy. CFR+ of the whole "
-            f"game has exploitability {reference:.3g} after as many iterations. The paper judges no "
-            "whole games.",
+            f"game has exploitability {reference:.3g} after as many iterations. The paper judges "
+            "no whole games.",
         ],
         _summary(rows),
         Table(rows, titles),
