@@ -1,21 +1,33 @@
-"""Makes Figure 2 and Table 1 of the particle paper (Šustr et al. 2021), trains by self-play, plays.
+"""Makes Figures 2 to 4 and Table 1 of the particle paper (Šustr et al. 2021), and plays by it.
 
 Examples:
   python run/reproduce_particle.py --experiment=linear_targets --run_dir=runs/particle/linear
   python run/reproduce_particle.py --experiment=public_states --run_dir=runs/particle/sizes
+  python run/reproduce_particle.py --experiment=architectures --run_dir=runs/particle/goofspiel \\
+      --domain=goofspiel
+  python run/reproduce_particle.py --experiment=fractions --run_dir=runs/particle/fractions \\
+      --game="python_goofspiel_ii(num_cards=5,points_order=descending)" --rounds=3 --samples=27000
   python run/reproduce_particle.py --experiment=self_play --run_dir=runs/particle/network \\
       --game="python_goofspiel_ii(num_cards=13,points_order=descending)" --num_games=1000
   python run/reproduce_particle.py --experiment=match --run_dir=runs/particle/match \\
       --game="python_goofspiel_ii(num_cards=13,points_order=descending)" --num_games=2000 \\
       --network=runs/particle/network/network.safetensors
+
+The experiments `architectures` (Figure 3) and `fractions` (Figure 4) go on where an earlier start
+in the same run directory was stopped.
 """
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 
 from absl import app, flags
 
-from spiel_dl.algorithms import particle_experiments
+from spiel_dl.algorithms import particle_experiments, particle_study
+from spiel_dl.algorithms.dl_cfr_report import write_result
+from spiel_dl.algorithms.dl_cfr_study import Study
+from spiel_dl.algorithms.particle_architectures import architectures
+from spiel_dl.algorithms.particle_fractions import FractionsConfig, fractions
 from spiel_dl.algorithms.particle_policy import ParticlePolicy
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayConfig
 from spiel_dl.io.run_directory import RunDirectory
@@ -24,13 +36,15 @@ from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_linear_targets import LinearTargetsConfig
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from spiel_dl.value_functions.training import TrainingConfig
 
 _LINEAR, _SIZES = LinearTargetsConfig(), ParticleSizes()
 _PLAY = SelfPlayConfig(DepthLimit(rounds=1))
+_FRACTIONS, _TRAINING = FractionsConfig(), TrainingConfig()
 _EXPERIMENT = flags.DEFINE_enum(
     "experiment",
     None,
-    ["linear_targets", "public_states", "self_play", "match"],
+    ["linear_targets", "public_states", "architectures", "fractions", "self_play", "match"],
     "What to do.",
     required=True,
 )
@@ -38,33 +52,65 @@ _RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory.", required=True)
 _SEED = flags.DEFINE_integer("seed", 0, "Seed.", lower_bound=0)
 _DIMENSION = flags.DEFINE_integer("dimension", _LINEAR.dimension, "linear_targets: n.")
 _STEPS = flags.DEFINE_integer("num_steps", _LINEAR.num_steps, "linear_targets: steps of Adam.")
-_SEEDS = flags.DEFINE_integer("num_seeds", 3, "linear_targets: runs of each architecture.")
+_SEEDS = flags.DEFINE_integer(
+    "num_seeds", 10, "linear_targets, architectures, fractions: runs.", lower_bound=1
+)
 _CARDS = flags.DEFINE_integer("num_cards", 13, "public_states: cards of Goofspiel.")
 _GAME = flags.DEFINE_string(
     "game",
     "python_goofspiel_ii(num_cards=13,points_order=descending)",
-    "self_play, match: game string.",
+    "Game string; of all experiments but linear_targets and public_states.",
 )
-_MOVES = flags.DEFINE_integer("moves", None, "self_play, match: depth limit in moves.")
-_PLIES = flags.DEFINE_integer("plies", None, "self_play, match: depth limit in plies.")
-_ROUNDS = flags.DEFINE_integer("rounds", None, "self_play, match: depth limit in rounds.")
+_MOVES = flags.DEFINE_integer("moves", None, "Its depth limit in moves.")
+_PLIES = flags.DEFINE_integer("plies", None, "Its depth limit in plies.")
+_ROUNDS = flags.DEFINE_integer("rounds", None, "Its depth limit in rounds.")
 _GAMES = flags.DEFINE_integer("num_games", 100, "self_play, match: games, of each opponent.")
 _BUDGET = flags.DEFINE_integer("budget", _PLAY.budget, "self_play, match: particles at most.")
 _ITERATIONS = flags.DEFINE_integer(
-    "iterations", _PLAY.iterations, "self_play, match: iterations of CFR+ in a search."
+    "iterations",
+    None,
+    f"Of DL-CFR+. Default: {_PLAY.iterations} in a search, 1000 in architectures.",
+    lower_bound=1,
 )
-_RATE = flags.DEFINE_float("learning_rate", _PLAY.learning_rate, "self_play: of Adam.")
-_RECALL = flags.DEFINE_bool("perfect_recall", True, "self_play: features remember the past.")
-_BASE = flags.DEFINE_integer("base", _SIZES.base, "self_play: length of a base.")
+_RATE = flags.DEFINE_float("learning_rate", _PLAY.learning_rate, "Of Adam, of its first step.")
+_RECALL = flags.DEFINE_bool("perfect_recall", True, "Particle features remember the past.")
+_BASE = flags.DEFINE_integer("base", _SIZES.base, "Length of a base.")
 _BASIS = flags.DEFINE_float(
-    "basis_width", _SIZES.basis_width, "self_play: hidden units of the change of basis per input."
+    "basis_width", _SIZES.basis_width, "Hidden units of the change of basis per input."
 )
 _REGRESSION = flags.DEFINE_float(
     "regression_width",
     _SIZES.regression_width,
-    "self_play: hidden units of the regression per input.",
+    "Hidden units of the regression, and of a positional network, per input.",
 )
 _NETWORK = flags.DEFINE_string("network", None, "match: file of a network.")
+_DOMAIN = flags.DEFINE_enum(
+    "domain",
+    None,
+    list(particle_study.DOMAINS),
+    "architectures: game, depth limit, samples and epochs of the paper, instead of one's own.",
+)
+_SAMPLES = flags.DEFINE_integer(
+    "samples", None, "Training set; 9000 for a game of one's own.", lower_bound=1
+)
+_EPOCHS = flags.DEFINE_integer(
+    "num_epochs", None, "Epochs; 100 for a game of one's own.", lower_bound=1
+)
+_BATCH = flags.DEFINE_integer("batch_size", _TRAINING.batch_size, "Samples in a step of Adam.")
+_FINAL_RATE = flags.DEFINE_float(
+    "final_learning_rate", _TRAINING.final_learning_rate, "Of Adam's last step, in a dataset."
+)
+_KEPT = flags.DEFINE_integer("networks_per_decade", 4, "Networks kept per factor of 10 in steps.")
+_PLAYED = flags.DEFINE_integer(
+    "played",
+    _FRACTIONS.played,
+    "fractions: how deep play has come, in the depth limit's unit, before the search.",
+)
+_FRACTION = flags.DEFINE_multi_float(
+    "fraction", list(_FRACTIONS.fractions), "fractions: of the histories; may be repeated."
+)
+_WORKERS = flags.DEFINE_integer("num_workers", 1, "Threads that make data.", lower_bound=1)
+_DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of networks, such as cpu or cuda.")
 
 
 def main(argv: Sequence[str]) -> None:
@@ -87,18 +133,69 @@ def _public_states() -> None:
     particle_experiments.public_states(_directory(), _CARDS.value)
 
 
+def _architectures() -> None:
+    start, study = time.perf_counter(), _study(1000)
+    result = architectures(study, _sizes())
+    write_result(result, study, _RUN_DIR.value, time.perf_counter() - start)
+
+
+def _fractions() -> None:
+    start, study = time.perf_counter(), _study(_PLAY.iterations)
+    config = FractionsConfig(_PLAYED.value, tuple(_FRACTION.value))
+    result = fractions(study, _sizes(), config)
+    write_result(result, study, _RUN_DIR.value, time.perf_counter() - start)
+
+
+def _study(num_iterations: int) -> Study:
+    """The study that the flags describe."""
+    if not _DOMAIN.value and not flags.FLAGS["game"].present:
+        raise ValueError("give --domain, or --game and its depth limit")
+    if _DOMAIN.value:
+        domain = particle_study.DOMAINS[_DOMAIN.value]
+    else:
+        domain = particle_study.Domain(_GAME.value, _limit(), 9_000, 100)
+    domain = domain._replace(
+        num_samples=_SAMPLES.value or domain.num_samples,
+        num_epochs=_EPOCHS.value or domain.num_epochs,
+    )
+    training = TrainingConfig(
+        batch_size=_BATCH.value,
+        learning_rate=_RATE.value,
+        final_learning_rate=_FINAL_RATE.value,
+        networks_per_decade=_KEPT.value,
+    )
+    config = particle_study.study_config(
+        domain,
+        training,
+        seeds=tuple(range(_SEED.value, _SEED.value + _SEEDS.value)),
+        num_iterations=_ITERATIONS.value or num_iterations,
+        device=_DEVICE.value,
+    )
+    return Study(config, f"{_RUN_DIR.value}/work", num_workers=_WORKERS.value)
+
+
+def _sizes() -> particle_study.NetworkSizes:
+    """Both networks' sizes."""
+    return particle_study.NetworkSizes(
+        width=_REGRESSION.value, particle=_particle_sizes(), perfect_recall=_RECALL.value
+    )
+
+
+def _particle_sizes() -> ParticleSizes:
+    return ParticleSizes(
+        base=_BASE.value, basis_width=_BASIS.value, regression_width=_REGRESSION.value
+    )
+
+
 def _self_play() -> None:
     config = SelfPlayConfig(
         _limit(),
         budget=_BUDGET.value,
-        iterations=_ITERATIONS.value,
+        iterations=_ITERATIONS.value or _PLAY.iterations,
         learning_rate=_RATE.value,
         seed=_SEED.value,
     )
-    sizes = ParticleSizes(
-        base=_BASE.value, basis_width=_BASIS.value, regression_width=_REGRESSION.value
-    )
-    network = ParticleNetwork(sizes, InfostateFeatures(_RECALL.value), seed=_SEED.value)
+    network = ParticleNetwork(_particle_sizes(), InfostateFeatures(_RECALL.value), seed=_SEED.value)
     learner = ParticleSelfPlay(_GAME.value, network, config)
     particle_experiments.self_play(_directory(), learner, _GAMES.value)
 
@@ -113,7 +210,7 @@ def _match() -> None:
         ParticleNetwork.load(_NETWORK.value),
         _limit(),
         budget=_BUDGET.value,
-        iterations=_ITERATIONS.value,
+        iterations=_ITERATIONS.value or _PLAY.iterations,
         seed=_SEED.value,
     )
     particle_experiments.match(_directory(), policy, _GAMES.value, _SEED.value)
@@ -136,6 +233,8 @@ def _limit() -> DepthLimit:
 _EXPERIMENTS: dict[str, Callable[[], None]] = {
     "linear_targets": _linear_targets,
     "public_states": _public_states,
+    "architectures": _architectures,
+    "fractions": _fractions,
     "self_play": _self_play,
     "match": _match,
 }

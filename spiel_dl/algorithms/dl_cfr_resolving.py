@@ -6,6 +6,7 @@ to the gadgets, and the whole policy is judged, by its exact exploitability.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -87,10 +88,10 @@ def _value_functions(
     study: Study, choices: Choices
 ) -> Iterator[tuple[str, Callable[[], ValueFunction]]]:
     if choices.exact_resolving:
-        yield "optimal", lambda: ExactValue(_EXACT_TOLERANCE)
+        yield "optimal", functools.partial(ExactValue, _EXACT_TOLERANCE)
     for seed in study.config.seeds:
         path = trained_on_policy(study, choices, seed)[1]
-        yield f"network of seed {seed}", lambda path=path: study.load_network(path)
+        yield f"network of seed {seed}", functools.partial(study.load_network, path)
 
 
 def _summary(rows: list[dict[str, Any]]) -> Table:

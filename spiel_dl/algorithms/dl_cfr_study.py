@@ -298,13 +298,18 @@ class Study:
 
     def reference_exploitability(self) -> float:
         """Normalised trunk exploitability of CFR+ of the whole game, after as many iterations."""
+        return self.measure_reference()[METRIC]
+
+    def measure_reference(self) -> dict[str, float]:
+        """What `measure_trunk` says of CFR+ of the whole game, after as many iterations."""
 
         def measure() -> dict[str, float]:
             solver = CFRPlusSolver(self.trunk.tree)
             solver.run(self.config.num_iterations)
             return measure_trunk(self.trunk, solver.average_policy())
 
-        return self.part("trunk-cfr_plus", measure)[METRIC]
+        measured: dict[str, float] = self.part("trunk-cfr_plus", measure)
+        return measured
 
     def part(self, name: str, compute: Callable[[], Any]) -> Any:
         """A result that JSON can hold, from its file if there is one.

@@ -30,7 +30,7 @@ from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, add_ranges
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
-from spiel_dl.value_functions.validation import Samples, validation_errors
+from spiel_dl.value_functions.validation import validation_errors
 
 RANDOM, ON_POLICY = "random_", "on_policy_"
 _TRAININGS = ("first", "between", "last")
@@ -208,7 +208,7 @@ class _Run:
 
     def _errors(self, dataset: Dataset, config: TrainingConfig) -> dict[str, float]:
         """Validation errors at random ranges, and at those asked for if there are any."""
-        samples = Samples(self._network, dataset)
+        samples = self._network.samples(dataset)
         _, validation = training.split_strategies(
             dataset.num_strategies, config.validation_share, config.split_seed
         )

@@ -25,7 +25,6 @@ from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import SparseTree, root_ranges, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.base import ValueFunction
-from spiel_dl.value_functions.exact import ExactValue
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -116,8 +115,6 @@ def solve(
     """
     if iterations < 1:
         raise ValueError(f"iterations={iterations} must be at least 1")
-    if isinstance(value_function, ExactValue):
-        raise ValueError("ExactValue solves subgames, which sparse trees leave out; use a network")
     trunk = sparse_trunk(particles, depth_limit)
     leaves = trunk.leaves
     if leaves.num_public_states and value_function is None:

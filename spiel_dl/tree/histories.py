@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pyspiel
@@ -113,6 +113,23 @@ class Histories:
         for action in reversed(actions):
             state.apply_action(action)
         return state
+
+    def states_of(self, histories: np.ndarray) -> Any:
+        """The rules' states of histories (int [N]) of a game with `Rules`, as one batch."""
+        import torch  # It takes a second, and games without rules do not need it.
+
+        steps = []
+        node = np.asarray(histories, np.int64)
+        while (node > 0).any():
+            steps.append((self.action[node].astype(np.int64), node > 0))
+            node = np.where(node > 0, self.parent[node], 0)
+        rules = self.game.rules
+        states = rules.initial_state(len(histories))
+        for action, moves in reversed(steps):
+            # Shorter histories wait at the root; what they do there is dropped.
+            moved = rules.apply(states, torch.from_numpy(np.where(moves, action, 0)))
+            states = moved.where(torch.from_numpy(moves), states)
+        return states
 
     @functools.cached_property
     def round_number(self) -> np.ndarray | None:

@@ -113,6 +113,9 @@ class Trunk:
 
         Its root sequences are the leaf infosets, in the order of `leaves`: their realizations are
         the ranges, and the values at them are the counterfactual values.
+
+        Raises:
+          ValueError: if the tree ends at the leaves, as sparse trees do.
         """
         return self._subgames[0]
 
@@ -127,6 +130,11 @@ class Trunk:
     @functools.cached_property
     def _subgames(self) -> tuple[SequenceForm, tuple[np.ndarray, np.ndarray]]:
         leaves, tree = self.leaves, self.tree
+        if (tree.num_children[leaves.histories] == 0).any():
+            raise ValueError(
+                f"this tree of {tree.game} ends at the depth limit of {self.depth_limit}, so it "
+                "has no subgames; cut a tree of the whole game, or value the leaves by a network"
+            )
         position = np.full(tree.num_histories, -1, np.int64)
         position[leaves.histories] = np.arange(len(leaves.histories))
         below = np.flatnonzero(self.leaf_of_history >= 0)
@@ -159,6 +167,8 @@ def cut(
       ValueError: if the limit is in rounds that the game does not have, if an infoset lies partly
         above and partly below it, or if there is no such public state or it is no place to start.
     """
+    if public_state is None and (depth_limit.moves or 0) > len(tree.levels_below_root()):
+        return _whole_game(tree, depth_limit)
     top, root, root_infosets = _roots(tree, public_state)
     depths = depth_limit.depths(tree)
     beyond = (top >= 0) & (depths - depths[top] >= depth_limit.value)
@@ -203,6 +213,26 @@ def _trunk(
     form, sequences = restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)
     infosets = (kept[0], kept[1])
     return Trunk(tree, depth_limit, root, root_infosets, leaf, infosets, sequences, form)
+
+
+def _whole_game(tree: GameTree, depth_limit: DepthLimit) -> Trunk:
+    """The trunk of a game that ends above the depth limit: its sequence form is there already."""
+    _, root, root_infosets = _roots(tree, None)
+    first, second = tree.treeplexes
+    return Trunk(
+        tree,
+        depth_limit,
+        root,
+        root_infosets,
+        np.full(tree.num_histories, -1, np.int32),
+        (_numbers(first.num_infosets), _numbers(second.num_infosets)),
+        (_numbers(first.num_sequences), _numbers(second.num_sequences)),
+        tree.sequence_form,
+    )
+
+
+def _numbers(count: int) -> np.ndarray:
+    return np.arange(count, dtype=np.int32)
 
 
 def restrict(

@@ -15,8 +15,10 @@ import numpy as np
 import torch
 
 from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
-from spiel_dl.value_functions.particle_module import ParticleModule, ParticleSizes
+from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
+from spiel_dl.value_functions.samples import Batch, Samples
 from spiel_dl.value_functions.value_network import ValueNetwork
 
 _RECALLS = {features.name: features for features in map(InfostateFeatures, (True, False))}
@@ -158,6 +160,10 @@ class ParticleNetwork(ValueNetwork):
         """The sizes of the blocks, as JSON can hold them."""
         return {"sizes": dataclasses.asdict(self._sizes)}
 
+    def samples(self, dataset: Dataset) -> ParticleSamples:
+        """A dataset's samples; see `ValueNetwork.samples`."""
+        return ParticleSamples(self.tensors, dataset, self.device)
+
     def _initialize(self, domain: dict[str, Any]) -> None:
         num_features = domain["number of features"], domain["number of public features"]
         self.module = ParticleModule(self._sizes, *num_features, self._seed).to(self.device)
@@ -181,3 +187,36 @@ class ParticleNetwork(ValueNetwork):
             self._bases = self.module.change_basis(self.tensors.features)[self.tensors.infostate]
             self._bases_version = version
         return self._bases
+
+
+class ParticleSamples(Samples):
+    """Samples whose entries are the infosets of a public state, as `LeafTensors` has them."""
+
+    def __init__(self, tensors: LeafTensors, dataset: Dataset, device: torch.device):
+        """Prepares the dataset's leaves, which the tensors must be of."""
+        super().__init__(dataset, device)
+        self._tensors = tensors
+        zeros = np.zeros((dataset.num_strategies, 1), np.float32)
+        self._ranges, self._cfvs = (
+            torch.from_numpy(np.concatenate([*values, zeros], axis=1)).to(device)
+            for values in (dataset.ranges, dataset.cfvs)
+        )
+        self._num_of_player_0 = dataset.ranges[0].shape[1]
+
+    def batch(self, samples: np.ndarray) -> Batch:
+        """A `ParticleBatch`; targets, float32 [b, Q]; where there is an infoset, bool [b, Q]."""
+        tensors = self._tensors
+        strategies, states = self._split(samples)
+        entry, row = tensors.entry[states], strategies[:, None]
+        belief, cfv = self._ranges[row, entry], self._cfvs[row, entry]
+        inputs = ParticleBatch(
+            tensors.features, tensors.infostate[states], belief, tensors.public[states]
+        )
+        return inputs, cfv, entry < len(tensors.features)
+
+    def opponent_masses(self, samples: np.ndarray) -> torch.Tensor:
+        """By what each output must be multiplied to be unnormalised: float32 [b, Q]."""
+        strategies, states = self._split(samples)
+        masses = self._masses[strategies, states]
+        is_of_player_0 = self._tensors.entry[states] < self._num_of_player_0
+        return torch.where(is_of_player_0, masses[:, :1], masses[:, 1:])

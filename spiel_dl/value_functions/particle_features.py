@@ -18,11 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyspiel
-import torch
 
 from spiel_dl.games.rules import Rules
-from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.sparse_tree import SparseTree
 from spiel_dl.tree.trunk import LeafSet
 
 
@@ -64,11 +61,11 @@ class InfostateFeatures:
             return self._of_openspiel_leaves(leaves)
         rules = tree.game.rules
         start_of_state = leaves.histories[leaves.history_offsets[:-1]]
-        public = self.public(rules, states_of(tree, start_of_state))
+        public = self.public(rules, tree.states_of(start_of_state))
         parts = []
         for player in (0, 1):
             histories = leaves.histories[_first_positions(leaves.infoset_of_history[player])]
-            parts.append(self.infostates(rules, states_of(tree, histories), player))
+            parts.append(self.infostates(rules, tree.states_of(histories), player))
         return LeafFeatures(public, np.concatenate(parts))
 
     def public(self, rules: Rules, states: Any) -> np.ndarray:
@@ -101,24 +98,6 @@ class InfostateFeatures:
             )
         empty = np.zeros((leaves.num_public_states, 0), np.float32)
         return LeafFeatures(empty, np.concatenate(parts))
-
-
-def states_of(tree: GameTree, histories: np.ndarray) -> Any:
-    """The rules' states of histories (int [N]) of a game with `Rules`, as one batch."""
-    if isinstance(tree, SparseTree):
-        return tree.states_of(histories)
-    steps = []
-    node = np.asarray(histories, np.int64)
-    while (node > 0).any():
-        steps.append((tree.action[node].astype(np.int64), node > 0))
-        node = np.where(node > 0, tree.parent[node], 0)
-    rules = tree.game.rules
-    states = rules.initial_state(len(histories))
-    for action, moves in reversed(steps):
-        # Histories that are shorter than others wait at the root; what they do there is dropped.
-        moved = rules.apply(states, torch.from_numpy(np.where(moves, action, 0)))
-        states = moved.where(torch.from_numpy(moves), states)
-    return states
 
 
 def _first_positions(ids: np.ndarray) -> np.ndarray:

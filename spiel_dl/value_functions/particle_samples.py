@@ -1,4 +1,4 @@
-"""Samples for training a `ParticleNetwork`: from a dataset, or one by one as a game goes on."""
+"""Samples for training a `ParticleNetwork` that come one by one as a game goes on."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleBatch
-
-Batch = tuple[ParticleBatch, torch.Tensor, torch.Tensor]
-"""Inputs; targets, float32 [n, Q]; and where there is one, bool [n, Q]."""
+from spiel_dl.value_functions.samples import Batch
 
 
 class SparseSample(NamedTuple):
@@ -47,58 +43,3 @@ def join_samples(samples: Sequence[SparseSample], device: torch.device | str = "
         *(torch.from_numpy(a).to(device) for a in (features, infostate, belief, public))
     )
     return inputs, torch.from_numpy(cfv).to(device), torch.from_numpy(is_entry).to(device)
-
-
-class ParticleSamples:
-    """A dataset's samples on a network's device, numbered strategy by strategy.
-
-    Sample i is leaf public state i mod P of trunk strategy i div P.
-
-    Attributes:
-      num_states: P.
-    """
-
-    def __init__(self, network: ParticleNetwork, dataset: Dataset):
-        """Prepares a dataset for a network that is bound to the dataset's leaves."""
-        self._tensors = network.tensors
-        self.num_states = len(self._tensors.public)
-        zeros = np.zeros((dataset.num_strategies, 1), np.float32)
-        self._ranges, self._cfvs = (
-            torch.from_numpy(np.concatenate([*values, zeros], axis=1)).to(network.device)
-            for values in (dataset.ranges, dataset.cfvs)
-        )
-        self._num_of_player_0 = dataset.ranges[0].shape[1]
-        self._masses = torch.from_numpy(np.stack(dataset.masses)).to(network.device)
-
-    def numbers(self, strategies: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """Some leaf public states of some trunk strategies: int64 [len(strategies) * len(states)].
-
-        Args:
-          strategies: int64 [n], rows of the dataset.
-          states: int64 [m], positions of leaf public states.
-        """
-        return np.add.outer(strategies * self.num_states, states).reshape(-1)
-
-    def batch(self, samples: np.ndarray) -> Batch:
-        """What a network learns from, of samples int64 [b]."""
-        tensors = self._tensors
-        strategies, states = self._split(samples)
-        entry, row = tensors.entry[states], strategies[:, None]
-        belief, cfv = self._ranges[row, entry], self._cfvs[row, entry]
-        inputs = ParticleBatch(
-            tensors.features, tensors.infostate[states], belief, tensors.public[states]
-        )
-        return inputs, cfv, entry < len(tensors.features)
-
-    def opponent_masses(self, samples: np.ndarray) -> torch.Tensor:
-        """By what each value must be multiplied to be unnormalised: float32 [b, Q]."""
-        strategies, states = self._split(samples)
-        masses = self._masses[:, strategies, states][:, :, None]
-        is_of_player_0 = self._tensors.entry[states] < self._num_of_player_0
-        return torch.where(is_of_player_0, masses[1], masses[0])
-
-    def _split(self, samples: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Strategies and leaf public states, int64 [b] each."""
-        strategies, states = np.divmod(samples, self.num_states)
-        device = self._ranges.device
-        return torch.from_numpy(strategies).to(device), torch.from_numpy(states).to(device)

@@ -10,7 +10,6 @@ input, and ignored in the output.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import os
 from typing import Any
@@ -18,12 +17,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from spiel_dl.io import tensor_files
-from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import LeafSet
-from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
-
-_KIND = "positional_network"
+from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.feed_forward import feed_forward
+from spiel_dl.value_functions.samples import Batch, Samples
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -90,7 +88,7 @@ class PositionalLayout:
         return np.concatenate([values_0, values_1, constants], axis=-1, dtype=np.float32)
 
 
-class PositionalNetwork(ValueFunction):
+class PositionalNetwork(ValueNetwork):
     """The network. Its parameters exist from the first `bind` on, or after `load`.
 
     Attributes:
@@ -100,6 +98,7 @@ class PositionalNetwork(ValueFunction):
       device: where it computes.
     """
 
+    kind = "positional_network"
     module: torch.nn.Sequential
     layout: PositionalLayout
 
@@ -122,15 +121,12 @@ class PositionalNetwork(ValueFunction):
         Raises:
           ValueError: if a size is not positive.
         """
+        super().__init__(device)
         if num_layers < 1 or num_units < 1:
             raise ValueError(f"num_layers={num_layers} and num_units={num_units} must be positive")
-        self.device = torch.device(device)
         self._num_layers = num_layers
         self._num_units = num_units
         self._seed = seed
-        # Game, depth limit and sizes that the parameters are for.
-        self._domain: dict[str, Any] | None = None
-        self._leaves: LeafSet | None = None
 
     def bind(self, leaves: LeafSet) -> None:
         """Lays out the leaves; the first time, initialises the parameters for them.
@@ -141,55 +137,11 @@ class PositionalNetwork(ValueFunction):
         """
         layout = PositionalLayout.of_leaves(leaves)
         domain = _describe(leaves, layout)
-        if self._domain is None:
-            sizes = [layout.num_inputs, *[self._num_units] * self._num_layers, layout.num_outputs]
-            self.module = _initial_module(sizes, self._seed).to(self.device)
-            self._domain = domain
-        for name, value in domain.items():
-            if self._domain[name] != value:
-                raise ValueError(
-                    f"the network's {name} is {self._domain[name]}, but the leaves' is {value}; "
-                    "load or train a network for these leaves"
-                )
+        if self.domain is None:
+            self._initialize(domain)
+        self._check_domain(domain)
         self.layout = layout
         self._leaves = leaves
-        self._public_state = [leaves.public_state_of_infoset(player) for player in (0, 1)]
-
-    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `ValueFunction`.
-
-        Raises:
-          ValueError: if the network was not bound, or if the ranges' shapes do not fit the leaves.
-        """
-        leaves = self._leaves
-        if leaves is None:
-            raise ValueError("bind the network to the leaves before evaluating it")
-        sizes = (leaves.num_infosets(0), leaves.num_infosets(1))
-        batch = range_0.shape[:-1]
-        if (range_0.shape, range_1.shape) != ((*batch, sizes[0]), (*batch, sizes[1])):
-            raise ValueError(
-                f"the ranges have shapes {range_0.shape} and {range_1.shape}, but the leaves need "
-                f"[..., {sizes[0]}] and [..., {sizes[1]}] with equal leading dimensions"
-            )
-        scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
-        scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
-        inputs = self.layout.rows(scaled_0, scaled_1).take(self.layout.input_index, axis=-1)
-        with torch.inference_mode():
-            outputs = self.module(torch.from_numpy(inputs).to(self.device)).cpu().numpy()
-        flat = outputs.reshape(*batch, math.prod(outputs.shape[-2:]))
-        cfvs = flat.take(self.layout.output_of_infoset, axis=-1)
-        # The product is float64, as the masses are.
-        cfv_0 = cfvs[..., : sizes[0]] * mass_1.take(self._public_state[0], axis=-1)
-        cfv_1 = cfvs[..., sizes[0] :] * mass_0.take(self._public_state[1], axis=-1)
-        return cfv_0, cfv_1
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the parameters, and what they are for.
-
-        Raises:
-          ValueError: if there are no parameters yet.
-        """
-        tensor_files.save(path, self.parameter_arrays(), self.header())
 
     @staticmethod
     def load(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> PositionalNetwork:
@@ -198,55 +150,59 @@ class PositionalNetwork(ValueFunction):
         Raises:
           ValueError: if there is no such file, or if it holds no such network.
         """
-        arrays, header = tensor_files.load(path)
-        if header.get("kind") != _KIND:
-            raise ValueError(
-                f"{path} holds a {header.get('kind')}, not a {_KIND}; give a file that "
-                "PositionalNetwork.save wrote"
-            )
+        arrays, header = PositionalNetwork._read(path)
         network = PositionalNetwork(header["num_layers"], header["num_units"], device=device)
-        network._domain = header["domain"]
-        sizes = [
-            header["domain"]["number of inputs"],
-            *[header["num_units"]] * header["num_layers"],
-            header["domain"]["number of outputs"],
-        ]
-        network.module = _initial_module(sizes, seed=0).to(device)
+        network._initialize(header["domain"])
         network.load_parameters(arrays)
         return network
 
-    def header(self) -> dict[str, Any]:
-        """Game, depth limit and sizes, as JSON can hold them.
+    def settings(self) -> dict[str, Any]:
+        """The sizes of the network, as JSON can hold them."""
+        return {"num_layers": self._num_layers, "num_units": self._num_units}
 
-        Raises:
-          ValueError: if there are no parameters yet.
-        """
-        if self._domain is None:
-            raise ValueError("a network has no parameters before it is bound; bind it to leaves")
-        sizes = {"num_layers": self._num_layers, "num_units": self._num_units}
-        return {"kind": _KIND, **sizes, "domain": self._domain}
+    def samples(self, dataset: Dataset) -> PositionalSamples:
+        """A dataset's samples; see `ValueNetwork.samples`."""
+        return PositionalSamples(self.layout, dataset, self.device)
 
-    def parameter_arrays(self) -> dict[str, np.ndarray]:
-        """Copies of the parameters, float32, by torch's names for them.
+    def _initialize(self, domain: dict[str, Any]) -> None:
+        hidden = [self._num_units] * self._num_layers
+        sizes = [domain["number of inputs"], *hidden, domain["number of outputs"]]
+        generator = torch.Generator().manual_seed(self._seed)
+        # Untrained values are then small beside utilities.
+        self.module = feed_forward(sizes, generator, output_scale=0.1).to(self.device)
+        self.domain = domain
 
-        Raises:
-          ValueError: if there are no parameters yet.
-        """
-        self.header()
-        state = self.module.state_dict()
-        return {name: tensor.cpu().numpy().copy() for name, tensor in state.items()}
+    def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        inputs = self.layout.rows(range_0, range_1).take(self.layout.input_index, axis=-1)
+        outputs = self.module(torch.from_numpy(inputs).to(self.device)).cpu().numpy()
+        flat = outputs.reshape(*range_0.shape[:-1], math.prod(outputs.shape[-2:]))
+        values: np.ndarray = flat.take(self.layout.output_of_infoset, axis=-1)
+        return values
 
-    def load_parameters(self, arrays: dict[str, np.ndarray]) -> None:
-        """Replaces the parameters by `parameter_arrays` of a network of the same sizes.
 
-        Raises:
-          ValueError: if names or shapes differ; nothing has changed then.
-        """
-        own = {name: tuple(tensor.shape) for name, tensor in self.module.state_dict().items()}
-        given = {name: array.shape for name, array in arrays.items()}
-        if own != given:
-            raise ValueError(f"the parameters have shapes {given}, but the network needs {own}")
-        self.module.load_state_dict({name: torch.from_numpy(a) for name, a in arrays.items()})
+class PositionalSamples(Samples):
+    """Samples whose D inputs and Q outputs are laid out by a `PositionalLayout`."""
+
+    def __init__(self, layout: PositionalLayout, dataset: Dataset, device: torch.device):
+        """Lays the samples out for the dataset's leaves, which the layout must be of."""
+        super().__init__(dataset, device)
+        self._ranges = torch.from_numpy(layout.rows(*dataset.ranges)).to(device)
+        self._cfvs = torch.from_numpy(layout.rows(*dataset.cfvs)).to(device)
+        self._num_positions = torch.tensor(layout.num_positions, device=device)
+        self._input_index = torch.from_numpy(layout.input_index).to(device)
+        self._output_index = torch.from_numpy(layout.output_index).to(device)
+        self._is_possible = self._output_index < len(layout.output_of_infoset)
+
+    def batch(self, samples: np.ndarray) -> Batch:
+        """Inputs, float32 [b, D]; targets, float32 [b, Q]; possible positions, bool [b, Q]."""
+        strategies, states = self._split(samples)
+        row = strategies[:, None]
+        inputs = self._ranges[row, self._input_index[states]]
+        return inputs, self._cfvs[row, self._output_index[states]], self._is_possible[states]
+
+    def opponent_masses(self, samples: np.ndarray) -> torch.Tensor:
+        """By what each output must be multiplied to be unnormalised: float32 [b, Q]."""
+        return self._masses[self._split(samples)].repeat_interleave(self._num_positions, dim=1)
 
 
 def _describe(leaves: LeafSet, layout: PositionalLayout) -> dict[str, Any]:
@@ -257,24 +213,6 @@ def _describe(leaves: LeafSet, layout: PositionalLayout) -> dict[str, Any]:
         "number of inputs": layout.num_inputs,
         "number of outputs": layout.num_outputs,
     }
-
-
-def _initial_module(sizes: list[int], seed: int) -> torch.nn.Sequential:
-    """Linear layers with ReLU between them; He initialisation, the last layer smaller."""
-    generator = torch.Generator().manual_seed(seed)
-    layers: list[torch.nn.Module] = []
-    for inputs, outputs in itertools.pairwise(sizes):
-        # Torch's own initialisation would draw from its global generator.
-        layer = torch.nn.utils.skip_init(torch.nn.Linear, inputs, outputs)
-        bound = math.sqrt(6.0 / inputs)
-        with torch.no_grad():
-            layer.weight.uniform_(-bound, bound, generator=generator)
-            layer.bias.zero_()
-        layers += [layer, torch.nn.ReLU()]
-    with torch.no_grad():
-        # Untrained values are then small beside utilities.
-        layer.weight.mul_(0.1)
-    return torch.nn.Sequential(*layers[:-1])
 
 
 def _lay_out(leaves: LeafSet, public: np.ndarray, positions: list[np.ndarray]) -> PositionalLayout:
@@ -300,7 +238,7 @@ def _places_in_public_states(leaves: LeafSet, player: int) -> np.ndarray:
 def _public_bits(leaves: LeafSet) -> np.ndarray:
     """The entries of the public tensor that differ among leaf public states: bool [P, F]."""
     tree = leaves.trunk.tree
-    states = _replay(tree, leaves.histories[leaves.history_offsets[:-1]])
+    states = tree.states_of(leaves.histories[leaves.history_offsets[:-1]])
     bits = tree.game.rules.public_tensor(states, perfect_recall=True).numpy() > 0
     return bits[:, (bits != bits[:1]).any(axis=0)]
 
@@ -309,22 +247,6 @@ def _private_histories(leaves: LeafSet, player: int) -> np.ndarray:
     """Numbers the distinct private tensors of a player's leaf infosets: int64 [L_p]."""
     tree = leaves.trunk.tree
     _, first = np.unique(leaves.infoset_of_history[player], return_index=True)
-    states = _replay(tree, leaves.histories[first])
+    states = tree.states_of(leaves.histories[first])
     tensors = tree.game.rules.private_tensor(states, player, perfect_recall=True).numpy()
     return np.unique(tensors, axis=0, return_inverse=True)[1].reshape(-1)
-
-
-def _replay(tree: GameTree, histories: np.ndarray) -> Any:
-    """The rules' states of histories (int [N]), as one batch."""
-    steps = []
-    node = np.asarray(histories, np.int64)
-    while (node > 0).any():
-        steps.append((tree.action[node].astype(np.int64), node > 0))
-        node = np.where(node > 0, tree.parent[node], 0)
-    rules = tree.game.rules
-    states = rules.initial_state(len(histories))
-    for action, moves in reversed(steps):
-        # Histories that are shorter than others wait at the root; what they do there is dropped.
-        moved = rules.apply(states, torch.from_numpy(np.where(moves, action, 0)))
-        states = moved.where(torch.from_numpy(moves), states)
-    return states

@@ -1,4 +1,4 @@
-"""Trains a `PositionalNetwork` on a `Dataset`.
+"""Trains a `ValueNetwork` on a `Dataset`.
 
 Kovařík et al. (2021), "Experimental Setup" and "Main Experiments". One sample is a leaf public
 state of one trunk strategy. The loss looks at possible positions only. Trunk strategies, not
@@ -25,8 +25,9 @@ import tqdm
 
 from spiel_dl.io.run_directory import RunDirectory, log_spaced_steps
 from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.validation import Samples, validation_errors
+from spiel_dl.value_functions.samples import Samples
+from spiel_dl.value_functions.validation import validation_errors
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 LOSSES = ("huber", "l1", "l2")
 NETWORK_FILE = "network.safetensors"
@@ -92,7 +93,7 @@ class TrainingConfig:
 
 
 def train(
-    network: PositionalNetwork,
+    network: ValueNetwork,
     dataset: Dataset,
     directory: RunDirectory,
     config: TrainingConfig,
@@ -165,7 +166,7 @@ class _Run:
 
     def __init__(
         self,
-        network: PositionalNetwork,
+        network: ValueNetwork,
         dataset: Dataset,
         directory: RunDirectory,
         config: TrainingConfig,
@@ -174,7 +175,7 @@ class _Run:
         # Lays the leaves out again if they are those of another, equal trunk; refuses others.
         network.bind(dataset.trunk.leaves)
         self._network, self._directory, self._config = network, directory, config
-        self._samples = Samples(network, dataset)
+        self._samples = network.samples(dataset)
         self._training, self._validation = _choose_samples(self._samples, dataset, config)
         self._optimizer = torch.optim.Adam(network.module.parameters(), lr=config.learning_rate)
         self._identity = {

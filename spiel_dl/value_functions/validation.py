@@ -1,4 +1,4 @@
-"""How far a `PositionalNetwork` is from a `Dataset`'s values.
+"""How far a `ValueNetwork` is from a `Dataset`'s values.
 
 Errors are given in two units. Networks answer for ranges that sum to 1 in a leaf public state, and
 training looks at these *normalised* values. Counterfactual values themselves, which the figures of
@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.samples import Samples
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 # What is measured, and what to call it in front of people.
 ERROR_TITLES = {
@@ -29,68 +29,14 @@ ALL_ERROR_TITLES = {
 _BATCH = 4096
 
 
-class Samples:
-    """A dataset's samples on a network's device, numbered strategy by strategy.
-
-    Sample i is leaf public state i mod P of trunk strategy i div P.
-    """
-
-    def __init__(self, network: PositionalNetwork, dataset: Dataset):
-        """Lays the samples out for a network that is bound to the dataset's leaves."""
-        layout, device = network.layout, network.device
-        self.num_states = len(layout.input_index)
-        self._ranges = torch.from_numpy(layout.rows(*dataset.ranges)).to(device)
-        self._cfvs = torch.from_numpy(layout.rows(*dataset.cfvs)).to(device)
-        # The opponent's, for either player's values.
-        masses = np.stack([dataset.masses[1], dataset.masses[0]], axis=-1)
-        self._masses = torch.from_numpy(masses).to(device)
-        self._num_positions = torch.tensor(layout.num_positions, device=device)
-        self._input_index = torch.from_numpy(layout.input_index).to(device)
-        self._output_index = torch.from_numpy(layout.output_index).to(device)
-        self._is_possible = self._output_index < len(layout.output_of_infoset)
-
-    def numbers(self, strategies: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """Some leaf public states of some trunk strategies: int64 [len(strategies) * len(states)].
-
-        Args:
-          strategies: int64 [n], rows of the dataset.
-          states: int64 [m], positions of leaf public states.
-        """
-        return np.add.outer(strategies * self.num_states, states).reshape(-1)
-
-    def batch(self, samples: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """What a network learns from.
-
-        Args:
-          samples: int64 [b], numbers of samples.
-
-        Returns:
-          Inputs, float32 [b, D]; targets, float32 [b, Q]; possible positions, bool [b, Q].
-        """
-        strategies, states = self._split(samples)
-        row = strategies[:, None]
-        inputs = self._ranges[row, self._input_index[states]]
-        return inputs, self._cfvs[row, self._output_index[states]], self._is_possible[states]
-
-    def opponent_masses(self, samples: np.ndarray) -> torch.Tensor:
-        """By what each value must be multiplied to be unnormalised: float32 [b, Q]."""
-        return self._masses[self._split(samples)].repeat_interleave(self._num_positions, dim=1)
-
-    def _split(self, samples: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Strategies and leaf public states, int64 [b] each."""
-        device = self._masses.device
-        strategies, states = np.divmod(samples, self.num_states)
-        return torch.from_numpy(strategies).to(device), torch.from_numpy(states).to(device)
-
-
 def validation_errors(
-    network: PositionalNetwork, samples: Samples, numbers: np.ndarray
+    network: ValueNetwork, samples: Samples, numbers: np.ndarray
 ) -> dict[str, float]:
-    """A network's errors over all possible positions of some samples.
+    """A network's errors over all outputs that count, of some samples.
 
     Args:
       network: the network.
-      samples: laid out for it.
+      samples: the network's own, see `ValueNetwork.samples`.
       numbers: int64 [b], which samples; at least one.
 
     Returns:

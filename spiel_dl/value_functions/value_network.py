@@ -12,6 +12,8 @@ import torch
 from spiel_dl.io import tensor_files
 from spiel_dl.tree.trunk import LeafSet
 from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
+from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.samples import Samples
 
 
 class ValueNetwork(ValueFunction):
@@ -83,6 +85,16 @@ class ValueNetwork(ValueFunction):
     @abc.abstractmethod
     def settings(self) -> dict[str, Any]:
         """The sizes of the network, as JSON can hold them."""
+
+    @abc.abstractmethod
+    def samples(self, dataset: Dataset) -> Samples:
+        """A dataset's samples as the network learns from them.
+
+        `module` maps the inputs of a batch to values of its shape.
+
+        Args:
+          dataset: of the trunk to whose leaves the network is bound.
+        """
 
     def parameter_arrays(self) -> dict[str, np.ndarray]:
         """Copies of the parameters, float32, by torch's names for them.

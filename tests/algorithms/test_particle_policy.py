@@ -206,7 +206,7 @@ def test_errors():
     state = pyspiel.load_game(game).new_initial_state()
     with pytest.raises(ValueError, match="pass value_function="):
         ParticlePolicy(game, None, DepthLimit(rounds=1)).action_probabilities(state)
-    with pytest.raises(ValueError, match="ExactValue solves subgames"):
+    with pytest.raises(ValueError, match="has no subgames"):
         ParticlePolicy(game, ExactValue(), DepthLimit(rounds=1)).action_probabilities(state)
     with pytest.raises(ValueError, match="player 1 does not act"):
         ParticlePolicy(game, None, BEYOND).action_probabilities(state, 1)

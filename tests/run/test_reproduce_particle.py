@@ -38,11 +38,30 @@ def test_experiments_write_their_reports(tmp_path: Path) -> None:
     assert (tmp_path / "linear_targets" / "linear_targets.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
+def test_figures_go_on_where_they_were_stopped(tmp_path: Path) -> None:
+    tiny = ("--samples=300", "--num_epochs=1", "--base=4", "--regression_width=1", "--num_seeds=1")
+    game = "--game=python_goofspiel_ii(num_cards=4,points_order=descending)"
+    for experiment, arguments in (
+        ("architectures", ("--rounds=1", "--iterations=5")),
+        ("fractions", ("--rounds=2", "--played=1", "--fraction=0", "--fraction=1")),
+    ):
+        for start in range(2):
+            code, output, errors = run(tmp_path, experiment, game, *arguments, *tiny)
+            assert code == 0, errors
+            assert f"{experiment}/{experiment}.md" in output
+            results = json.loads((tmp_path / experiment / f"{experiment}.json").read_text())
+            assert bool(results["reused"]) == bool(start)
+        assert (tmp_path / experiment / f"{experiment}.png").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize(
     ("experiment", "arguments", "message"),
     [
         ("match", (GAME,), "pass --network="),
         ("self_play", ("--game=kuhn_poker",), "has no Rules"),
+        ("architectures", (), "give --domain, or --game"),
+        ("architectures", ("--game=kuhn_poker", "--moves=9"), "0 public states at 9 moves"),
     ],
 )
 def test_wrong_input_is_told_and_leaves_nothing(

@@ -19,7 +19,7 @@ from spiel_dl.value_functions.particle_linear_targets import (
     train_on_linear_targets,
 )
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
-from spiel_dl.value_functions.particle_samples import ParticleSamples, SparseSample, join_samples
+from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
 from spiel_dl.value_functions.positional import PositionalNetwork
 
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
@@ -303,7 +303,7 @@ def test_samples_are_public_states_of_a_dataset():
         cfvs=(-range_0, 2 * range_1),
         gaps=np.zeros(4),
     )
-    samples = ParticleSamples(network, dataset)
+    samples = network.samples(dataset)
     numbers = samples.numbers(np.array([1, 3]), np.array([0, 2]))
     assert numbers.tolist() == [3, 5, 9, 11]
     inputs, targets, is_entry = samples.batch(numbers)

@@ -13,6 +13,9 @@ from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
+from spiel_dl.value_functions.network_files import load_network
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.positional import PositionalNetwork
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -343,3 +346,45 @@ def test_wrong_left_out_states(states, goofspiel, tmp_path):
     config = dataclasses.replace(SHORT, left_out_states=states)
     with pytest.raises(ValueError, match=r"must be some, and not all, of .* 0, ..., 8"):
         train(new_network(goofspiel), goofspiel, tmp_path, config)
+
+
+def new_particle_network(dataset, seed=0):
+    sizes = ParticleSizes(16, basis_width=1, regression_layers=3, regression_width=2)
+    network = ParticleNetwork(sizes, seed=seed)
+    network.bind(dataset.trunk.leaves)
+    return network
+
+
+def test_a_trained_particle_network_makes_good_trunks(goofspiel, tmp_path):
+    network = new_particle_network(goofspiel)
+    assert trunk_nash_conv(goofspiel, network) > 1.0
+    config = training.TrainingConfig(num_epochs=40, batch_size=128, networks_per_decade=0)
+    last = train(network, goofspiel, tmp_path / "run", config)
+    assert last["l1"] < 0.15
+    assert trunk_nash_conv(goofspiel, network) < 0.8
+
+
+def test_a_killed_training_of_a_particle_network_ends_the_same(kuhn, tmp_path, monkeypatch):
+    whole = new_particle_network(kuhn)
+    train(whole, kuhn, tmp_path / "whole", SHORT)
+    with monkeypatch.context() as patch:
+        patch.setattr(training._Run, "_record", killing(training._Run._record, step=20))
+        with pytest.raises(KeyboardInterrupt):
+            train(new_particle_network(kuhn), kuhn, tmp_path / "killed", SHORT)
+    with pytest.raises(ValueError, match=r"has network .*particle_network.*not .*positional"):
+        train(new_network(kuhn), kuhn, tmp_path / "killed", SHORT)
+    resumed = new_particle_network(kuhn, seed=9)
+    train(resumed, kuhn, tmp_path / "killed", SHORT)
+    assert_equal(resumed, whole)
+
+
+def test_files_are_loaded_by_their_kind(kuhn, tmp_path):
+    for network in (new_network(kuhn, seed=3), new_particle_network(kuhn, seed=3)):
+        network.save(tmp_path / network.kind)
+        loaded = load_network(tmp_path / network.kind)
+        assert type(loaded) is type(network)
+        assert loaded.header() == network.header()
+        assert_equal(loaded, network)
+    train(new_network(kuhn), kuhn, tmp_path / "run", SHORT)
+    with pytest.raises(ValueError, match="holds a None, not one of positional_network, particle"):
+        load_network(tmp_path / "run" / "checkpoint.safetensors")

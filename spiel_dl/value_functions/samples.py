@@ -1,0 +1,55 @@
+"""`Samples`: a dataset as a value network learns from it."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+import torch
+
+from spiel_dl.value_functions.dataset import Dataset
+
+Batch = tuple[Any, torch.Tensor, torch.Tensor]
+"""What a module takes; targets, float32 [b, Q]; and which of its outputs count, bool [b, Q]."""
+
+
+class Samples(abc.ABC):
+    """A dataset's samples on a network's device, numbered strategy by strategy.
+
+    Sample i is leaf public state i mod P of trunk strategy i div P. Networks lay them out, each in
+    its own way: `ValueNetwork.samples`.
+
+    Attributes:
+      num_states: P.
+    """
+
+    def __init__(self, dataset: Dataset, device: torch.device):
+        """Samples of a dataset, to be used on a device."""
+        self.num_states = dataset.trunk.leaves.num_public_states
+        # The opponent's, for either player's values.
+        masses = np.stack([dataset.masses[1], dataset.masses[0]], axis=-1)
+        self._masses = torch.from_numpy(masses).to(device)
+
+    def numbers(self, strategies: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """Some leaf public states of some trunk strategies: int64 [len(strategies) * len(states)].
+
+        Args:
+          strategies: int64 [n], rows of the dataset.
+          states: int64 [m], positions of leaf public states.
+        """
+        return np.add.outer(strategies * self.num_states, states).reshape(-1)
+
+    @abc.abstractmethod
+    def batch(self, samples: np.ndarray) -> Batch:
+        """What the network learns from, of samples int64 [b]."""
+
+    @abc.abstractmethod
+    def opponent_masses(self, samples: np.ndarray) -> torch.Tensor:
+        """By what each output must be multiplied to be unnormalised: float32 [b, Q]."""
+
+    def _split(self, samples: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Strategies and leaf public states, int64 [b] each."""
+        strategies, states = np.divmod(samples, self.num_states)
+        device = self._masses.device
+        return torch.from_numpy(strategies).to(device), torch.from_numpy(states).to(device)
