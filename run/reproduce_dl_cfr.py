@@ -75,10 +75,16 @@ _ON_POLICY = OnPolicyConfig()
 _ON_POLICY_ROUNDS = flags.DEFINE_integer(
     "on_policy_rounds", _ON_POLICY.num_rounds, "on_policy: rounds after the first.", lower_bound=1
 )
+_ON_POLICY_POLISHES = flags.DEFINE_integer(
+    "on_policy_polishes", _ON_POLICY.num_polishes, "on_policy: rounds after these.", lower_bound=0
+)
 _ON_POLICY_EPOCHS = flags.DEFINE_list(
     "on_policy_epochs",
-    [str(part.num_epochs) for part in (_ON_POLICY.first, _ON_POLICY.between, _ON_POLICY.last)],
-    "on_policy: epochs on the random data, per round, and in the last round.",
+    [
+        str(part.num_epochs)
+        for part in (_ON_POLICY.first, _ON_POLICY.between, _ON_POLICY.last, _ON_POLICY.polish)
+    ],
+    "on_policy: epochs on the random data, per round, in the last round, and per polish.",
 )
 
 _EXACT_RESOLVING = flags.DEFINE_bool(
@@ -107,7 +113,9 @@ def main(argv: Sequence[str]) -> None:
             if _DOMAIN.value
             else None,
             on_policy=OnPolicyConfig(
-                num_rounds=_ON_POLICY_ROUNDS.value, num_iterations=_ITERATIONS.value
+                num_rounds=_ON_POLICY_ROUNDS.value,
+                num_polishes=_ON_POLICY_POLISHES.value,
+                num_iterations=_ITERATIONS.value,
             ).with_epochs([int(number) for number in _ON_POLICY_EPOCHS.value]),
             exact_resolving=_EXACT_RESOLVING.value,
         )

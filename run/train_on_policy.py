@@ -31,10 +31,16 @@ _ITERATIONS = flags.DEFINE_integer(
 _MAX_RANGES = flags.DEFINE_integer(
     "max_ranges", _DEFAULT.max_ranges, "Pairs of ranges to keep per round.", lower_bound=1
 )
+_POLISHES = flags.DEFINE_integer(
+    "on_policy_polishes", _DEFAULT.num_polishes, "Rounds after these.", lower_bound=0
+)
 _EPOCHS = flags.DEFINE_list(
     "num_epochs",
-    [str(part.num_epochs) for part in (_DEFAULT.first, _DEFAULT.between, _DEFAULT.last)],
-    "Epochs on the random data, per round, and in the last round.",
+    [
+        str(part.num_epochs)
+        for part in (_DEFAULT.first, _DEFAULT.between, _DEFAULT.last, _DEFAULT.polish)
+    ],
+    "Epochs on the random data, per round, in the last round, and per polish.",
 )
 _LAYERS = flags.DEFINE_integer("num_layers", 5, "Hidden layers.", lower_bound=1)
 _UNITS = flags.DEFINE_integer("num_units", 400, "Units in each of them.", lower_bound=1)
@@ -49,6 +55,7 @@ def main(argv: Sequence[str]) -> None:
     try:
         config = OnPolicyConfig(
             num_rounds=_ON_POLICY_ROUNDS.value,
+            num_polishes=_POLISHES.value,
             num_iterations=_ITERATIONS.value,
             max_ranges=_MAX_RANGES.value,
         )

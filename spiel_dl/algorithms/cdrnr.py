@@ -41,6 +41,8 @@ of them, exploitability can be three times the gain at p = 0.5.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
@@ -91,7 +93,10 @@ class CDRNRPolicy(ResponsePolicy):
           p: the probability that the opponent follows the model, 0 to 1.
           depth_limit: how many levels a step looks ahead.
           scheme: "block": a step every so many levels. "sliding": a step at every level.
-          gadget: "joint", "full", "resolving", "max_margin" or "reach_max_margin"; see above.
+          gadget: "joint", "full", "resolving", "max_margin" or "reach_max_margin"; see above. The
+            last three know what the opponent had before where a step ends only, if a value function
+            tells it: they cannot slide with one. "full" has no one horizon, so it takes one value
+            function for all leaves.
           value_function: values what lies at the horizon: one for all steps, or one for each depth
             limit, counted from the root, at which a step ends. None: the optimal value function, by
             solving all the rest of the game in each step.
@@ -99,9 +104,8 @@ class CDRNRPolicy(ResponsePolicy):
           effort: how long to iterate, in each step.
 
         Raises:
-          ValueError: if the game cannot be compiled or cut, if an argument is not valid, or if a
-            gadget that needs the opponent's values from the step before is to slide with a value
-            function, which does not know them inside of a trunk.
+          ValueError: if the game cannot be compiled or cut, if an argument is not valid, or if the
+            gadget cannot be used with this scheme and this value function.
         """
         if gadget not in GADGETS:
             raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
@@ -110,6 +114,12 @@ class CDRNRPolicy(ResponsePolicy):
                 f"gadget={gadget!r} with scheme='sliding' needs the opponent's values inside of "
                 "what a step looks at, where a value function does not tell them; use "
                 "scheme='block', gadget='joint' or no value_function"
+            )
+        if gadget == "full" and isinstance(value_function, Mapping):
+            raise ValueError(
+                "gadget='full' looks down to several depth limits in one step, so it cannot choose "
+                f"among the value functions for {list(value_function)}; give one for all, or use "
+                "another gadget"
             )
         check_probability(p)
         pieces = make_pieces(game, opponent_policy, depth_limit, scheme)

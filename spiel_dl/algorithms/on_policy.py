@@ -8,7 +8,8 @@ a round is:
   2. They are solved and added to the data (value solving, see `value_functions.dataset`).
   3. Training goes on, on all data.
 
-After the last round the network is trained once more, longer and to a small learning rate.
+In the last of these rounds the network is trained longer, to a small learning rate. A few more may
+follow with small learning rates, so that it also knows what its final self asks for (*polishes*).
 
 A run directory holds one line of metrics per round, `data/` with the solved ranges, and in
 `rounds/` a training run each. Round 0 trains on random ranges alone.
@@ -33,7 +34,7 @@ from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import validation_errors
 
 RANDOM, ON_POLICY = "random_", "on_policy_"
-_TRAININGS = ("first", "between", "last")
+_TRAININGS = ("first", "between", "last", "polish")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,15 +42,18 @@ class OnPolicyConfig:
     """How to train on policy.
 
     Attributes:
-      num_rounds: rounds after round 0.
+      num_rounds: rounds after round 0, but for the polishes.
+      num_polishes: rounds after these.
       num_iterations: iterations of DL-CFR+ per round.
       max_ranges: pairs of ranges to keep per round, at evenly spaced iterations.
       first: how to train in round 0.
       between: how to train in the other rounds, but for the last.
       last: how to train in the last round.
+      polish: how to train in a polish.
     """
 
     num_rounds: int = 12
+    num_polishes: int = 0
     num_iterations: int = 1000
     max_ranges: int = 1000
     first: TrainingConfig = dataclasses.field(
@@ -63,20 +67,25 @@ class OnPolicyConfig:
     last: TrainingConfig = dataclasses.field(
         default_factory=lambda: TrainingConfig(num_epochs=20, learning_rate=5e-4)
     )
+    polish: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(num_epochs=3, learning_rate=1e-4)
+    )
 
     def __post_init__(self) -> None:
         for name in ("num_rounds", "num_iterations", "max_ranges"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be positive")
+        if self.num_polishes < 0:
+            raise ValueError(f"num_polishes={self.num_polishes} must not be negative")
 
     def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
-        """The same with other numbers of epochs of `first`, `between` and `last`.
+        """The same with other numbers of epochs of `first`, `between`, `last` and `polish`.
 
         Raises:
-          ValueError: if there are not three, or one is not positive.
+          ValueError: if there are not four, or one is not positive.
         """
         if len(num_epochs) != len(_TRAININGS):
-            raise ValueError(f"num_epochs={num_epochs} must be three numbers, of {_TRAININGS}")
+            raise ValueError(f"num_epochs={num_epochs} must be four numbers, of {_TRAININGS}")
         return self._replace_each([{"num_epochs": number} for number in num_epochs])
 
     def with_seed(self, seed: int) -> OnPolicyConfig:
@@ -84,16 +93,16 @@ class OnPolicyConfig:
         return self._replace_each([{"seed": seed}] * len(_TRAININGS))
 
     def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
-        first, between, last = (
+        first, between, last, polish = (
             dataclasses.replace(getattr(self, name), **change)
             for name, change in zip(_TRAININGS, changes, strict=True)
         )
-        return dataclasses.replace(self, first=first, between=between, last=last)
+        return dataclasses.replace(self, first=first, between=between, last=last, polish=polish)
 
     def training_of(self, number: int) -> TrainingConfig:
         """How to train in a round."""
-        if number == self.num_rounds:
-            return self.last
+        if number >= self.num_rounds:
+            return self.last if number == self.num_rounds else self.polish
         return self.between if number else self.first
 
     def to_json(self) -> dict[str, Any]:
@@ -137,7 +146,7 @@ def train_on_policy(
     directory.truncate_metrics("round", first - 1)
     if first:
         network.load_parameters(run.trained_parameters(first - 1))
-    for number in range(first, config.num_rounds + 1):
+    for number in range(first, config.num_rounds + config.num_polishes + 1):
         directory.append_metrics(run.round(number))
     network.save(directory.path / training.NETWORK_FILE)
     return directory.read_metrics()

@@ -19,6 +19,8 @@ from spiel_dl.io.tensor_files import atomic_path
 Rows = Sequence[Mapping[str, Any]]
 _LINE: dict[str, Any] = {"marker": "o", "markersize": 3, "linewidth": 1.2}
 _COLUMNS = 4
+_MAX_LEGEND_INSIDE = 6
+"""A longer legend would hide the curves, so it stands beside them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +94,11 @@ def plot_panels(
         _draw(axes, panel, groups, levels or {}, joined)
     for axes in all_axes[len(panels) :]:
         axes.set_visible(False)
-    all_axes[0].legend(frameon=False)
+    if len(groups) + len(levels or {}) <= _MAX_LEGEND_INSIDE:
+        all_axes[0].legend(frameon=False)
+    else:
+        handles, labels = all_axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, frameon=False, loc="outside right center")
     figure.suptitle(title, fontsize=9, wrap=True)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=120)

@@ -266,3 +266,37 @@ def run_iterations(game, learners, iterations, weighting, alternating, tolerance
             update_player(
                 treeplexes[player], learners[player], iteration, weighting, tolerance, cfv[player]
             )
+
+
+@numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True, fastmath={"reassoc"})
+def add_continuations_of_first(payoffs, infosets, weights, values):
+    """Adds what each choice at a leaf infoset earns the first side; see `solvers.continuations`.
+
+    Sums over choices may be reordered, or they would not compile to vector instructions.
+
+    Args:
+      payoffs: float32 [M, K_0, K_1].
+      infosets: int32 [2, M].
+      weights: float64 [L_1, K_1], the second side's reach of its choices.
+      values: float64 [L_0, K_0]; updated.
+    """
+    for pair in range(payoffs.shape[0]):
+        own, other = infosets[0, pair], infosets[1, pair]
+        for choice in range(payoffs.shape[1]):
+            value = 0.0
+            for others in range(payoffs.shape[2]):
+                value += payoffs[pair, choice, others] * weights[other, others]
+            values[own, choice] += value
+
+
+@_jit
+def add_continuations_of_second(payoffs, infosets, weights, values):
+    """`add_continuations_of_first` for the second side: weights [L_0, K_0], values [L_1, K_1]."""
+    for pair in range(payoffs.shape[0]):
+        own, other = infosets[1, pair], infosets[0, pair]
+        for others in range(payoffs.shape[1]):
+            weight = weights[other, others]
+            # Where the other side never comes, which is often, nothing has to be read.
+            if weight != 0.0:
+                for choice in range(payoffs.shape[2]):
+                    values[own, choice] -= weight * payoffs[pair, others, choice]

@@ -118,7 +118,7 @@ class RegretMinimizer:
         constants = sequence_form.constants or tuple(np.zeros_like(cfv) for cfv in self._cfvs)
         self._game = (self._treeplexes, payoffs, constants)
         self.learners = tuple(
-            _new_learner(t, weighting.predictive) for t in sequence_form.treeplexes
+            new_learner(t, weighting.predictive) for t in sequence_form.treeplexes
         )
         self._realize(0)
         self._realize(1)
@@ -384,7 +384,8 @@ def check_strategy(treeplex: Treeplex, strategy: np.ndarray, infosets: np.ndarra
         )
 
 
-def _new_learner(treeplex: Treeplex, predictive: bool) -> Learner:
+def new_learner(treeplex: Treeplex, predictive: bool) -> Learner:
+    """A learner that has learned nothing yet, with a reach of 1 everywhere."""
     return Learner(
         regret=np.zeros(treeplex.num_sequences),
         strategy=treeplex.uniform_strategy(),

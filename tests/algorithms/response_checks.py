@@ -13,6 +13,7 @@ import scipy.sparse
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.sequence_form import Treeplex
 
 GOOFSPIEL = (
     "turn_based_simultaneous_game(game=goofspiel(imp_info=True,num_cards={},"
@@ -147,40 +148,19 @@ def step_optimum(
     """
     own, other = tree.treeplexes[player], tree.treeplexes[1 - player]
     payoffs = tree.sequence_form.payoffs_for(player)
-    plan, model_plan = np.ones(own.num_sequences), np.ones(other.num_sequences)
-    for treeplex, strategy, weights in (
-        (own, policy.strategies[player], plan),
-        (other, model.strategies[1 - player], model_plan),
-    ):
-        for infoset in range(treeplex.num_infosets):
-            sequences = treeplex.sequences(infoset)
-            parent = weights[treeplex.parent_sequence[infoset]]
-            weights[sequences] = parent * strategy[sequences]
     is_fixed = np.concatenate([[True], np.repeat(fixed, own.num_actions)])
-    weight = np.where(is_fixed, plan, 0.0)
+    weight = np.where(is_fixed, _plan(own, policy.strategies[player]), 0.0)
     free = np.flatnonzero(~fixed)
-    column = np.full(own.num_infosets, -1)
-    column[free] = np.arange(len(free))
-    # One row per sequence: the free infosets behind it, and the free infoset that it is of.
-    follows = scipy.sparse.coo_array(
-        (np.ones(len(free)), (own.parent_sequence[free], column[free])),
-        shape=(own.num_sequences, len(free)),
-    ).tocsr()
+    follows, values = _free_infosets(own, free)
     rows = np.flatnonzero(~is_fixed)
-    infoset_of = np.repeat(np.arange(own.num_infosets), own.num_actions)[rows - 1]
-    value = scipy.sparse.coo_array(
-        (np.ones(len(rows)), (np.arange(len(rows)), column[infoset_of])),
-        shape=(len(rows), len(free)),
-    ).tocsr()
-    bound = np.zeros(other.num_sequences)
     above = depths[tree.first_history[1 - player]] < horizon
     modelled = np.concatenate([[True], np.repeat(above, other.num_actions)])
-    bound[modelled] = p * model_plan[modelled]
-    lower = np.concatenate([bound, np.full(len(free), -np.inf)])
+    least = np.where(modelled, p * _plan(other, model.strategies[1 - player]), 0.0)
+    lower = np.concatenate([least, np.full(len(free), -np.inf)])
     constraints = other.constraints()
     result = scipy.optimize.linprog(
         c=np.concatenate([payoffs.T @ weight, follows.T @ weight]),
-        A_ub=scipy.sparse.hstack([payoffs[rows], follows[rows] - value]).tocsc(),
+        A_ub=scipy.sparse.hstack([payoffs[rows], follows[rows] - values[rows]]).tocsc(),
         b_ub=np.zeros(len(rows)),
         A_eq=scipy.sparse.hstack(
             [constraints, scipy.sparse.csr_array((constraints.shape[0], len(free)))]
@@ -192,3 +172,29 @@ def step_optimum(
     )
     assert result.status == 0, result.message
     return float(result.fun)
+
+
+def _plan(treeplex: Treeplex, strategy: np.ndarray) -> np.ndarray:
+    """The realization plan of a strategy, infoset by infoset: float64 [S]."""
+    plan = np.ones(treeplex.num_sequences)
+    for infoset in range(treeplex.num_infosets):
+        sequences = treeplex.sequences(infoset)
+        plan[sequences] = plan[treeplex.parent_sequence[infoset]] * strategy[sequences]
+    return plan
+
+
+def _free_infosets(
+    treeplex: Treeplex, free: np.ndarray
+) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
+    """Which of the free infosets (int [F]) follow a sequence, and of which a sequence is.
+
+    Returns:
+      Two sparse matrices of zeros and ones, float64 [S, F].
+    """
+    shape, ones = (treeplex.num_sequences, len(free)), np.ones(len(free))
+    columns = np.arange(len(free))
+    follows = scipy.sparse.coo_array((ones, (treeplex.parent_sequence[free], columns)), shape)
+    rows = treeplex.sequences_of(np.isin(np.arange(treeplex.num_infosets), free))
+    infosets = np.repeat(columns, treeplex.num_actions[free])
+    values = scipy.sparse.coo_array((np.ones(len(rows)), (rows, infosets)), shape)
+    return follows.tocsr(), values.tocsr()

@@ -174,3 +174,5 @@ def test_errors():
         CDRNRPolicy(tree, 0, model, 1.5, limit)
     with pytest.raises(ValueError, match="use scheme='block'"):
         CDRNRPolicy(tree, 0, model, 0.5, limit, "sliding", "resolving", ExactValue())
+    with pytest.raises(ValueError, match="gadget='full' looks down to several depth limits"):
+        CDRNRPolicy(tree, 0, model, 0.5, limit, "block", "full", {limit: ExactValue()})

@@ -46,7 +46,7 @@ CHOICES = Choices(
     layers=(1, 2),
     units=(8, 16),
     paper_left_out_linf=2.6,
-    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=10).with_epochs([1, 1, 1]),
+    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=10).with_epochs([1, 1, 1, 1]),
 )
 
 

@@ -23,7 +23,9 @@ GOOFSPIEL = DatasetConfig(
     tolerance=1e-3,
 )
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=20)
-SHORT = OnPolicyConfig(num_rounds=2, num_iterations=20, max_ranges=5).with_epochs([2, 1, 2])
+SHORT = OnPolicyConfig(num_rounds=1, num_polishes=1, num_iterations=20, max_ranges=5).with_epochs(
+    [2, 1, 2, 1]
+)
 
 
 def random_data(path: Path, config: DatasetConfig, num_shards: int) -> Path:
@@ -46,7 +48,9 @@ def without_times(lines):
 
 def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
     data = random_data(tmp_path / "data", GOOFSPIEL, 3)
-    config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300).with_epochs([5, 2, 8])
+    config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300).with_epochs(
+        [5, 2, 8, 1]
+    )
     lines, _ = run(data, tmp_path / "run", config, num_units=200)
     assert [line["round"] for line in lines] == [0, 1, 2, 3, 4]
     assert [line["num_strategies"] for line in lines] == [300, 600, 900, 1200, 1500]
@@ -109,5 +113,5 @@ def test_what_is_asked_is_solved(tmp_path: Path) -> None:
 def test_bad_settings() -> None:
     with pytest.raises(ValueError, match="num_rounds=0 must be positive"):
         OnPolicyConfig(num_rounds=0)
-    with pytest.raises(ValueError, match=r"num_epochs=\[1, 2\] must be three numbers"):
+    with pytest.raises(ValueError, match=r"num_epochs=\[1, 2\] must be four numbers"):
         OnPolicyConfig().with_epochs([1, 2])

@@ -1,0 +1,112 @@
+"""Who plays whom in the experiments with responses: games by name, and how responses are judged."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import pyspiel
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms import exploitability, opponent_models
+from spiel_dl.algorithms import response_small_games as small_games
+from spiel_dl.algorithms.array_policy import ArrayPolicy, read_plan
+from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.solvers import best_response as solver
+from spiel_dl.tree.game_tree import GameTree
+
+_GOOFSPIEL = (
+    "turn_based_simultaneous_game(game=goofspiel(imp_info=True,num_cards={},"
+    "points_order=descending,returns_type=point_difference))"
+)
+_GAMES = {
+    "kuhn": "kuhn_poker",
+    "leduc": "leduc_poker",
+    "goofspiel_3": _GOOFSPIEL.format(3),
+    "goofspiel_4": _GOOFSPIEL.format(4),
+    "goofspiel_5": _GOOFSPIEL.format(5),
+    "goofspiel_6": _GOOFSPIEL.format(6),
+    "liars_dice": "liars_dice(numdice=1,dice_sides=4)",
+}
+_SYMMETRIC = tuple(name for name in _GAMES if name.startswith("goofspiel"))
+"""Both players have the same choices and know the same: the value is 0."""
+
+_EFG = {
+    "biased_rps": small_games.biased_rps_efg(),
+    "lost_by_resolving": small_games.lost_actions_efg(by_chance=False),
+    "lost_by_max_margin": small_games.lost_actions_efg(by_chance=True),
+}
+
+
+def games() -> list[str]:
+    """The names of all games."""
+    return [*_GAMES, *_EFG]
+
+
+def compile_named(name: str) -> GameTree:
+    """Compiles a game of the experiments.
+
+    Raises:
+      ValueError: if there is no game of this name.
+    """
+    if name in _EFG:
+        return GameTree.from_game(pyspiel.load_efg_game(_EFG[name]))
+    if name not in _GAMES:
+        raise ValueError(f"game {name!r} must be one of {', '.join(games())}")
+    return GameTree.from_game(_GAMES[name])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Contest:
+    """A player who responds to a model of its opponent.
+
+    Attributes:
+      tree: the game.
+      model: the model; its part for `player` is not read.
+      player: who responds.
+      value: the game's value for the player.
+    """
+
+    tree: GameTree
+    model: ArrayPolicy
+    player: int
+    value: float
+
+    @functools.cached_property
+    def best_gain(self) -> float:
+        """What a best response gains, in utility units."""
+        return best_response_value(self.tree, self.model, self.player) - self.value
+
+    def judge(self, policy: openspiel_policy.Policy) -> dict[str, float]:
+        """Gain and exploitability of the player's part of a policy.
+
+        Returns:
+          `gain`, in utility units; `percent`, the same of a best response's gain; and
+          `exploitability`, the player's, in utility units.
+        """
+        opponent = 1 - self.player
+        plan = read_plan(self.tree, policy, self.player)
+        model_plan = read_plan(self.tree, self.model, opponent)
+        plans = (plan, model_plan) if self.player == 0 else (model_plan, plan)
+        earned = solver.expected_value(self.tree.sequence_form, plans)
+        gain = (earned if self.player == 0 else -earned) - self.value
+        worst = solver.best_response(self.tree.sequence_form, opponent, plan).value
+        return {
+            "gain": gain,
+            "percent": 100 * gain / self.best_gain,
+            "exploitability": worst + self.value,
+        }
+
+
+def load_model(name: str, tree: GameTree) -> ArrayPolicy:
+    """The model of a name: "fool" in the games that have one, else `opponent_models.load_model`.
+
+    Raises:
+      ValueError: if there is no policy of this name.
+    """
+    return small_games.fool(tree) if name == "fool" else opponent_models.load_model(name, tree)
+
+
+def game_value(name: str, tree: GameTree, player: int) -> float:
+    """The value of a named game for a player: 0 if it is symmetric, else by linear programming."""
+    return 0.0 if name in _SYMMETRIC else exploitability.game_value(tree, player)
