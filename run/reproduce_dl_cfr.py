@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
-from spiel_dl.algorithms.dl_cfr_experiments import EXPERIMENTS, run_experiments
-from spiel_dl.algorithms.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
+from spiel_dl.experiments.dl_cfr_experiments import EXPERIMENTS, run_experiments
+from spiel_dl.experiments.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions.dataset import DatasetConfig

@@ -23,18 +23,18 @@ from collections.abc import Callable, Sequence
 
 from absl import app, flags
 
-from spiel_dl.algorithms import particle_experiments, particle_study
-from spiel_dl.algorithms.dl_cfr_report import write_result
-from spiel_dl.algorithms.dl_cfr_study import Study
-from spiel_dl.algorithms.particle_architectures import architectures
-from spiel_dl.algorithms.particle_fractions import FractionsConfig, fractions
 from spiel_dl.algorithms.particle_policy import ParticlePolicy
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayConfig
+from spiel_dl.experiments import particle_experiments, particle_study
+from spiel_dl.experiments.dl_cfr_report import write_result
+from spiel_dl.experiments.dl_cfr_study import Study
+from spiel_dl.experiments.particle_architectures import architectures
+from spiel_dl.experiments.particle_fractions import FractionsConfig, fractions
+from spiel_dl.experiments.particle_linear_targets import LinearTargetsConfig
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
-from spiel_dl.value_functions.particle_linear_targets import LinearTargetsConfig
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.training import TrainingConfig
 

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from spiel_dl.algorithms.cdrnr import GADGETS
-from spiel_dl.algorithms.response_contests import games
-from spiel_dl.algorithms.response_experiments import EXPERIMENTS, run_experiments
-from spiel_dl.algorithms.response_networks import NetworkChoices
-from spiel_dl.algorithms.response_study import Choices, Study
-from spiel_dl.algorithms.response_sweeps import Sweep
+from spiel_dl.experiments.response_contests import games
+from spiel_dl.experiments.response_experiments import EXPERIMENTS, run_experiments
+from spiel_dl.experiments.response_networks import NetworkChoices
+from spiel_dl.experiments.response_study import Choices, Study
+from spiel_dl.experiments.response_sweeps import Sweep
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.pieces import SCHEMES
 

@@ -8,16 +8,16 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.experiments.particle_linear_targets import (
+    LinearTargetsConfig,
+    train_on_linear_targets,
+)
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
-from spiel_dl.value_functions.particle_linear_targets import (
-    LinearTargetsConfig,
-    train_on_linear_targets,
-)
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
 from spiel_dl.value_functions.positional import PositionalNetwork

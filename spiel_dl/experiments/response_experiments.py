@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from spiel_dl.algorithms import response_report
-from spiel_dl.algorithms.response_frontiers import biased_rps, frontier, gadgets
-from spiel_dl.algorithms.response_report import Report
-from spiel_dl.algorithms.response_study import Study
-from spiel_dl.algorithms.response_table import network, table_1
-from spiel_dl.algorithms.response_times import times
+from spiel_dl.experiments import response_report
+from spiel_dl.experiments.response_frontiers import biased_rps, frontier, gadgets
+from spiel_dl.experiments.response_report import Report
+from spiel_dl.experiments.response_study import Study
+from spiel_dl.experiments.response_table import network, table_1
+from spiel_dl.experiments.response_times import times
 
 EXPERIMENTS: Mapping[str, Callable[[Study], Report]] = {
     experiment.__name__: experiment

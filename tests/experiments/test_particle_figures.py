@@ -6,15 +6,15 @@ import json
 import numpy as np
 import pytest
 
-from spiel_dl.algorithms import particle_architectures, particle_fractions, particle_study
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.algorithms.dl_cfr_report import write_result
-from spiel_dl.algorithms.dl_cfr_study import Study
-from spiel_dl.algorithms.particle_fractions import FractionsConfig
-from spiel_dl.algorithms.particle_study import DOMAINS, Domain, NetworkSizes
-from spiel_dl.algorithms.played_game import PlayedGame
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
+from spiel_dl.experiments import particle_architectures, particle_fractions, particle_study
+from spiel_dl.experiments.dl_cfr_report import write_result
+from spiel_dl.experiments.dl_cfr_study import Study
+from spiel_dl.experiments.particle_fractions import FractionsConfig
+from spiel_dl.experiments.particle_study import DOMAINS, Domain, NetworkSizes
+from spiel_dl.experiments.played_game import PlayedGame
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle_module import ParticleSizes

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
-from spiel_dl.algorithms import continual_resolving, dl_cfr_ranges, dl_cfr_report, dl_cfr_study
-from spiel_dl.algorithms import dl_cfr_experiments as experiments
+from spiel_dl.algorithms import continual_resolving
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.dl_cfr_run import METRIC
-from spiel_dl.algorithms.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
+from spiel_dl.experiments import dl_cfr_experiments as experiments
+from spiel_dl.experiments import dl_cfr_ranges, dl_cfr_report, dl_cfr_study
+from spiel_dl.experiments.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.dataset import DatasetConfig

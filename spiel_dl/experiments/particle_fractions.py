@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.algorithms.dl_cfr_report import Result
-from spiel_dl.algorithms.dl_cfr_study import Study
-from spiel_dl.algorithms.particle_study import PARTICLE, NetworkSizes, train
-from spiel_dl.algorithms.played_game import PlayedGame
+from spiel_dl.experiments.dl_cfr_report import Result
+from spiel_dl.experiments.dl_cfr_study import Study
+from spiel_dl.experiments.particle_study import PARTICLE, NetworkSizes, train
+from spiel_dl.experiments.played_game import PlayedGame
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.tree.depth_limit import DepthLimit

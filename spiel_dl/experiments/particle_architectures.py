@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from spiel_dl.algorithms.dl_cfr_report import Result
-from spiel_dl.algorithms.dl_cfr_study import Study
-from spiel_dl.algorithms.particle_study import PARTICLE, POSITIONAL, NetworkSizes, train
+from spiel_dl.experiments.dl_cfr_report import Result
+from spiel_dl.experiments.dl_cfr_study import Study
+from spiel_dl.experiments.particle_study import PARTICLE, POSITIONAL, NetworkSizes, train
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 

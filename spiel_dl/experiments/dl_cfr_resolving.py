@@ -15,9 +15,9 @@ import numpy as np
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingPolicy
-from spiel_dl.algorithms.dl_cfr_on_policy import trained_on_policy
-from spiel_dl.algorithms.dl_cfr_report import Result
-from spiel_dl.algorithms.dl_cfr_study import Choices, Study
+from spiel_dl.experiments.dl_cfr_on_policy import trained_on_policy
+from spiel_dl.experiments.dl_cfr_report import Result
+from spiel_dl.experiments.dl_cfr_study import Choices, Study
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.value_functions.base import ValueFunction

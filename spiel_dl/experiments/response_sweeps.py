@@ -28,10 +28,10 @@ from spiel_dl.algorithms.best_nash import best_nash, safe_best_response
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy
-from spiel_dl.algorithms.response_contests import Contest
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.algorithms.ses import safe_exploitation_search
+from spiel_dl.experiments.response_contests import Contest
 from spiel_dl.tree.depth_limit import DepthLimit
 
 BEST_NASH, LOCAL, MIX, PARETO, RNR, SES = "best Nash", "LBR", "mix", "Pareto set", "RNR", "SES"

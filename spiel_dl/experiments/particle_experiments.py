@@ -14,18 +14,18 @@ from typing import Any
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms import goofspiel_counts
 from spiel_dl.algorithms.matches import HighestActionPolicy, play_match
 from spiel_dl.algorithms.particle_policy import ParticlePolicy
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
-from spiel_dl.io.plots import Panel, plot_panels
-from spiel_dl.io.reports import Table, describe_machine, describe_run, write_report
-from spiel_dl.io.run_directory import RunDirectory, describe_environment, log_spaced_steps
-from spiel_dl.value_functions.particle_linear_targets import (
+from spiel_dl.experiments import goofspiel_counts
+from spiel_dl.experiments.particle_linear_targets import (
     ARCHITECTURES,
     LinearTargetsConfig,
     train_on_linear_targets,
 )
+from spiel_dl.io.plots import Panel, plot_panels
+from spiel_dl.io.reports import Table, describe_machine, describe_run, write_report
+from spiel_dl.io.run_directory import RunDirectory, describe_environment, log_spaced_steps
 
 NETWORK_FILE = "network.safetensors"
 _POINTS_PER_DECADE = 8

@@ -10,7 +10,7 @@ import dataclasses
 import math
 from typing import NamedTuple
 
-from spiel_dl.algorithms.dl_cfr_study import Study, StudyConfig, TrainedNetwork
+from spiel_dl.experiments.dl_cfr_study import Study, StudyConfig, TrainedNetwork
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import cut

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.algorithms.response_contests import Contest
+from spiel_dl.experiments.response_contests import Contest
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.solvers.restricted_game import Effort
 from spiel_dl.tree.depth_limit import DepthLimit

@@ -7,7 +7,7 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.algorithms import goofspiel_counts
+from spiel_dl.experiments import goofspiel_counts
 from spiel_dl.tree.public_states import consistent_histories
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from spiel_dl.algorithms.response_contests import Contest, compile_named, game_value, load_model
-from spiel_dl.algorithms.response_networks import NetworkChoices
-from spiel_dl.algorithms.response_sweeps import Sweep
+from spiel_dl.experiments.response_contests import Contest, compile_named, game_value, load_model
+from spiel_dl.experiments.response_networks import NetworkChoices
+from spiel_dl.experiments.response_sweeps import Sweep
 from spiel_dl.io.parts import Parts
 from spiel_dl.tree.game_tree import GameTree
 

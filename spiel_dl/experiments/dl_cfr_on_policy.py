@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from spiel_dl.algorithms.dl_cfr_report import Result
 from spiel_dl.algorithms.dl_cfr_run import METRIC, METRIC_TITLE
-from spiel_dl.algorithms.dl_cfr_study import Choices, Study
 from spiel_dl.algorithms.on_policy import ON_POLICY, RANDOM, train_on_policy
+from spiel_dl.experiments.dl_cfr_report import Result
+from spiel_dl.experiments.dl_cfr_study import Choices, Study
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.io.run_directory import RunDirectory

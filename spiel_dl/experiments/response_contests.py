@@ -9,9 +9,9 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import exploitability, opponent_models
-from spiel_dl.algorithms import response_small_games as small_games
 from spiel_dl.algorithms.array_policy import ArrayPolicy, read_plan
 from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.experiments import response_small_games as small_games
 from spiel_dl.solvers import best_response as solver
 from spiel_dl.tree.game_tree import GameTree
 

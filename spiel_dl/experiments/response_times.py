@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.algorithms.response_contests import Contest
-from spiel_dl.algorithms.response_report import Report
-from spiel_dl.algorithms.response_study import Study
+from spiel_dl.experiments.response_contests import Contest
+from spiel_dl.experiments.response_report import Report
+from spiel_dl.experiments.response_study import Study
 from spiel_dl.io.reports import Table
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, PREDICTIVE_CFR_PLUS, Weighting
 from spiel_dl.solvers.restricted_game import Effort

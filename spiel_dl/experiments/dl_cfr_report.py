@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from spiel_dl.algorithms.dl_cfr_study import Study
+from spiel_dl.experiments.dl_cfr_study import Study
 from spiel_dl.io import plots, reports
 from spiel_dl.io.run_directory import describe_environment
 

@@ -14,11 +14,11 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spiel_dl.algorithms import response_sweeps as sweeps
 from spiel_dl.algorithms.best_nash import safe_best_response
-from spiel_dl.algorithms.response_contests import Contest
-from spiel_dl.algorithms.response_report import Picture, Report
-from spiel_dl.algorithms.response_study import Study
+from spiel_dl.experiments import response_sweeps as sweeps
+from spiel_dl.experiments.response_contests import Contest
+from spiel_dl.experiments.response_report import Picture, Report
+from spiel_dl.experiments.response_study import Study
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.tree.depth_limit import DepthLimit

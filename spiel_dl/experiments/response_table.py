@@ -20,13 +20,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from spiel_dl.algorithms import response_networks
 from spiel_dl.algorithms.best_nash import best_nash
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.algorithms.response_contests import Contest
-from spiel_dl.algorithms.response_report import Report
-from spiel_dl.algorithms.response_study import Study
 from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.experiments import response_networks
+from spiel_dl.experiments.response_contests import Contest
+from spiel_dl.experiments.response_report import Report
+from spiel_dl.experiments.response_study import Study
 from spiel_dl.io.reports import Table
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.solvers.restricted_game import Effort

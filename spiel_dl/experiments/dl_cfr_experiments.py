@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from spiel_dl.algorithms.dl_cfr_on_policy import on_policy
-from spiel_dl.algorithms.dl_cfr_ranges import ranges
-from spiel_dl.algorithms.dl_cfr_report import Result, write_result
-from spiel_dl.algorithms.dl_cfr_resolving import resolving
 from spiel_dl.algorithms.dl_cfr_run import METRIC, METRIC_TITLE
-from spiel_dl.algorithms.dl_cfr_study import Choices, Study, TrainedNetwork
+from spiel_dl.experiments.dl_cfr_on_policy import on_policy
+from spiel_dl.experiments.dl_cfr_ranges import ranges
+from spiel_dl.experiments.dl_cfr_report import Result, write_result
+from spiel_dl.experiments.dl_cfr_resolving import resolving
+from spiel_dl.experiments.dl_cfr_study import Choices, Study, TrainedNetwork
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.value_functions.training import LEFT_OUT, split_strategies

@@ -19,17 +19,17 @@ from spiel_dl.algorithms import (
     response_sweeps,
     response_table,
 )
-from spiel_dl.algorithms import response_small_games as small_games
 from spiel_dl.algorithms.array_policy import ArrayPolicy, read_plan
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.opponent_models import random_policy
-from spiel_dl.algorithms.response_contests import Contest, compile_named, game_value, games
-from spiel_dl.algorithms.response_experiments import EXPERIMENTS, run_experiments
-from spiel_dl.algorithms.response_networks import NetworkChoices
-from spiel_dl.algorithms.response_study import Choices, Study
-from spiel_dl.algorithms.response_sweeps import Sweep
-from spiel_dl.algorithms.response_times import play, whole_policies
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.experiments import response_small_games as small_games
+from spiel_dl.experiments.response_contests import Contest, compile_named, game_value, games
+from spiel_dl.experiments.response_experiments import EXPERIMENTS, run_experiments
+from spiel_dl.experiments.response_networks import NetworkChoices
+from spiel_dl.experiments.response_study import Choices, Study
+from spiel_dl.experiments.response_sweeps import Sweep
+from spiel_dl.experiments.response_times import play, whole_policies
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import DatasetConfig

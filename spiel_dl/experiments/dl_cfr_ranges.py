@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from spiel_dl.algorithms.dl_cfr import asked_ranges
-from spiel_dl.algorithms.dl_cfr_report import Result
-from spiel_dl.algorithms.dl_cfr_study import Choices, Study
+from spiel_dl.experiments.dl_cfr_report import Result
+from spiel_dl.experiments.dl_cfr_study import Choices, Study
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.io.run_directory import RunDirectory, log_spaced_steps

@@ -1,0 +1,1 @@
+"""The papers' experiments: what the `reproduce_*` scripts of `run/` do."""

@@ -1,0 +1,148 @@
+"""Critics: what histories are worth if a player follows a blueprint and its opponent deviates.
+
+Kubíček et al. (2023), section 4.1: u_i(h)[f], the expected utility of player i from history h on
+if i follows the blueprint and its opponent follows the transformation f of it to the end.
+"""
+
+from __future__ import annotations
+
+import abc
+
+import numpy as np
+import torch
+
+from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.tree.game_tree import GameTree
+
+Strategies = tuple[np.ndarray, np.ndarray]
+
+
+class Critic(abc.ABC):
+    """Values histories for a fixed blueprint and T transformations, the identity first."""
+
+    @abc.abstractmethod
+    def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """A player's utilities if it follows the blueprint and its opponent each transformation.
+
+        Args:
+          tree: a tree of the critic's game.
+          histories: int [N], histories of the tree.
+          player: whose utility.
+
+        Returns:
+          float [N, T].
+
+        Raises:
+          ValueError: if the critic cannot value histories of this tree.
+        """
+
+    @abc.abstractmethod
+    def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """A player's utilities if both players follow transformations.
+
+        Args:
+          tree: a tree of the critic's game.
+          histories: int [N], histories of the tree.
+          player: whose utility.
+
+        Returns:
+          float [N, T, T], the player's own transformation first.
+
+        Raises:
+          ValueError: if the critic cannot value histories of this tree, or does not know pairs.
+        """
+
+
+class ExactCritic(Critic):
+    """Walks a compiled game backwards: nothing is learned, nothing approximated.
+
+    Attributes:
+      tree: the game.
+      strategies: for each player, float64 [T, S_p], its transformed strategies; 1 at the empty
+        sequence.
+    """
+
+    def __init__(
+        self, tree: GameTree, strategies: Strategies, transformations: PolicyTransformations
+    ):
+        """Transforms the blueprint.
+
+        Args:
+          tree: the compiled game.
+          strategies: the blueprint: for each player, float64 [S_p].
+          transformations: T of them.
+
+        Raises:
+          ValueError: if a transformation returns no weights for this game's actions.
+        """
+        self.tree = tree
+        first, second = (
+            transformed_strategies(tree, player, strategies[player], transformations)
+            for player in (0, 1)
+        )
+        self.strategies = (first, second)
+        self._known: dict[int, np.ndarray] = {}
+
+    def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """See `Critic`; float64. The tree must be the critic's own."""
+        self._check(tree)
+        if player not in self._known:
+            self._known[player] = self._walk(player, self.strategies[player][0])
+        return self._known[player][histories]
+
+    def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """See `Critic`; float64. The tree must be the critic's own."""
+        self._check(tree)
+        rows = [self._walk(player, own)[histories] for own in self.strategies[player]]
+        return np.stack(rows, axis=1)
+
+    def _check(self, tree: GameTree) -> None:
+        if tree is not self.tree:
+            raise ValueError(
+                f"an exact critic of {self.tree.game} values histories of its own tree only, not "
+                f"of another one of {tree.game}; pass the tree it was made with"
+            )
+
+    def _walk(self, player: int, own: np.ndarray) -> np.ndarray:
+        """All histories' values for a player with a strategy (float64 [S]): float64 [H, T]."""
+        tree, others = self.tree, self.strategies[1 - player]
+        sign = 1.0 if player == 0 else -1.0
+        values = np.repeat(sign * tree.utility[:, None], len(others), axis=1)
+        inner = ~tree.is_terminal
+        for start, end in reversed(tree.levels_below_root()):
+            parent = tree.parent[start:end]
+            mover = tree.player[parent]
+            reach = tree.chance_reach[start:end] / tree.chance_reach[parent]
+            own_step = own[tree.sequence[player, start:end]]
+            reach = np.where(mover == player, own_step, reach)
+            weighted = values[start:end] * reach[:, None]
+            moved = np.flatnonzero(mover == 1 - player)
+            steps = others[:, tree.sequence[1 - player, start + moved]]
+            weighted[moved] = values[start + moved] * steps.T
+            parents = np.arange(parent[0], parent[-1] + 1)
+            parents = parents[inner[parents]]
+            values[parents] = np.add.reduceat(weighted, tree.first_child[parents] - start)
+        return values
+
+
+def transformed_strategies(
+    tree: GameTree, player: int, strategy: np.ndarray, transformations: PolicyTransformations
+) -> np.ndarray:
+    """A player's transformed strategies: float64 [T, S], 1 at the empty sequence.
+
+    Args:
+      tree: the compiled game.
+      player: whose strategy.
+      strategy: float64 [S], the one to transform.
+      transformations: T of them.
+    """
+    infoset = tree.treeplexes[player].infoset_of_sequence[1:]
+    action = tree.sequence_action[player][1:]
+    shape = (tree.num_infosets(player), tree.game.num_distinct_actions())
+    policy, legal = np.zeros(shape), np.zeros(shape, np.bool_)
+    policy[infoset, action] = strategy[1:]
+    legal[infoset, action] = True
+    rows = transformations.apply(torch.from_numpy(policy), torch.from_numpy(legal)).numpy()
+    transformed = np.ones((len(transformations), len(strategy)))
+    transformed[:, 1:] = rows[:, infoset, action]
+    return transformed

@@ -1,0 +1,93 @@
+"""Off-policy v-trace for critics of histories: values under policies that nobody played.
+
+Kubíček et al. (2023), section 4.1, equation 1, with undiscounted games of finite length. From one
+and the same trajectory come targets for each player i and transformation f. Let rho_t be the ratio
+of the probability of the move at time t by the policies that are valued to that by which it was
+sampled: i's own policy at i's moves, its opponent's transformed policy at the opponent's. Then
+
+    v_t' = v_t + min(rho_bar, rho_t) (r_t + v_(t+1) - v_t) + min(c_bar, rho_t) (v_(t+1)' - v_(t+1))
+
+with v = v' = 0 behind the last move. `learning.vtrace` is the same for infosets of one's own; there
+a step lasts from one own move to the next.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from spiel_dl.learning.transformations import PolicyTransformations
+
+
+def transformation_ratios(
+    *,
+    policy: torch.Tensor,
+    legal: torch.Tensor,
+    behaviour: torch.Tensor,
+    action: torch.Tensor,
+    player: torch.Tensor,
+    transformations: PolicyTransformations,
+) -> torch.Tensor:
+    """The ratios rho of all moves for both players' values.
+
+    Args:
+      policy: the blueprint, float [T, B, A]; 0 for illegal actions.
+      legal: bool [T, B, A].
+      behaviour: the policy that acted, float [T, B, A], positive at the actions taken.
+      action: int64 [T, B], the actions it took.
+      player: int8 [T, B], who moved.
+      transformations: K of them.
+
+    Returns:
+      Float [T, B, 2, K]: for the value of each player, under each transformation of its opponent.
+      Without meaning where nobody moves.
+    """
+    column = action.unsqueeze(-1)
+    acting = behaviour.gather(-1, column).squeeze(-1)
+    transformed = transformations.apply(policy, legal)
+    index = column.expand(len(transformations), *column.shape)
+    played = transformed.gather(-1, index).squeeze(-1).movedim(0, -1) / acting.unsqueeze(-1)
+    # The identity stands first, so its ratio is that of the player's own policy.
+    own = played[..., :1].expand_as(played)
+    first = torch.where((player == 0).unsqueeze(-1), own, played)
+    second = torch.where((player == 1).unsqueeze(-1), own, played)
+    return torch.stack([first, second], dim=-2)
+
+
+def history_v_trace(
+    *,
+    value: torch.Tensor,
+    ratio: torch.Tensor,
+    valid: torch.Tensor,
+    reward: torch.Tensor,
+    c_bar: float = 1.0,
+    rho_bar: float = math.inf,
+) -> torch.Tensor:
+    """Targets for the values of all histories on the way; the module's docstring has the equation.
+
+    Args:
+      value: v, float [T, B, 2, K], each player's values of the histories before the moves.
+      ratio: rho, float [T, B, 2, K].
+      valid: bool [T, B], which moves are part of a game: in each column the first ones.
+      reward: float [T, B], what the move earned player 0.
+      c_bar: bound on the ratios that carry a target backwards.
+      rho_bar: bound on the ratios that correct a value; infinite: unbiased.
+
+    Returns:
+      Float [T, B, 2, K]; the values themselves at invalid moves.
+    """
+    sign = torch.tensor([1.0, -1.0], dtype=value.dtype, device=value.device)
+    earned = reward[..., None, None].to(value.dtype) * sign[:, None]
+    next_value = torch.zeros_like(value[0])
+    next_target = torch.zeros_like(value[0])
+    targets = []
+    for t in reversed(range(len(value))):
+        is_valid = valid[t, :, None, None]
+        corrected = ratio[t].clamp(max=rho_bar) * (earned[t] + next_value - value[t])
+        carried = ratio[t].clamp(max=c_bar) * (next_target - next_value)
+        target = torch.where(is_valid, value[t] + corrected + carried, value[t])
+        targets.append(target)
+        next_value = torch.where(is_valid, value[t], 0.0)
+        next_target = torch.where(is_valid, target, 0.0)
+    return torch.stack(targets[::-1])

@@ -1,0 +1,207 @@
+"""Policy transformations: maps from one policy to others, by which an opponent may deviate.
+
+Kubíček et al. (2023), definition 4.1 and appendix C. A transformation turns the probabilities of
+every decision into weights of actions. These are restricted to legal actions and normalised; where
+nothing is left of them, the policy stays as it was. A transformed policy is followed to the end of
+the game.
+
+    transformations = paper_transformations(action_values(game))
+    policies = transformations.apply(policy, legal)  # [T, ..., A] of [..., A]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import pyspiel
+import torch
+
+Weights = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""From policies (float [..., A], 0 for illegal actions) and legal actions (bool [..., A]) to
+weights of actions, float [..., A], finite and not negative; illegal actions' are ignored."""
+
+
+class Transformation(NamedTuple):
+    """One transformation.
+
+    Attributes:
+      name: for people.
+      weights: what it makes of a batch of policies.
+    """
+
+    name: str
+    weights: Weights
+
+
+def _unchanged(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    return policy
+
+
+def _uniform(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    return legal.to(policy.dtype)
+
+
+def _rare(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    return (1 - policy).clamp(min=0)
+
+
+IDENTITY = Transformation("identity", _unchanged)
+UNIFORM = Transformation("uniform", _uniform)
+RARE = Transformation("rare actions", _rare)
+
+
+class PolicyTransformations:
+    """T transformations, the first of which is the identity.
+
+    Searches read from the identity what the opponent could get as things are.
+
+    Attributes:
+      names: of the transformations, T of them.
+    """
+
+    def __init__(self, transformations: Sequence[Transformation]):
+        """Collects transformations.
+
+        Args:
+          transformations: `IDENTITY` and any others, also your own: a function on batches of
+            policies, with a name.
+
+        Raises:
+          ValueError: if the first one is not `IDENTITY`.
+        """
+        if not transformations or transformations[0] is not IDENTITY:
+            names = [transformation.name for transformation in transformations]
+            raise ValueError(f"the first transformation must be IDENTITY; got {names}")
+        self.names = tuple(transformation.name for transformation in transformations)
+        self._weights = [transformation.weights for transformation in transformations]
+
+    def __len__(self) -> int:
+        """T."""
+        return len(self._weights)
+
+    def apply(self, policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        """All transformed policies: float [T, ..., A], on the policies' device and of their dtype.
+
+        Args:
+          policy: float [..., A], 0 for illegal actions, summing to 1; all 0 where nothing is legal.
+          legal: bool [..., A].
+
+        Raises:
+          ValueError: if a transformation returns another shape, or weights that are negative or not
+            finite.
+        """
+        rows = []
+        for name, weights in zip(self.names, self._weights, strict=True):
+            row = weights(policy, legal)
+            if row.shape != policy.shape:
+                raise ValueError(
+                    f"transformation {name!r} returns the shape {tuple(row.shape)} for policies of "
+                    f"the shape {tuple(policy.shape)}; return one weight per action"
+                )
+            rows.append(torch.where(legal, row, 0.0).to(policy.dtype))
+        kept = torch.stack(rows)
+        is_valid = (kept >= 0) & kept.isfinite()
+        if not is_valid.all():
+            name = self.names[int((~is_valid.flatten(1).all(dim=1)).int().argmax())]
+            raise ValueError(
+                f"transformation {name!r} returns weights that are negative or infinite"
+            )
+        total = kept.sum(dim=-1, keepdim=True)
+        transformed = torch.where(total > 0, kept / total.where(total > 0, 1.0), policy)
+        transformed[0] = policy  # to the last digit
+        return transformed
+
+
+def action_values(game: pyspiel.Game) -> torch.Tensor:
+    """I(a), the natural number that an action stands for: float64 [A].
+
+    In Goofspiel, the card that is bid. In Battleships, the tile, row by row and counted from 1, at
+    which is shot or from which a ship is placed. In any other game, the action's id plus 1.
+    """
+    values = torch.arange(1, game.num_distinct_actions() + 1, dtype=torch.float64)
+    num_tiles = getattr(getattr(game, "rules", None), "num_tiles", None)
+    return values if num_tiles is None else (values - 1) % num_tiles + 1
+
+
+def paper_transformations(values: torch.Tensor) -> PolicyTransformations:
+    """The 22 transformations of appendix C, in its order.
+
+    With I(a) and its mirror image I^R(a) = max I - I(a) + 1, both over all actions, legal or not:
+    identity; uniform; rare actions; then pi times I, I^2, e^I, the same of I^R, the smaller and
+    the larger of each such pair; then pi on even actions only, on odd ones, on each residue modulo
+    3 (0, 1, 2), on all actions but those of I = 1 and on all but those of I^R = 1.
+
+    The formula of the third one repeats the policy in print. The text says that it makes rarely
+    played actions likelier; here it is 1 - pi, normalised.
+
+    Args:
+      values: I, float [A], natural numbers; see `action_values`.
+
+    Raises:
+      ValueError: if these are no natural numbers.
+    """
+    if values.dim() != 1 or not len(values) or bool((values < 1).any() | (values % 1 != 0).any()):
+        raise ValueError(
+            f"action values {values} must be natural numbers from 1 on, one per action"
+        )
+    value = values.to(torch.float64)
+    mirror = value.max() - value + 1
+    found = [IDENTITY, UNIFORM, RARE]
+    pairs = [("I", value), ("I^R", mirror)]
+    pairs += [("min(I, I^R)", value.minimum(mirror)), ("max(I, I^R)", value.maximum(mirror))]
+    # pi is a common factor, and powers and e^x rise with x: so the smaller of the products is pi
+    # times the power of the smaller number.
+    for name, number in pairs:
+        found.append(_scaled(f"{name} * pi", number.log()))
+        found.append(_scaled(f"{name}^2 * pi", 2 * number.log()))
+        found.append(_scaled(f"e^{name} * pi", number))
+    found += [
+        _restricted(f"I mod {divisor} = {residue}", value % divisor == residue)
+        for divisor in (2, 3)
+        for residue in range(divisor)
+    ]
+    found.append(_restricted("I > 1", value > 1))
+    found.append(_restricted("I^R > 1", mirror > 1))
+    return PolicyTransformations(found)
+
+
+def pure_transformations(num_actions: int) -> PolicyTransformations:
+    """The identity, and for each action the policy that always takes it where it is legal.
+
+    What the paper uses in Leduc. Where every player decides once more at most, these are all
+    continuations.
+    """
+    constants = [_constant(action) for action in range(num_actions)]
+    return PolicyTransformations([IDENTITY, *constants])
+
+
+def _scaled(name: str, log_factor: torch.Tensor) -> Transformation:
+    """Pi times factors, given by their logarithms (float64 [A]), which may be huge."""
+
+    def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        logits = policy.log() + log_factor.to(policy)
+        most = logits.amax(dim=-1, keepdim=True)
+        # The largest weight of a decision becomes 1, so nothing overflows.
+        return (logits - most.where(most > -math.inf, 0.0)).exp()
+
+    return Transformation(name, weights)
+
+
+def _restricted(name: str, kept: torch.Tensor) -> Transformation:
+    """Pi on some actions (bool [A])."""
+
+    def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        return policy * kept.to(policy)
+
+    return Transformation(name, weights)
+
+
+def _constant(action: int) -> Transformation:
+    def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        chosen = torch.zeros_like(policy)
+        chosen[..., action] = 1.0
+        return chosen
+
+    return Transformation(f"action {action}", weights)
