@@ -12,17 +12,17 @@ import pytest
 from open_spiel.python.algorithms import expected_game_score
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
-from spiel_dl.algorithms import (
+from spiel_dl.algorithms.array_policy import ArrayPolicy, read_plan
+from spiel_dl.algorithms.best_response import best_response_policy
+from spiel_dl.algorithms.opponent_models import random_policy
+from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.experiments import (
     response_frontiers,
     response_networks,
     response_study,
     response_sweeps,
     response_table,
 )
-from spiel_dl.algorithms.array_policy import ArrayPolicy, read_plan
-from spiel_dl.algorithms.best_response import best_response_policy
-from spiel_dl.algorithms.opponent_models import random_policy
-from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.experiments import response_small_games as small_games
 from spiel_dl.experiments.response_contests import Contest, compile_named, game_value, games
 from spiel_dl.experiments.response_experiments import EXPERIMENTS, run_experiments
