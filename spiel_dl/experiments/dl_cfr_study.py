@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +21,8 @@ from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.dl_cfr_run import METRIC, measure_trunk
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
-from spiel_dl.io.run_directory import RunDirectory, write_json
+from spiel_dl.io.parts import Parts
+from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import training
@@ -182,7 +182,8 @@ class Study:
         """
         self.config = config
         self.directory = Path(directory)
-        self.reused: set[str] = set()
+        self._parts = Parts(self.directory / "parts")
+        self.reused = self._parts.reused
         self._networks: dict[str, TrainedNetwork] = {}
         self._num_workers = num_workers
         self.show_progress = show_progress
@@ -321,23 +322,11 @@ class Study:
         Raises:
           ValueError: if the file is one of another number of iterations.
         """
-        path = self.directory / "parts" / f"{name}.json"
         settings = {
             "num_iterations": self.config.num_iterations,
             "num_strategies": self.dataset.num_strategies,
         }
-        if path.exists():
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if found["settings"] != settings:
-                raise ValueError(
-                    f"{path} is of {found['settings']}, not of {settings}; use the same settings "
-                    "or another directory"
-                )
-            self.reused.add(name)
-            return found["result"]
-        result = compute()
-        write_json(path, {"settings": settings, "result": result})
-        return result
+        return self._parts.get(name, settings, compute)
 
 
 def _slug(value: Any) -> str:

@@ -6,8 +6,6 @@ the next history, and what a player knows is a look-up by infoset.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyspiel
 import torch
@@ -164,27 +162,11 @@ def _player_tensors(tree: GameTree, player: int) -> np.ndarray:
     """Information state tensors of a player's decision infosets: float32 [I, D]."""
     histories = tree.first_history[player]
     if hasattr(tree.game, "rules"):
-        states = _replay(tree, histories)
+        states = tree.states_of(histories)
         return tree.game.rules.information_state_tensor(states, player).numpy()
     check_tensors(tree.game)
     rows = [tree.state(int(h)).information_state_tensor(player) for h in histories]
     return np.array(rows, np.float32).reshape(len(rows), -1)
-
-
-def _replay(tree: GameTree, histories: np.ndarray) -> Any:
-    """The rules' states of histories (int [N]), as one batch."""
-    game_rules = tree.game.rules
-    path = np.full((int(tree.depth[histories].max(initial=0)), len(histories)), -1, np.int64)
-    node = np.asarray(histories, np.int64)
-    while (tree.depth[node] > 0).any():
-        rows = np.flatnonzero(tree.depth[node])
-        path[tree.depth[node[rows]] - 1, rows] = tree.action[node[rows]]
-        node = np.where(tree.depth[node] > 0, tree.parent[node], node)
-    states = game_rules.initial_state(len(histories))
-    for action in torch.from_numpy(path):
-        moved = game_rules.apply(states, action.clamp(min=0))
-        states = moved.where(action >= 0, states)
-    return states
 
 
 def _next_histories(tree: GameTree, num_actions: int) -> np.ndarray:

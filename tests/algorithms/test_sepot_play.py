@@ -37,7 +37,7 @@ class Lookup(Critic):
         return self._critic.values(self._critic.tree, found, player)
 
     def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
-        raise NotImplementedError
+        raise AssertionError("a one-sided search asks for no pairs")
 
 
 class Blueprint:
