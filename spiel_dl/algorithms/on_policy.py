@@ -57,18 +57,18 @@ class OnPolicyConfig:
     num_iterations: int = 1000
     max_ranges: int = 1000
     first: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=3e-4)
+        default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=5e-4)
     )
     between: TrainingConfig = dataclasses.field(
         default_factory=lambda: TrainingConfig(
-            num_epochs=2, learning_rate=5e-4, final_learning_rate=2e-4
+            num_epochs=2, learning_rate=1e-3, final_learning_rate=3e-4
         )
     )
     last: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=20, learning_rate=5e-4)
+        default_factory=lambda: TrainingConfig(num_epochs=20, learning_rate=1e-3)
     )
     polish: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=3, learning_rate=1e-4)
+        default_factory=lambda: TrainingConfig(num_epochs=3, learning_rate=2e-4)
     )
 
     def __post_init__(self) -> None:

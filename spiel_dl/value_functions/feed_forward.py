@@ -10,7 +10,11 @@ import torch
 
 
 def feed_forward(
-    sizes: Sequence[int], generator: torch.Generator, output_scale: float = 1.0
+    sizes: Sequence[int],
+    generator: torch.Generator,
+    output_scale: float = 1.0,
+    *,
+    layer_norm: bool = False,
 ) -> torch.nn.Sequential:
     """Linear layers with ReLU between them.
 
@@ -20,6 +24,7 @@ def feed_forward(
       sizes: the numbers of inputs, of each hidden layer's units, and of outputs.
       generator: makes the parameters; torch's global one is left alone.
       output_scale: multiplies the last layer's weights.
+      layer_norm: normalise what each hidden layer passes on (Ba et al. 2016).
     """
     layers: list[torch.nn.Module] = []
     for inputs, outputs in itertools.pairwise(sizes):
@@ -29,6 +34,9 @@ def feed_forward(
             layer.weight.uniform_(-bound, bound, generator=generator)
             layer.bias.zero_()
         layers += [layer, torch.nn.ReLU()]
+        if layer_norm:
+            layers.append(torch.nn.LayerNorm(outputs))
     with torch.no_grad():
         layer.weight.mul_(output_scale)
-    return torch.nn.Sequential(*layers[:-1])
+    # Nothing follows the last linear layer.
+    return torch.nn.Sequential(*layers[: layers.index(layer) + 1])

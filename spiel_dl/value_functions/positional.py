@@ -107,6 +107,7 @@ class PositionalNetwork(ValueNetwork):
         num_layers: int = 5,
         num_units: int = 400,
         *,
+        layer_norm: bool = True,
         seed: int = 0,
         device: torch.device | str = "cpu",
     ):
@@ -115,6 +116,8 @@ class PositionalNetwork(ValueNetwork):
         Args:
           num_layers: number of hidden layers (the paper: 4 to 6).
           num_units: units in each of them (the paper: 200 to 500).
+          layer_norm: normalise what each hidden layer passes on. The paper says nothing of it; with
+            it, training comes to smaller errors in the same number of steps.
           seed: of the initial parameters, which are the same on every device.
           device: where to compute.
 
@@ -126,6 +129,7 @@ class PositionalNetwork(ValueNetwork):
             raise ValueError(f"num_layers={num_layers} and num_units={num_units} must be positive")
         self._num_layers = num_layers
         self._num_units = num_units
+        self._layer_norm = layer_norm
         self._seed = seed
 
     def bind(self, leaves: LeafSet) -> None:
@@ -151,14 +155,23 @@ class PositionalNetwork(ValueNetwork):
           ValueError: if there is no such file, or if it holds no such network.
         """
         arrays, header = PositionalNetwork._read(path)
-        network = PositionalNetwork(header["num_layers"], header["num_units"], device=device)
+        network = PositionalNetwork(
+            header["num_layers"],
+            header["num_units"],
+            layer_norm=header["layer_norm"],
+            device=device,
+        )
         network._initialize(header["domain"])
         network.load_parameters(arrays)
         return network
 
     def settings(self) -> dict[str, Any]:
         """The sizes of the network, as JSON can hold them."""
-        return {"num_layers": self._num_layers, "num_units": self._num_units}
+        return {
+            "num_layers": self._num_layers,
+            "num_units": self._num_units,
+            "layer_norm": self._layer_norm,
+        }
 
     def samples(self, dataset: Dataset) -> PositionalSamples:
         """A dataset's samples; see `ValueNetwork.samples`."""
@@ -169,7 +182,9 @@ class PositionalNetwork(ValueNetwork):
         sizes = [domain["number of inputs"], *hidden, domain["number of outputs"]]
         generator = torch.Generator().manual_seed(self._seed)
         # Untrained values are then small beside utilities.
-        self.module = feed_forward(sizes, generator, output_scale=0.1).to(self.device)
+        self.module = feed_forward(
+            sizes, generator, output_scale=0.1, layer_norm=self._layer_norm
+        ).to(self.device)
         self.domain = domain
 
     def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:

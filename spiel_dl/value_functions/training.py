@@ -58,8 +58,8 @@ class TrainingConfig:
     """
 
     num_epochs: int = 100
-    batch_size: int = 512
-    learning_rate: float = 1e-3
+    batch_size: int = 128
+    learning_rate: float = 2e-3
     final_learning_rate: float = 1e-5
     loss: str = "huber"
     validation_share: float = 0.1
