@@ -49,9 +49,9 @@ def without_times(lines):
 def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
     data = random_data(tmp_path / "data", GOOFSPIEL, 3)
     config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300).with_epochs(
-        [5, 2, 8, 1]
+        [3, 2, 8, 1]
     )
-    lines, _ = run(data, tmp_path / "run", config, num_units=200)
+    lines, _ = run(data, tmp_path / "run", config, num_units=100)
     assert [line["round"] for line in lines] == [0, 1, 2, 3, 4]
     assert [line["num_strategies"] for line in lines] == [300, 600, 900, 1200, 1500]
     # Uniform play has 0.25; CFR+ comes to 1e-4.

@@ -243,8 +243,8 @@ def test_metrics_and_kept_networks(kuhn, tmp_path):
     assert steps == sorted(set(steps))
     assert lines[-1] == last
     assert last["epoch"] == 3
-    assert lines[0]["learning_rate"] == pytest.approx(1e-3)
-    assert last["learning_rate"] == pytest.approx(1e-5)
+    assert lines[0]["learning_rate"] == pytest.approx(SHORT.learning_rate)
+    assert last["learning_rate"] == pytest.approx(SHORT.final_learning_rate)
     kept = {line["network"] for line in lines if "network" in line}
     assert kept == {path.name for path in tmp_path.glob("network-step-*")}
     assert [line["step"] for line in lines if "network" in line] == [
