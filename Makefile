@@ -48,6 +48,7 @@ lint: $(VENV)/installed
 bench: $(VENV)/installed-benchmark
 	$(BIN)/python benchmarks/solvers.py --output=results/benchmarks
 	$(BIN)/python benchmarks/dl_cfr.py --output=results/benchmarks
+	$(BIN)/python benchmarks/distributed.py --output=results/benchmarks
 	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
 	$(BIN)/python benchmarks/games.py --output=results/benchmarks
 

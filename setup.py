@@ -40,6 +40,15 @@ setuptools.setup(
     extras_require={
         "abr": ["dm-tree>=0.1.9"],
         "benchmark": ["LiteEFG>=1.0"],
-        "dev": ["dm-tree>=0.1.9", "hypothesis", "import-linter", "mypy", "pytest", "ruff"],
+        "dev": [
+            "dm-tree>=0.1.9",
+            "hypothesis",
+            "import-linter",
+            "mypy",
+            "pytest",
+            "ray>=2.9",
+            "ruff",
+        ],
+        "ray": ["ray>=2.9"],
     },
 )

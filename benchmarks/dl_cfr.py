@@ -7,6 +7,7 @@ dl_cfr.md to --output.
   python benchmarks/dl_cfr.py --output=results/benchmarks
 """
 
+import concurrent.futures
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -27,7 +28,6 @@ from spiel_dl.value_functions.dataset import (
     leaf_ranges,
     random_trunk_strategies,
     solve_ranges,
-    thread_map,
 )
 from spiel_dl.value_functions.positional import PositionalNetwork
 
@@ -57,7 +57,8 @@ def samples_per_second(tree: GameTree, tolerance: float, num_threads: int) -> di
         gaps.append(solve_ranges(trunk.leaves, (range_0, range_1), config)["gap"])
 
     start = time.perf_counter()
-    list(thread_map(num_threads)(solve, range(num_threads)))
+    with concurrent.futures.ThreadPoolExecutor(num_threads) as pool:
+        list(pool.map(solve, range(num_threads)))
     seconds = time.perf_counter() - start
     num_samples = len(ranges) * trunk.leaves.num_public_states
     return {

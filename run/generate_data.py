@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
+from spiel_dl import distributed
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
-from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate, thread_map
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
 _MOVES = flags.DEFINE_integer("moves", None, "Depth limit in moves. Give one unit.")
@@ -27,7 +28,7 @@ _TOLERANCE = flags.DEFINE_float(
     "tolerance", 1e-4, "Stop earlier once no subgame's gap exceeds this many utility units."
 )
 _SEED = flags.DEFINE_integer("seed", 0, "Seed of the trunk strategies.", lower_bound=0)
-_WORKERS = flags.DEFINE_integer("num_workers", 1, "Threads; no result depends on it.")
+_ENGINE = distributed.define_flags()
 _RUN_DIR = flags.DEFINE_string("run_dir", None, "Where the dataset goes.", required=True)
 _RESUME = flags.DEFINE_bool("resume", False, "Go on with a dataset, or make it longer.")
 
@@ -45,11 +46,11 @@ def main(argv: Sequence[str]) -> None:
             max_iterations=_ITERATIONS.value,
             tolerance=_TOLERANCE.value,
         )
-        workers = thread_map(_WORKERS.value)
+        engine = _ENGINE()
         directory = RunDirectory(_RUN_DIR.value, config.to_json(), resume=_RESUME.value)
-        generate(directory, config, _SHARDS.value, map_function=workers)
+        generate(directory, config, _SHARDS.value, engine=engine)
         dataset = Dataset.load(directory.path)
-    except ValueError as error:
+    except (ValueError, distributed.WorkerDiedError) as error:
         sys.exit(f"error: {error}")
     print(f"game               {config.game}")
     print(f"depth limit        {config.depth_limit}")

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
+from spiel_dl import distributed
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.experiments.dl_cfr_experiments import EXPERIMENTS, run_experiments
 from spiel_dl.experiments.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
@@ -39,7 +40,7 @@ _OUTPUT_DIR = flags.DEFINE_string("output_dir", None, "Default: results/dl_cfr/D
 _SEEDS = flags.DEFINE_multi_integer("seed", [0, 1], "Of a network; may be repeated.")
 _ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Of DL-CFR+ and CFR+.", lower_bound=1)
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of networks, such as cpu or cuda.")
-_WORKERS = flags.DEFINE_integer("num_workers", 1, "Threads that make data.", lower_bound=1)
+_ENGINE = distributed.define_flags()
 
 _SHARDS = flags.DEFINE_integer("shards", 40, "Files of data.", lower_bound=1)
 _SHARD_SIZE = flags.DEFINE_integer("shard_size", 100, "Trunk strategies per file.", lower_bound=1)
@@ -102,7 +103,7 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("with --game, give --work_dir and --output_dir")
     try:
         study = Study(
-            _config(), _WORK_DIR.value or f"runs/dl_cfr/{_DOMAIN.value}", num_workers=_WORKERS.value
+            _config(), _WORK_DIR.value or f"runs/dl_cfr/{_DOMAIN.value}", engine=_ENGINE()
         )
         choices = Choices(
             every_state=_EVERY.value,

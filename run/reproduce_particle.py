@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 
 from absl import app, flags
 
+from spiel_dl import distributed
 from spiel_dl.algorithms.particle_policy import ParticlePolicy
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayConfig
 from spiel_dl.experiments import particle_experiments, particle_study
@@ -109,7 +110,7 @@ _PLAYED = flags.DEFINE_integer(
 _FRACTION = flags.DEFINE_multi_float(
     "fraction", list(_FRACTIONS.fractions), "fractions: of the histories; may be repeated."
 )
-_WORKERS = flags.DEFINE_integer("num_workers", 1, "Threads that make data.", lower_bound=1)
+_ENGINE = distributed.define_flags()
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of networks, such as cpu or cuda.")
 
 
@@ -171,7 +172,7 @@ def _study(num_iterations: int) -> Study:
         num_iterations=_ITERATIONS.value or num_iterations,
         device=_DEVICE.value,
     )
-    return Study(config, f"{_RUN_DIR.value}/work", num_workers=_WORKERS.value)
+    return Study(config, f"{_RUN_DIR.value}/work", engine=_ENGINE())
 
 
 def _sizes() -> particle_study.NetworkSizes:

@@ -21,13 +21,14 @@ from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.dl_cfr_run import METRIC, measure_trunk
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
+from spiel_dl.distributed import IN_PROCESS, Engine
 from spiel_dl.io.parts import Parts
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
-from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate, thread_map
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
@@ -169,7 +170,7 @@ class Study:
         config: StudyConfig,
         directory: str | os.PathLike[str],
         *,
-        num_workers: int = 1,
+        engine: Engine = IN_PROCESS,
         show_progress: bool = True,
     ):
         """Describes a study; nothing is made before it is asked for.
@@ -177,7 +178,7 @@ class Study:
         Args:
           config: its sizes.
           directory: its working directory; that of an earlier start with the same sizes goes on.
-          num_workers: threads that make data. No result depends on it.
+          engine: who makes data. No result depends on it.
           show_progress: show progress bars on standard error.
         """
         self.config = config
@@ -185,7 +186,7 @@ class Study:
         self._parts = Parts(self.directory / "parts")
         self.reused = self._parts.reused
         self._networks: dict[str, TrainedNetwork] = {}
-        self._num_workers = num_workers
+        self._engine = engine
         self.show_progress = show_progress
 
     @functools.cached_property
@@ -201,7 +202,7 @@ class Study:
             directory,
             config.data,
             config.num_shards,
-            map_function=thread_map(self._num_workers),
+            engine=self._engine,
             show_progress=self.show_progress,
         )
         return Dataset.load(directory.path)

@@ -13,19 +13,19 @@ A dataset is a run directory: `config.json` says how it was made, and each file 
 
 from __future__ import annotations
 
-import concurrent.futures
 import dataclasses
 import functools
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tqdm
 
+from spiel_dl import distributed
 from spiel_dl.io import tensor_files
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.solvers.best_response import realization_plan
@@ -36,8 +36,6 @@ from spiel_dl.value_functions.base import Values, normalize_ranges
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.random_strategies import random_strategy
 
-# Like the built-in `map`: applies a function to shard numbers, in any order, here or elsewhere.
-MapFunction = Callable[[Callable[[int], None], Iterable[int]], Iterable[None]]
 _KIND = "value_shard"
 _ARRAYS = ("range_0", "range_1", "mass_0", "mass_1", "cfv_0", "cfv_1", "gap")
 
@@ -211,7 +209,7 @@ def generate(
     config: DatasetConfig,
     num_shards: int,
     *,
-    map_function: MapFunction = map,
+    engine: distributed.Engine = distributed.IN_PROCESS,
     show_progress: bool = True,
 ) -> None:
     """Makes the shards that a dataset does not have yet.
@@ -223,12 +221,13 @@ def generate(
       directory: where the dataset lives.
       config: what it holds.
       num_shards: how many shards of random trunk strategies it has in the end.
-      map_function: who does the work; `thread_map` for several threads, or the `map` of any pool of
-        processes or machines that share the directory.
+      engine: who solves. The files are written here, and do not depend on it.
       show_progress: show a progress bar on standard error.
 
     Raises:
-      ValueError: if the game cannot be compiled or cut, or ends above the depth limit.
+      ValueError: if the game cannot be compiled or cut, or ends above the depth limit; or as the
+        engine says.
+      WorkerDiedError: as `distributed.for_each` does; what is finished stays.
     """
     trunk = _trunk(config.game, config.depth_limit)
     num_states = trunk.leaves.num_public_states
@@ -237,10 +236,7 @@ def generate(
             f"{config.game} ends above a depth limit of {config.depth_limit}, so there is nothing "
             "to value; choose a smaller limit"
         )
-    # Threads share it; made here, it is made once.
-    _ = trunk.subgames
     missing = [i for i in range(num_shards) if not _shard_path(directory.path, i).exists()]
-    make = functools.partial(make_shard, directory.path, config)
     samples = config.shard_size * num_states
     with tqdm.tqdm(
         total=num_shards * samples,
@@ -249,12 +245,18 @@ def generate(
         unit_scale=True,
         disable=not show_progress,
     ) as progress:
-        for _ in map_function(make, missing):
+
+        def write(number: int, arrays: dict[str, np.ndarray]) -> None:
+            path = _shard_path(directory.path, missing[number])
+            tensor_files.save(path, arrays, _header(config))
             progress.update(samples)
 
+        solve = functools.partial(solve_shard, config)
+        distributed.for_each(solve, missing, write, engine)
 
-def make_shard(directory: str | os.PathLike[str], config: DatasetConfig, shard: int) -> None:
-    """Solves and writes one shard of random trunk strategies."""
+
+def solve_shard(config: DatasetConfig, shard: int) -> dict[str, np.ndarray]:
+    """The arrays of one shard of random trunk strategies, as `solve_ranges` returns them."""
     trunk = _trunk(config.game, config.depth_limit)
     first = shard * config.shard_size
     pairs = [
@@ -262,7 +264,7 @@ def make_shard(directory: str | os.PathLike[str], config: DatasetConfig, shard: 
         for index in range(first, first + config.shard_size)
     ]
     range_0, range_1 = (np.stack(column) for column in zip(*pairs, strict=True))
-    _write(_shard_path(directory, shard), config, (range_0, range_1))
+    return solve_ranges(trunk.leaves, (range_0, range_1), config)
 
 
 def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> None:
@@ -291,29 +293,8 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
                 f"ranges[{player}] must be finite numbers >= 0 of shape {expected}, at least one "
                 f"row; got shape {ranges[player].shape}"
             )
-    _write(Path(directory) / f"{name}.safetensors", config, ranges)
-
-
-def thread_map(num_workers: int) -> MapFunction:
-    """A `map` on threads; the compiled loops of CFR run in them side by side.
-
-    Raises:
-      ValueError: if `num_workers` is not positive.
-    """
-    if num_workers < 1:
-        raise ValueError(f"num_workers={num_workers} must be positive")
-
-    def run(function: Callable[[int], None], items: Iterable[int]) -> Iterator[None]:
-        with concurrent.futures.ThreadPoolExecutor(num_workers) as pool:
-            futures = [pool.submit(function, item) for item in items]
-            try:
-                for future in concurrent.futures.as_completed(futures):
-                    yield future.result()
-            finally:
-                for future in futures:
-                    future.cancel()
-
-    return run
+    path = Path(directory) / f"{name}.safetensors"
+    tensor_files.save(path, solve_ranges(leaves, ranges, config), _header(config))
 
 
 def random_trunk_strategies(trunk: Trunk, config: DatasetConfig, index: int) -> Values:
@@ -370,11 +351,6 @@ def solve_ranges(leaves: LeafSet, ranges: Values, config: DatasetConfig) -> dict
         "cfv_1": cfv_1,
         "gap": np.array(gaps, np.float32),
     }
-
-
-def _write(path: Path, config: DatasetConfig, ranges: Values) -> None:
-    leaves = _trunk(config.game, config.depth_limit).leaves
-    tensor_files.save(path, solve_ranges(leaves, ranges, config), _header(config))
 
 
 @functools.lru_cache(maxsize=4)

@@ -1,8 +1,7 @@
-"""Training data: values against linear programs, strategies, files, workers and kills."""
+"""Training data: values against linear programs, strategies, files and kills."""
 
 import dataclasses
 import shutil
-import time
 
 import numpy as np
 import pytest
@@ -24,10 +23,10 @@ CONFIGS = [
 ]
 
 
-def make(directory, config, num_shards=1, map_function=map):
+def make(directory, config, num_shards=1):
     """A dataset, and the bytes of its shards."""
     run = RunDirectory(directory, config.to_json(), resume=True)
-    data.generate(run, config, num_shards, map_function=map_function, show_progress=False)
+    data.generate(run, config, num_shards, show_progress=False)
     return data.Dataset.load(directory), shards(directory)
 
 
@@ -75,8 +74,9 @@ def test_values_are_those_of_exact_value_at_the_stored_ranges(tmp_path):
 def test_results_depend_on_seed_and_number_alone(tmp_path):
     config = CONFIGS[1]
     _, alone = make(tmp_path / "alone", config, num_shards=4)
-    _, together = make(tmp_path / "together", config, num_shards=4, map_function=data.thread_map(4))
-    assert alone == together
+    make(tmp_path / "longer", config, num_shards=2)
+    _, longer = make(tmp_path / "longer", config, num_shards=4)
+    assert alone == longer
     assert len(set(alone.values())) == 4
     _, other = make(tmp_path / "other", dataclasses.replace(config, seed=1), num_shards=4)
     assert all(other[name] != alone[name] for name in alone)
@@ -101,20 +101,6 @@ def test_a_killed_run_goes_on_with_what_is_missing(tmp_path, monkeypatch):
     _, resumed = make(killed, KUHN, num_shards=3)
     assert resumed == whole
     assert len(calls) == 2 + 2 + 2, "a finished shard was made again"
-
-
-def test_an_error_in_a_thread_is_raised_and_stops_the_others():
-    done = []
-
-    def work(item):
-        if item == 1:
-            raise ValueError("no")
-        time.sleep(0.01)
-        done.append(item)
-
-    with pytest.raises(ValueError, match="no"):
-        list(data.thread_map(1)(work, range(1000)))
-    assert len(done) < 1000
 
 
 def test_ranges_from_elsewhere_are_added(tmp_path):
@@ -212,8 +198,6 @@ def test_wrong_configs(change, message):
 
 
 def test_errors(tmp_path):
-    with pytest.raises(ValueError, match="num_workers=0"):
-        data.thread_map(0)
     with pytest.raises(ValueError, match="holds no dataset"):
         data.Dataset.load(tmp_path)
     beyond = dataclasses.replace(KUHN, depth_limit=DepthLimit(moves=9))
