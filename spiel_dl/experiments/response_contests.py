@@ -26,6 +26,10 @@ _GAMES = {
     "goofspiel_4": _GOOFSPIEL.format(4),
     "goofspiel_5": _GOOFSPIEL.format(5),
     "goofspiel_6": _GOOFSPIEL.format(6),
+    # The rules of goofspiel_5, written in arrays: their public tensors tell networks more.
+    "goofspiel_ii_5": (
+        "python_goofspiel_ii(num_cards=5,points_order=descending,returns_type=point_difference)"
+    ),
     "liars_dice": "liars_dice(numdice=1,dice_sides=4)",
 }
 _SYMMETRIC = tuple(name for name in _GAMES if name.startswith("goofspiel"))

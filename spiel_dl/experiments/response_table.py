@@ -33,7 +33,7 @@ from spiel_dl.solvers.restricted_game import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 
 GAMES = ("leduc", "goofspiel_4", "goofspiel_5")
-NETWORK_GAMES = ("leduc", "goofspiel_5")
+NETWORK_GAMES = ("leduc", "goofspiel_ii_5")
 MODELS = (
     "uniform",
     *(f"random:{seed}" for seed in range(10)),

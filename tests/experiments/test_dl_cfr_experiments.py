@@ -156,7 +156,8 @@ def test_sizes_vary_one_at_a_time(finished: Path) -> None:
         finished / "work" / "networks" / "layers-2-units-16-seed-0" / "network.safetensors"
     ).header()
     inputs, outputs = (header["domain"][f"number of {what}"] for what in ("inputs", "outputs"))
-    by_hand = inputs * 16 + 16 + 16 * 16 + 16 + 16 * outputs + outputs
+    # Weights and biases of three linear layers, scales and shifts of two normalisations.
+    by_hand = inputs * 16 + 16 + 16 * 16 + 16 + 16 * outputs + outputs + 4 * 16
     assert rows[1]["parameters"] == rows[3]["parameters"] == by_hand
 
 
