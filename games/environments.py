@@ -127,6 +127,15 @@ class BatchedEnvironment:
             self._join(self._player_one_hots[player], public, private[player], out[player])
         return out
 
+    def history_tensor(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """The whole history, for critics: float32 [B, Dpub + 2 Dpriv], as `Rules` has it.
+
+        Args:
+          out: where to write; None: a new tensor.
+        """
+        tensor = self.rules.history_tensor(self.state)
+        return tensor if out is None else out.copy_(tensor)
+
     def sample_random_actions(self) -> torch.Tensor:
         """Legal actions, all with the same probability: int64 [B]."""
         return _sample(self._legal_actions, self._uniform(1)[0], torch.int32)

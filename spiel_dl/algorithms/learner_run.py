@@ -11,10 +11,11 @@ import tqdm
 
 from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.learner import Learner
 from spiel_dl.algorithms.network_policy import FineTuning
-from spiel_dl.algorithms.self_play_learner import SelfPlayLearner
 from spiel_dl.io import plots
 from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 
 POLICY_FILE = "policy.safetensors"
 PLOT_FILE = "nash_conv.png"
@@ -22,10 +23,13 @@ _PANELS = [
     plots.Panel("step", "nash_conv", "learner steps", "NashConv of the last iterate (utility)"),
     plots.Panel("seconds", "nash_conv", "seconds of learning, evaluation not counted", ""),
 ]
+_CRITIC_PANEL = plots.Panel(
+    "step", "critic_error", "learner steps", "mean absolute error of the critic (utility range)"
+)
 
 
 def run_learner(
-    learner: SelfPlayLearner,
+    learner: Learner,
     directory: RunDirectory,
     num_steps: int,
     *,
@@ -37,9 +41,10 @@ def run_learner(
 
     Writes to the directory: a line of metrics and then a checkpoint every so many steps and at the
     end; if the game is compiled, in the end the policy and a picture. A line says what
-    `SelfPlayLearner.metrics` says of the steps since the last one, seconds of learning so far and,
+    `Learner.metrics` says of the steps since the last one, seconds of learning so far and,
     if the game is compiled, nash_conv, of the policy as it is at that step; with fine-tuning, also
-    nash_conv_fine_tuned.
+    nash_conv_fine_tuned; with a critic, also critic_error, its `mean_absolute_error` in units of
+    the utility range.
 
     Args:
       learner: a fresh learner.
@@ -79,13 +84,12 @@ def run_learner(
     if isinstance(policy, ArrayPolicy):
         policy.save(directory.path / POLICY_FILE)
         curves = {learner.name: directory.read_metrics()}
-        plots.plot_panels(directory.path / PLOT_FILE, _PANELS, curves, str(learner.game))
+        panels = [*_PANELS, _CRITIC_PANEL] if learner.transformations else _PANELS
+        plots.plot_panels(directory.path / PLOT_FILE, panels, curves, str(learner.game))
     return directory.read_metrics()[-1]
 
 
-def _evaluate(
-    learner: SelfPlayLearner, seconds: float, fine_tuning: FineTuning | None
-) -> dict[str, Any]:
+def _evaluate(learner: Learner, seconds: float, fine_tuning: FineTuning | None) -> dict[str, Any]:
     """A line of metrics; `seconds` of learning went before."""
     line: dict[str, Any] = learner.metrics()
     line["seconds"] = seconds + line.pop("seconds", 0.0)
@@ -95,10 +99,13 @@ def _evaluate(
         if fine_tuning is not None:
             tuned = learner.policy(fine_tuning)
             line["nash_conv_fine_tuned"] = nash_conv(policy.tree, tuned)
+        if learner.transformations is not None:
+            exact = ExactCritic(policy.tree, policy.strategies, learner.transformations)
+            line["critic_error"] = mean_absolute_error(learner.critic(), exact)
     return line
 
 
-def _restore(learner: SelfPlayLearner, directory: RunDirectory, num_steps: int) -> float:
+def _restore(learner: Learner, directory: RunDirectory, num_steps: int) -> float:
     """Goes back to the newest checkpoint; returns seconds of learning up to there."""
     if directory.checkpoint_path.exists():
         learner.load(directory.checkpoint_path)

@@ -10,7 +10,7 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.array_policy import ArrayPolicy
-from spiel_dl.learning.policy_network import PolicyNetwork, log_policy
+from spiel_dl.learning.policy_network import PolicyNetwork, log_policy, policy_of
 from spiel_dl.learning.tree_environment import TreeEnvironment
 
 
@@ -121,6 +121,20 @@ class NetworkPolicy(openspiel_policy.Policy):
             self.fine_tuning,
         )[0]
         return dict(zip(actions, row[actions].tolist(), strict=True))
+
+    @torch.no_grad()
+    def act(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        """The policy of many decisions at once, an `ActingPolicy`: float32 [..., A].
+
+        Args:
+          observation: float32 [..., D], information state tensors.
+          legal: bool [..., A]; where nothing is legal, so is the policy 0.
+        """
+        logits = self.network.evaluate(self.parameters, observation.flatten(0, -2)).logits
+        policy = policy_of(logits.view(legal.shape), legal)
+        if self.fine_tuning is not None:
+            policy = self.fine_tuning.apply(policy)
+        return policy * legal
 
 
 def tabulate(

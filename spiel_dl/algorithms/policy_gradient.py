@@ -31,8 +31,10 @@ import torch
 
 from spiel_dl.algorithms.array_policy import AnyGame
 from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
+from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.policy_network import log_policy
 from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.vtrace import v_trace
 
 
@@ -113,7 +115,7 @@ class PolicyGradientSolver(SelfPlayLearner):
             value_loss = (weight * (outputs[..., -1] - target).square()).sum()
             mean_entropy = (weight * entropy).sum()
             loss = policy_loss + self.config.value_weight * value_loss - temperature * mean_entropy
-            self._descend(loss)
+            self._descent.step(loss)
             reported.append(torch.stack([value_loss, policy_loss, mean_entropy]).detach())
         return list(torch.stack(reported).mean(dim=0))
 
@@ -157,10 +159,22 @@ class MMDSolver(PolicyGradientSolver):
     config: MMDConfig
 
     def __init__(
-        self, game: AnyGame, config: MMDConfig | None = None, device: torch.device | str = "cpu"
+        self,
+        game: AnyGame,
+        config: MMDConfig | None = None,
+        device: torch.device | str = "cpu",
+        *,
+        transformations: PolicyTransformations | None = None,
+        critic: CriticConfig | None = None,
     ):
         """Starts at a fresh network; arguments and errors are those of `SelfPlayLearner`."""
-        super().__init__(game, config or MMDConfig(), device)
+        super().__init__(
+            game,
+            config or MMDConfig(),
+            device,
+            transformations=transformations,
+            critic=critic,
+        )
 
     def _policy_loss(
         self, log_pi: torch.Tensor, trajectories: Trajectories, advantage: torch.Tensor
@@ -179,10 +193,22 @@ class PPOSolver(PolicyGradientSolver):
     config: PPOConfig
 
     def __init__(
-        self, game: AnyGame, config: PPOConfig | None = None, device: torch.device | str = "cpu"
+        self,
+        game: AnyGame,
+        config: PPOConfig | None = None,
+        device: torch.device | str = "cpu",
+        *,
+        transformations: PolicyTransformations | None = None,
+        critic: CriticConfig | None = None,
     ):
         """Starts at a fresh network; arguments and errors are those of `SelfPlayLearner`."""
-        super().__init__(game, config or PPOConfig(), device)
+        super().__init__(
+            game,
+            config or PPOConfig(),
+            device,
+            transformations=transformations,
+            critic=critic,
+        )
 
     def _policy_loss(
         self, log_pi: torch.Tensor, trajectories: Trajectories, advantage: torch.Tensor

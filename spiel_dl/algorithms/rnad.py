@@ -28,14 +28,18 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 
 from spiel_dl.algorithms.array_policy import AnyGame
 from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
+from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.policy_network import log_policy
 from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.learning.vtrace import Targets, v_trace
 
@@ -96,6 +100,9 @@ class RNaDSolver(SelfPlayLearner):
         game: AnyGame,
         config: RNaDConfig | None = None,
         device: torch.device | str = "cpu",
+        *,
+        transformations: PolicyTransformations | None = None,
+        critic: CriticConfig | None = None,
     ):
         """Starts at a fresh network, which is the first regularisation policy as well.
 
@@ -103,11 +110,20 @@ class RNaDSolver(SelfPlayLearner):
           game: the game, its game string, or the compiled game.
           config: how to learn; None: the defaults.
           device: where games are played and networks live.
+          transformations: what opponents may do by a critic that learns, too; None: no critic.
+          critic: how the critic learns; None: the defaults.
 
         Raises:
-          ValueError: if the game is none that can be learned here.
+          ValueError: if the game is none that can be learned here, or if there are parameters of a
+            critic without transformations.
         """
-        super().__init__(game, config or RNaDConfig(), device)
+        super().__init__(
+            game,
+            config or RNaDConfig(),
+            device,
+            transformations=transformations,
+            critic=critic,
+        )
         # The target network and the two last regularisation policies.
         self._fixed = self.parameters.detach().repeat(3, 1)
         self._log_policy_tables = self._tabulate()
@@ -133,7 +149,7 @@ class RNaDSolver(SelfPlayLearner):
         )
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
-        self._descend(outputs, gradient.flatten(0, 1))
+        self._descent.step(outputs, gradient.flatten(0, 1))
         self._fixed[_TARGET].lerp_(self.parameters.detach(), self.config.target_averaging)
         if done + 1 == length:
             self._fixed[_SECOND_TO_LAST] = self._fixed[_LAST]
@@ -188,6 +204,11 @@ class RNaDSolver(SelfPlayLearner):
             return None
         logits = self.network.evaluate(self._fixed[_LAST:], environment.infoset_tensors).logits
         return log_policy(logits, environment.infoset_legal)
+
+    @classmethod
+    def policy_parameters_of(cls, arrays: Mapping[str, Any]) -> Any:
+        """As `SelfPlayLearner.policy_parameters_of`: the target network's."""
+        return arrays["fixed_parameters"][_TARGET]
 
     def _policy_parameters(self) -> torch.Tensor:
         return self._fixed[_TARGET]

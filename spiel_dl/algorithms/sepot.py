@@ -14,6 +14,8 @@ Games", section 4.2. To decide in a public state:
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
     bot = SePoTBot(policy, player=0, seed=1)
 
+    policy = load("runs/sepot/leduc/checkpoint.safetensors", DepthLimit(rounds=1))  # trained ones
+
 What may be relied upon, if `own_range` is "played" and searches are `continual`:
 
   * If they look to the end of the game and `given_cfvs` is "best_response", no search makes its
@@ -35,6 +37,7 @@ throughout (`continual=False`), by which a player need not have searched before.
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +45,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.bots.policy import PolicyBot
 
-from spiel_dl.algorithms import sepot_search
+from spiel_dl.algorithms import sepot_search, trained_blueprint
 from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, check_player, compile_game
 from spiel_dl.algorithms.response_policy import BEYOND_THE_GAME
 from spiel_dl.algorithms.sepot_search import SearchEffort
@@ -329,6 +332,27 @@ class _Result(NamedTuple):
     trunk: Trunk
     strategy: np.ndarray
     leaf_values: MultiValuedStates
+
+
+def load(
+    path: str | os.PathLike[str],
+    depth_limit: DepthLimit,
+    config: SearchConfig | None = None,
+    game: AnyGame | None = None,
+) -> SePoTPolicy:
+    """Search on top of the blueprint and the critic of a checkpoint (`run/train_sepot.py`).
+
+    Args:
+      path: the checkpoint.
+      depth_limit: how deep each search looks.
+      config: the rest; None: the defaults.
+      game: the game, or the compiled game; None: as named in the file.
+
+    Raises:
+      ValueError: as `trained_blueprint.load` and `SePoTPolicy`.
+    """
+    blueprint, critic = trained_blueprint.load(path, game)
+    return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config)
 
 
 class SePoTBot(PolicyBot):

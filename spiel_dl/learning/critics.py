@@ -125,6 +125,25 @@ class ExactCritic(Critic):
         return values
 
 
+def mean_absolute_error(critic: Critic, exact: ExactCritic) -> float:
+    """How far a critic is from exact values, in units of the utility range.
+
+    The mean is over the histories in which a player acts, however unlikely, both players and all
+    transformations.
+
+    Args:
+      critic: of the same game, blueprint and transformations.
+      exact: what its values should be.
+    """
+    tree = exact.tree
+    histories = np.flatnonzero(tree.player >= 0)
+    errors = [
+        np.abs(critic.values(tree, histories, p) - exact.values(tree, histories, p)).mean()
+        for p in (0, 1)
+    ]
+    return float(np.mean(errors)) / tree.utility_range
+
+
 def transformed_strategies(
     tree: GameTree, player: int, strategy: np.ndarray, transformations: PolicyTransformations
 ) -> np.ndarray:

@@ -6,9 +6,10 @@ import pyspiel
 import torch
 
 from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.learning.history_tensors import check_tensors
 from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.state_environment import StateEnvironment
-from spiel_dl.learning.tree_environment import TreeEnvironment, check_tensors
+from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError

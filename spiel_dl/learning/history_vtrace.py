@@ -41,11 +41,11 @@ def transformation_ratios(
 
     Returns:
       Float [T, B, 2, K]: for the value of each player, under each transformation of its opponent.
-      Without meaning where nobody moves.
+      Without meaning where nobody moves; NaN where a transformation's weights make no policy.
     """
     column = action.unsqueeze(-1)
     acting = behaviour.gather(-1, column).squeeze(-1)
-    transformed = transformations.apply(policy, legal)
+    transformed = transformations.apply(policy, legal, check=False)
     index = column.expand(len(transformations), *column.shape)
     played = transformed.gather(-1, index).squeeze(-1).movedim(0, -1) / acting.unsqueeze(-1)
     # The identity stands first, so its ratio is that of the player's own policy.

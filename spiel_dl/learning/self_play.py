@@ -45,6 +45,9 @@ class Environment(Protocol):
     ) -> torch.Tensor:
         """What whoever moves knows (`player=None`): float32 [B, D]."""
 
+    def history_tensor(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """The whole history, hidden parts included: float32 [B, E]."""
+
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move (int64 [B]) in every game, and plays the chance events after it."""
 
@@ -62,6 +65,8 @@ class Trajectories(NamedTuple):
       valid: bool [T, B], whether the move is one of the game. A row's moves are its first ones.
       infoset: int64 [T, B], the row of the mover's infoset in the tables of a `TreeEnvironment`;
         without meaning in other environments.
+      history: float32 [T, B, E], the whole history before the move; E is 0 unless histories are
+        recorded.
     """
 
     observation: torch.Tensor
@@ -72,6 +77,7 @@ class Trajectories(NamedTuple):
     reward: torch.Tensor
     valid: torch.Tensor
     infoset: torch.Tensor
+    history: torch.Tensor
 
 
 class SelfPlay:
@@ -109,10 +115,18 @@ class SelfPlay:
             reward=observation.new_zeros(steps[:2]),
             valid=legal.new_zeros(steps[:2]),
             infoset=legal.new_zeros(steps[:2], dtype=torch.int64),
+            history=observation.new_zeros((*steps[:2], 0)),
         )
         self._waits = observation.new_zeros(steps)
         self._finished = torch.zeros_like(self._trajectories.valid)
         keep_freed_memory()
+
+    def record_histories(self) -> int:
+        """Makes the trajectories hold whole histories from now on; returns E, their length."""
+        history = self.environment.history_tensor()
+        room = history.new_zeros((self.num_steps, *history.shape))
+        self._trajectories = self._trajectories._replace(history=room)
+        return int(history.shape[1])
 
     @torch.no_grad()
     def play(self, policy: ActingPolicy) -> Trajectories:
@@ -137,6 +151,8 @@ class SelfPlay:
             record.behaviour[t] = probabilities
             if isinstance(environment, TreeEnvironment):
                 record.infoset[t] = environment.infoset
+            if record.history.shape[-1]:
+                environment.history_tensor(out=record.history[t])
             self._finished[t], record.reward[t] = environment.step(record.action[t])
         num_finished = self._finished.cumsum(dim=0)
         is_first_game = num_finished - self._finished.long() == 0

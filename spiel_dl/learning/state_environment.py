@@ -12,7 +12,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds
-from spiel_dl.learning.tree_environment import check_tensors
+from spiel_dl.learning import history_tensors
 
 _ZERO_SUM_TOLERANCE = 1e-9
 
@@ -47,7 +47,7 @@ class StateEnvironment:
         """
         if batch_size < 1:
             raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
-        check_tensors(game)
+        history_tensors.check_tensors(game)
         self.game = game
         self.generator = torch.Generator(device).manual_seed(seed)
         self._batch_size = batch_size
@@ -85,6 +85,19 @@ class StateEnvironment:
             if not state.is_terminal():
                 observer = state.current_player() if player is None else player
                 rows[row] = state.information_state_tensor(observer)
+        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
+
+    def history_tensor(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """The whole history, see `learning.history_tensors`: float32 [B, E]; zeros at an end.
+
+        Args:
+          out: where to write; None: a new tensor.
+        """
+        size = history_tensors.state_tensor_size(self.game)
+        rows = np.zeros((self._batch_size, size), np.float32)
+        for row, state in zip(rows, self._states, strict=True):
+            if not state.is_terminal():
+                history_tensors.write_state(state, row)
         return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:

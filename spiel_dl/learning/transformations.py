@@ -81,16 +81,19 @@ class PolicyTransformations:
         """T."""
         return len(self._weights)
 
-    def apply(self, policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    def apply(
+        self, policy: torch.Tensor, legal: torch.Tensor, *, check: bool = True
+    ) -> torch.Tensor:
         """All transformed policies: float [T, ..., A], on the policies' device and of their dtype.
 
         Args:
           policy: float [..., A], 0 for illegal actions, summing to 1; all 0 where nothing is legal.
           legal: bool [..., A].
+          check: whether to look at the weights on the host. If not, wrong ones become NaN.
 
         Raises:
-          ValueError: if a transformation returns another shape, or weights that are negative or not
-            finite.
+          ValueError: if a transformation returns another shape or, where that is checked, weights
+            that are negative or not finite.
         """
         rows = []
         for name, weights in zip(self.names, self._weights, strict=True):
@@ -103,13 +106,16 @@ class PolicyTransformations:
             rows.append(torch.where(legal, row, 0.0).to(policy.dtype))
         kept = torch.stack(rows)
         is_valid = (kept >= 0) & kept.isfinite()
-        if not is_valid.all():
+        if not check:
+            kept = torch.where(is_valid, kept, math.nan)
+        elif not is_valid.all():
             name = self.names[int((~is_valid.flatten(1).all(dim=1)).int().argmax())]
             raise ValueError(
                 f"transformation {name!r} returns weights that are negative or infinite"
             )
         total = kept.sum(dim=-1, keepdim=True)
-        transformed = torch.where(total > 0, kept / total.where(total > 0, 1.0), policy)
+        is_empty = total == 0
+        transformed = torch.where(is_empty, policy, kept / total.where(~is_empty, 1.0))
         transformed[0] = policy  # to the last digit
         return transformed
 
@@ -175,6 +181,23 @@ def pure_transformations(num_actions: int) -> PolicyTransformations:
     """
     constants = [_constant(action) for action in range(num_actions)]
     return PolicyTransformations([IDENTITY, *constants])
+
+
+TRANSFORMATION_SETS: dict[str, Callable[[pyspiel.Game], PolicyTransformations]] = {
+    "paper": lambda game: paper_transformations(action_values(game)),
+    "pure": lambda game: pure_transformations(game.num_distinct_actions()),
+}
+
+
+def transformations_by_name(name: str, game: pyspiel.Game) -> PolicyTransformations:
+    """The transformations for a game that a person means: one of `TRANSFORMATION_SETS`.
+
+    Raises:
+      ValueError: if there are none of this name.
+    """
+    if name not in TRANSFORMATION_SETS:
+        raise ValueError(f"transformations {name!r} must be one of {list(TRANSFORMATION_SETS)}")
+    return TRANSFORMATION_SETS[name](game)
 
 
 def _scaled(name: str, log_factor: torch.Tensor) -> Transformation:

@@ -6,11 +6,13 @@ the next history, and what a player knows is a look-up by infoset.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
-import pyspiel
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds
+from spiel_dl.learning import history_tensors
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER
 
@@ -96,6 +98,15 @@ class TreeEnvironment:
             raise ValueError(f"player={player}: only who moves is observed here; use None")
         return torch.index_select(self.infoset_tensors, 0, self.infoset, out=out)
 
+    def history_tensor(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """The whole history, see `learning.history_tensors`: float32 [B, E]; zeros at an end.
+
+        Args:
+          out: where to write; None: a new tensor.
+        """
+        rows, tensors = self._histories
+        return torch.index_select(tensors, 0, rows.index_select(0, self._history), out=out)
+
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move in every game, and plays the chance events after it.
 
@@ -108,6 +119,20 @@ class TreeEnvironment:
         is_over = self._is_over.index_select(0, self._history)
         finished = is_over & (before != self._history)
         return EpisodeEnds(finished, self._utility.index_select(0, self._history) * finished)
+
+    @functools.cached_property
+    def _histories(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Each history's row, int64 [H], in a table of histories, float32 [N, E].
+
+        Made when they are first asked for: most learners need none. The last row is that of
+        histories in which no player acts.
+        """
+        acting = np.flatnonzero(self.tree.player >= 0)
+        rows = np.full(self.tree.num_histories, len(acting))
+        rows[acting] = np.arange(len(acting))
+        tensors = history_tensors.of_tree(self.tree, acting)
+        tensors = torch.cat([tensors, torch.zeros_like(tensors[:1])])
+        return torch.from_numpy(rows).to(self._row.device), tensors.to(self._row.device)
 
     def _arrive(self, history: torch.Tensor) -> None:
         self._history = history
@@ -126,15 +151,6 @@ class TreeEnvironment:
             child = children.index_select(0, row).gather(1, outcome)[:, 0]
             history = torch.where(row > 0, child, history)
         return history
-
-
-def check_tensors(game: pyspiel.Game) -> None:
-    """Raises a ValueError if a game has no information state tensors."""
-    if not game.get_type().provides_information_state_tensor:
-        raise ValueError(
-            f"{game} has no information state tensors, which networks need; implement "
-            "information_state_tensor in the game"
-        )
 
 
 def _infoset_rows(tree: GameTree) -> np.ndarray:
@@ -164,7 +180,7 @@ def _player_tensors(tree: GameTree, player: int) -> np.ndarray:
     if hasattr(tree.game, "rules"):
         states = tree.states_of(histories)
         return tree.game.rules.information_state_tensor(states, player).numpy()
-    check_tensors(tree.game)
+    history_tensors.check_tensors(tree.game)
     rows = [tree.state(int(h)).information_state_tensor(player) for h in histories]
     return np.array(rows, np.float32).reshape(len(rows), -1)
 

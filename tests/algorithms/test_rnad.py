@@ -126,7 +126,7 @@ def test_with_fixed_regularisation_it_reaches_the_fixed_point(
     expected = RegularisedGame(solver.game, start, FIXED_REGULARISATION.eta).policy
     # Ever smaller steps, as noise would keep the policy away from the point.
     for rate in (1e-3, 3e-4, 1e-4):
-        solver._optimizer.param_groups[0]["lr"] = rate
+        solver._descent.optimizer.param_groups[0]["lr"] = rate
         for _ in range(num_steps):
             solver.step()
     found = solver.policy()
@@ -314,9 +314,10 @@ def test_wrong_games_and_networks_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_killed_and_resumed_it_ends_with_the_same_parameters(tmp_path: Path) -> None:
-    """`SIGKILL` at arbitrary moments, in run/train_rnad.py."""
-    script = Path(__file__).parents[2] / "run" / "train_rnad.py"
+@pytest.mark.parametrize("name", ["train_rnad.py", "train_sepot.py"])
+def test_killed_and_resumed_it_ends_with_the_same_parameters(name: str, tmp_path: Path) -> None:
+    """`SIGKILL` at arbitrary moments, in run/train_rnad.py and run/train_sepot.py."""
+    script = Path(__file__).parents[2] / "run" / name
     command = [sys.executable, str(script), "--game=kuhn_poker", "--num_steps=3000"]
     command += ["--steps_per_evaluation=100", "--hidden_size=32", "--batch_size=32", "--resume"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -341,9 +342,9 @@ def test_killed_and_resumed_it_ends_with_the_same_parameters(tmp_path: Path) -> 
         seconds, kills = seconds * 1.3 + 0.37, kills + 1
     assert kills
     whole, killed = (
-        tensor_files.load(tmp_path / name / "checkpoint.safetensors")
-        for name in ("whole", "killed")
+        tensor_files.load(tmp_path / directory / "checkpoint.safetensors")
+        for directory in ("whole", "killed")
     )
     assert whole[1] == killed[1]
     assert whole[0].keys() == killed[0].keys()
-    assert all(np.array_equal(array, killed[0][name]) for name, array in whole[0].items())
+    assert all(np.array_equal(array, killed[0][key]) for key, array in whole[0].items())

@@ -108,6 +108,18 @@ def test_batches_of_any_shape_are_transformed_row_by_row():
     assert (found[0] == policy).all()
 
 
+def test_unchecked_weights_that_are_wrong_become_nan():
+    """A policy that is NaN does not pass for one, either."""
+    wrong = Transformation("negative", lambda policy, legal: policy - 0.3)
+    transformations = PolicyTransformations([IDENTITY, wrong])
+    legal = torch.ones(4, dtype=torch.bool)
+    found = transformations.apply(torch.tensor([0.1, 0.2, 0.3, 0.4]), legal, check=False)
+    assert found.isnan().any(dim=1).tolist() == [False, True]
+    nothing = paper_transformations(FOUR).apply(torch.full((4,), math.nan), legal, check=False)
+    is_nan = nothing.isnan().any(dim=1)
+    assert is_nan.tolist() == [number != 1 for number in range(22)]  # 1 is uniform
+
+
 def test_exponentials_do_not_overflow():
     """In float32, e^89 is infinite; here I goes to 200."""
     values = torch.arange(1.0, 201.0)

@@ -1,0 +1,125 @@
+"""Trains what SePoT searches with: a policy network by R-NaD and, from the same games, a critic.
+
+The critic says what histories are worth if the opponent follows each of some transformations of the
+policy. With --frozen_blueprint, it is trained alone, for a policy that is there already.
+
+Example:
+  python run/train_sepot.py --preset=goofspiel_5_descending --run_dir=runs/sepot/goofspiel_5
+  python run/train_sepot.py --preset=leduc --transformations=pure
+  python run/train_sepot.py --frozen_blueprint=runs/rnad/leduc/checkpoint.safetensors
+"""
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+
+import learner_flags
+import torch
+from absl import app, flags
+
+from spiel_dl.algorithms import learner_run, rnad, trained_blueprint
+from spiel_dl.algorithms.critic_learner import CriticLearner, CriticLearnerConfig
+from spiel_dl.algorithms.learner import Learner
+from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import TRANSFORMATION_SETS, transformations_by_name
+from spiel_dl.tree.from_openspiel import load_turn_based
+
+_DEFAULT = CriticLearnerConfig()
+_FROZEN = flags.DEFINE_string(
+    "frozen_blueprint", None, "Checkpoint of a policy to train a critic for; it names the game."
+)
+_TRANSFORMATIONS = flags.DEFINE_enum(
+    "transformations", "paper", list(TRANSFORMATION_SETS),
+    "The paper's 22, or the pure actions, which it uses in Leduc.",
+)  # fmt: skip
+_HIDDEN = flags.DEFINE_multi_integer(
+    "critic_hidden_size", list(_DEFAULT.hidden_sizes), "Units of a hidden layer of the critic."
+)
+_RATE = flags.DEFINE_float("critic_learning_rate", _DEFAULT.learning_rate, "Adam's.")
+_AVERAGING = flags.DEFINE_float(
+    "critic_target_averaging", _DEFAULT.target_averaging, "How far its target network moves."
+)
+_C_BAR = flags.DEFINE_float("critic_c_bar", _DEFAULT.c_bar, "v-trace's bound behind a move.")
+_RHO_BAR = flags.DEFINE_float("critic_rho_bar", _DEFAULT.rho_bar, "v-trace's bound at a move.")
+_EXPLORATION = flags.DEFINE_float(
+    "exploration", _DEFAULT.exploration, "Share of random decisions with a frozen blueprint."
+)
+flags.mark_flags_as_mutual_exclusive(["game", "preset", "frozen_blueprint"], required=True)
+
+
+def critic_config() -> CriticConfig:
+    """How the critic is to learn."""
+    return CriticConfig(
+        hidden_sizes=tuple(_HIDDEN.value),
+        learning_rate=_RATE.value,
+        target_averaging=_AVERAGING.value,
+        c_bar=_C_BAR.value,
+        rho_bar=_RHO_BAR.value,
+        seed=learner_flags.SEED.value,
+    )
+
+
+def make_learner() -> Learner:
+    """The learner that is asked for."""
+    device, critic = learner_flags.DEVICE.value, critic_config()
+    if not _FROZEN.value:
+        game = load_turn_based(learner_flags.game_string())
+        transformations = transformations_by_name(_TRANSFORMATIONS.value, game)
+        config = learner_flags.rnad_config()
+        return rnad.RNaDSolver(game, config, device, transformations=transformations, critic=critic)
+    blueprint = trained_blueprint.load_blueprint(_FROZEN.value, device=device)
+    transformations = transformations_by_name(_TRANSFORMATIONS.value, blueprint.game)
+    alone = CriticLearnerConfig(
+        **dataclasses.asdict(critic),
+        batch_size=learner_flags.BATCH.value,
+        exploration=_EXPLORATION.value,
+    )
+    return CriticLearner(blueprint.game, blueprint, transformations, alone, device)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Trains, and says how well and where the results are."""
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
+    torch.set_num_threads(learner_flags.THREADS.value)
+    try:
+        learner = make_learner()
+        fine_tuning = learner_flags.fine_tuning()
+        directory = RunDirectory(
+            learner_flags.run_path("sepot", str(learner.game)),
+            {
+                "game": str(learner.game),
+                "algorithm": learner.name,
+                "learner": learner.config.to_json(),
+                "critic": critic_config().to_json(),
+                "transformations": _TRANSFORMATIONS.value,
+                "frozen_blueprint": _FROZEN.value,
+                "steps_per_evaluation": learner_flags.EVALUATION.value,
+                "fine_tuning": dataclasses.asdict(fine_tuning) if fine_tuning else None,
+                "device": learner_flags.DEVICE.value,
+                "num_threads": learner_flags.THREADS.value,
+            },
+            resume=learner_flags.RESUME.value,
+        )
+        last = learner_run.run_learner(
+            learner,
+            directory,
+            learner_flags.STEPS.value,
+            steps_per_evaluation=learner_flags.EVALUATION.value,
+            fine_tuning=fine_tuning,
+        )
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    print(f"game                        {learner.game}")
+    print(f"learner steps               {last['step']:,}")
+    print(f"seconds of learning         {last['seconds']:.1f}")
+    print(f"critic's squared error      {last['critic_loss']:.4f}")
+    if "nash_conv" in last:
+        print(f"NashConv of the blueprint   {last['nash_conv']:.4f}")
+        print(f"critic's mean error         {last['critic_error']:.4f} of the utility range")
+    print(f"checkpoint                  {directory.checkpoint_path}")
+
+
+if __name__ == "__main__":
+    app.run(main)

@@ -1,0 +1,131 @@
+"""Critics that are networks of histories; `learning.critic_training` trains them.
+
+Kubíček et al. (2023), section 4.1: a network takes a history and says, for both players, what each
+is worth if its opponent follows each of the transformations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.learning import history_tensors
+from spiel_dl.learning.critics import Critic
+from spiel_dl.learning.perceptron import Perceptron
+from spiel_dl.tree.game_tree import GameTree
+
+# Histories whose tensors are made at a time: enough for full speed, and few to hold in memory.
+_BATCH = 8192
+
+
+@dataclasses.dataclass(frozen=True)
+class CriticNetwork(Perceptron):
+    """A perceptron whose last layer says both players' values for all transformations.
+
+    Attributes:
+      num_inputs: E, the length of a history's tensor.
+      num_transformations: K.
+      hidden_sizes: units of each hidden layer.
+    """
+
+    num_inputs: int
+    num_transformations: int
+    hidden_sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if min(self.sizes) < 1:
+            raise ValueError(
+                f"a critic of {self.num_inputs} inputs, hidden_sizes={self.hidden_sizes} and "
+                f"{self.num_transformations} transformations has an empty layer; all must be "
+                "positive"
+            )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of inputs, of each hidden layer's units, and of outputs."""
+        return (self.num_inputs, *self.hidden_sizes, 2 * self.num_transformations)
+
+    def values(self, parameters: torch.Tensor, history: torch.Tensor) -> torch.Tensor:
+        """Both players' values: float32 [..., 2, K].
+
+        Args:
+          parameters: float32 [P].
+          history: float32 [..., E].
+        """
+        outputs = self.outputs(parameters, history.reshape(-1, self.num_inputs))
+        return outputs.view(*history.shape[:-1], 2, self.num_transformations)
+
+
+class NetworkCritic(Critic):
+    """Values the histories in which a player acts, of any tree of its game, by a network.
+
+    Attributes:
+      game: the turn-based game.
+      network: the network.
+      parameters: float32 [P], its parameters.
+      names: of the transformations, the identity first.
+    """
+
+    def __init__(
+        self,
+        game: pyspiel.Game,
+        network: CriticNetwork,
+        parameters: torch.Tensor,
+        names: tuple[str, ...],
+    ):
+        """Wraps a network.
+
+        Args:
+          game: the turn-based game.
+          network: for this game's histories.
+          parameters: float32 [P], not copied.
+          names: of the transformations, K of them.
+
+        Raises:
+          ValueError: if the parameters or the names are not those of the network.
+        """
+        if len(parameters) != network.num_parameters or len(names) != network.num_transformations:
+            raise ValueError(
+                f"{len(parameters)} parameters and the transformations {names} are not those of "
+                f"{network}; give {network.num_parameters} parameters and "
+                f"{network.num_transformations} names"
+            )
+        self.game = game
+        self.network = network
+        self.parameters = parameters
+        self.names = names
+
+    @torch.inference_mode()
+    def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """See `Critic`; float32, of any tree of the critic's game.
+
+        Raises:
+          ValueError: if the tree is of another game, or if no player acts in one of the histories.
+        """
+        self._check(tree, histories)
+        found = np.empty((len(histories), self.network.num_transformations), np.float32)
+        for start in range(0, len(histories), _BATCH):
+            batch = history_tensors.of_tree(tree, histories[start : start + _BATCH])
+            values = self.network.values(self.parameters, batch.to(self.parameters.device))
+            found[start : start + _BATCH] = values[:, player].cpu().numpy()
+        return found
+
+    def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """Not known: raises ValueError."""
+        raise ValueError(
+            "a network critic values the blueprint against transformations, not pairs of these; "
+            "search with two_sided=False, or use an ExactCritic"
+        )
+
+    def _check(self, tree: GameTree, histories: np.ndarray) -> None:
+        if str(tree.game) != str(self.game):
+            raise ValueError(f"the critic is one of {self.game}, not of {tree.game}")
+        idle = np.asarray(histories)[tree.player[histories] < 0]
+        if len(idle):
+            raise ValueError(
+                f"no player acts in history {idle[0]} of {tree.game}; a network critic values "
+                "histories in which one does"
+            )

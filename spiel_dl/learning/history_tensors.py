@@ -1,0 +1,78 @@
+"""What critics see: tensors of whole histories.
+
+In games with `Rules`, what everybody sees and what each player alone sees. In others, the
+information state tensors of both players. Where such a game was converted from one with
+simultaneous moves, neither of these tells what player 0 has chosen before player 1 does, so the
+choice is appended, one-hot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.tree.game_tree import GameTree
+
+_CONVERTED = "turn_based_simultaneous_game"
+
+
+def of_tree(tree: GameTree, histories: np.ndarray) -> torch.Tensor:
+    """Tensors of histories (int [N]) in which a player acts: float32 [N, E], on the CPU.
+
+    Raises:
+      ValueError: if the game has no information state tensors.
+    """
+    if hasattr(tree.game, "rules"):
+        rules: Any = tree.game.rules
+        tensor: torch.Tensor = rules.history_tensor(tree.states_of(histories))
+        return tensor
+    check_tensors(tree.game)
+    rows = np.zeros((len(histories), state_tensor_size(tree.game)), np.float32)
+    for row, history in zip(rows, np.asarray(histories).tolist(), strict=True):
+        write_state(tree.state(history), row)
+    return torch.from_numpy(rows)
+
+
+def state_tensor_size(game: pyspiel.Game) -> int:
+    """E, the length of a history's tensor in a turn-based game."""
+    if hasattr(game, "rules"):
+        rules: Any = game.rules
+        return int(rules.public_size(True) + 2 * rules.private_size(True))
+    size = 2 * game.information_state_tensor_size()
+    return size + game.num_distinct_actions() if _is_converted(game) else size
+
+
+def write_state(state: Any, row: np.ndarray) -> None:
+    """Writes the history of a state in which a player acts.
+
+    Args:
+      state: a state of a turn-based game.
+      row: float32 [E], zeros.
+    """
+    game = state.get_game()
+    if hasattr(game, "rules"):
+        row[:] = game.rules.history_tensor(state.batch)[0].numpy()
+        return
+    size = game.information_state_tensor_size()
+    for player in (0, 1):
+        row[player * size : (player + 1) * size] = state.information_state_tensor(player)
+    if _is_converted(game) and state.current_player() == 1:
+        last = state.full_history()[-1]
+        if last.player == 0:
+            row[2 * size + last.action] = 1.0
+
+
+def check_tensors(game: pyspiel.Game) -> None:
+    """Raises a ValueError if a game has no information state tensors."""
+    if not game.get_type().provides_information_state_tensor:
+        raise ValueError(
+            f"{game} has no information state tensors, which networks need; implement "
+            "information_state_tensor in the game"
+        )
+
+
+def _is_converted(game: pyspiel.Game) -> bool:
+    return bool(game.get_type().short_name == _CONVERTED)

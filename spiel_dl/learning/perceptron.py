@@ -1,0 +1,75 @@
+"""Multilayer perceptrons whose parameters are one flat vector.
+
+An optimizer, an average, a copy or a checkpoint then takes one operation, and several networks of
+one architecture are the rows of a matrix, evaluated together.
+"""
+
+from __future__ import annotations
+
+import abc
+import itertools
+import math
+
+import torch
+
+# Untrained policies are then nearly uniform, untrained values small.
+_OUTPUT_SCALE = 0.1
+
+
+class Perceptron(abc.ABC):
+    """A multilayer perceptron with ReLU between its layers; it holds no parameters."""
+
+    @property
+    @abc.abstractmethod
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of inputs, of each hidden layer's units, and of outputs."""
+
+    @property
+    def num_parameters(self) -> int:
+        """P, the length of the vector of parameters."""
+        return sum(self._lengths())
+
+    def initial_parameters(self, seed: int) -> torch.Tensor:
+        """Parameters to start from: float32 [P], the same for every device.
+
+        Weights are He-uniform, those of the last layer a tenth of it; biases are 0.
+        """
+        generator = torch.Generator().manual_seed(seed)
+        pieces = []
+        for inputs, outputs in itertools.pairwise(self.sizes):
+            bound = math.sqrt(6.0 / inputs)
+            weights = torch.empty(inputs * outputs).uniform_(-bound, bound, generator=generator)
+            pieces += [weights, torch.zeros(outputs)]
+        pieces[-2] *= _OUTPUT_SCALE
+        return torch.cat(pieces)
+
+    def outputs(self, parameters: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
+        """What the last layer says.
+
+        Args:
+          parameters: float32 [P], or [K, P] of K networks.
+          inputs: float32 [N, inputs].
+
+        Returns:
+          Float32 [N, outputs], or [K, N, outputs].
+        """
+        pieces = parameters.split(self._lengths(), dim=-1)
+        sizes = self.sizes
+        units = inputs
+        if parameters.dim() == 2:
+            units = inputs.expand(len(parameters), -1, -1)
+        for layer, (weight, bias) in enumerate(zip(pieces[::2], pieces[1::2], strict=True)):
+            if layer:
+                units = units.relu()
+            shape = (sizes[layer], sizes[layer + 1])
+            if parameters.dim() == 2:
+                matrices = weight.view(-1, *shape)
+                units = torch.baddbmm(bias.unsqueeze(1), units, matrices)
+            else:
+                units = torch.addmm(bias, units, weight.view(shape))
+        return units
+
+    def _lengths(self) -> list[int]:
+        """The lengths of the weights and biases of all layers, in turn."""
+        pairs = itertools.pairwise(self.sizes)
+        return [length for inputs, outputs in pairs for length in (inputs * outputs, outputs)]

@@ -1,0 +1,107 @@
+"""What critics see: whole histories, the same in every environment."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.learning import history_tensors
+from spiel_dl.learning.self_play import SelfPlay
+from spiel_dl.learning.state_environment import StateEnvironment
+from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.tree import GameTree
+from tests.tiny_games import HiddenMoves
+
+CONVERTED = "goofspiel(num_cards=3,imp_info=True,points_order=random)"
+GAMES = ["kuhn_poker", "python_goofspiel_ii(num_cards=3,points_order=random)", CONVERTED]
+KINDS = [(g, k) for g in GAMES for k in ("tree", "states", "rules") if k != "rules" or "_ii" in g]
+
+
+def uniform(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    del observation
+    return legal / legal.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+@pytest.mark.parametrize("game", [*GAMES, "leduc_poker", "python_leduc"])
+def test_they_tell_histories_apart_that_some_player_tells_apart(game: str) -> None:
+    """In converted games that takes what player 0 has chosen and player 1 cannot see."""
+    tree = GameTree.from_game(game)
+    acting = np.flatnonzero(tree.player >= 0)
+    rows = history_tensors.of_tree(tree, acting).numpy()
+    pairs = tree.infoset_key[:, acting].T
+    assert len(np.unique(rows, axis=0)) == len(np.unique(pairs, axis=0))
+    if game == CONVERTED:
+        size = tree.game.information_state_tensor_size()
+        assert len(np.unique(rows[:, : 2 * size], axis=0)) < len(np.unique(pairs, axis=0))
+
+
+def test_by_hand() -> None:
+    """Player 0 holds card 0, player 1 card 2; player 0 has passed."""
+    game = pyspiel.load_game("kuhn_poker")
+    tree = GameTree.from_game(game)
+    state = game.new_initial_state()
+    for action in (0, 2, 0):
+        state.apply_action(action)
+    history = next(
+        h for h in np.flatnonzero(tree.player >= 0) if tree.state(int(h)).history() == [0, 2, 0]
+    )
+    expected = state.information_state_tensor(0) + state.information_state_tensor(1)
+    assert history_tensors.of_tree(tree, np.array([history]))[0].tolist() == expected
+
+
+@pytest.mark.parametrize(("game", "kind"), KINDS)
+def test_self_play_records_the_history_before_every_move(game: str, kind: str) -> None:
+    tree = GameTree.from_game(game)
+    if kind == "tree":
+        self_play = SelfPlay(TreeEnvironment(tree, 50), 6)
+    elif kind == "states":
+        self_play = SelfPlay(StateEnvironment(tree.game, 50), 6)
+    else:
+        self_play = SelfPlay(BatchedEnvironment(tree.game.rules, 50), 6)
+    assert self_play.play(uniform).history.shape == (6, 50, 0)
+    size = self_play.record_histories()
+    played = self_play.play(uniform)
+    assert played.history.shape == (6, 50, size)
+    acting = np.flatnonzero(tree.player >= 0)
+    history_of = {}
+    for history, row in zip(acting, history_tensors.of_tree(tree, acting).numpy(), strict=True):
+        history_of.setdefault(row.tobytes(), []).append(int(history))
+    for column in range(50):
+        before: list[int] = []
+        for t in range(int(played.valid[:, column].sum())):
+            found = history_of[played.history[t, column].numpy().tobytes()]
+            state = tree.state(found[0])
+            mover = int(played.player[t, column])
+            assert state.current_player() == mover
+            assert state.information_state_tensor(mover) == played.observation[t, column].tolist()
+            if before:
+                moves = [ancestor_move(tree, history, before) for history in found]
+                assert int(played.action[t - 1, column]) in moves
+            before = found
+
+
+def ancestor_move(tree: GameTree, history: int, earlier: list[int]) -> int | None:
+    """The action after one of some earlier histories on the way to a history."""
+    while history > 0:
+        if int(tree.parent[history]) in earlier:
+            return int(tree.action[history])
+        history = int(tree.parent[history])
+    return None
+
+
+def test_recording_changes_nothing_else() -> None:
+    first, second = (
+        SelfPlay(TreeEnvironment(GameTree.from_game("kuhn_poker"), 40), 3) for _ in "ab"
+    )
+    second.record_histories()
+    for mine, theirs in zip(first.play(uniform)[:-1], second.play(uniform)[:-1], strict=True):
+        assert torch.equal(mine, theirs)
+
+
+def test_games_without_tensors_are_refused() -> None:
+    tree = GameTree.from_game(HiddenMoves())
+    with pytest.raises(ValueError, match="no information state tensors"):
+        history_tensors.of_tree(tree, np.flatnonzero(tree.player >= 0))
