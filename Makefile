@@ -1,4 +1,4 @@
-# make demo | test | lint | bench: each sets up its own virtual environment first.
+# make demo | test | lint | bench | docs: each sets up its own virtual environment first.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ DEMO_ROUNDS ?= 6
 DEMO_GAME := python_goofspiel_ii(num_cards=4,points_order=descending)
 PYTEST_FLAGS ?= -m "not slow"
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs clean
 
 $(VENV)/installed: setup.py constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +17,10 @@ $(VENV)/installed: setup.py constraints.txt
 # The benchmark's peers are large, so they come on demand.
 $(VENV)/installed-benchmark: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[benchmark]"
+	touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	touch $@
 
 demo: $(VENV)/installed
@@ -49,8 +53,13 @@ bench: $(VENV)/installed-benchmark
 	$(BIN)/python benchmarks/solvers.py --output=results/benchmarks
 	$(BIN)/python benchmarks/dl_cfr.py --output=results/benchmarks
 	$(BIN)/python benchmarks/distributed.py --output=results/benchmarks
+	$(BIN)/python benchmarks/sepot.py --output=results/benchmarks
 	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
 	$(BIN)/python benchmarks/games.py --output=results/benchmarks
+
+# The variable: a theme's message about the future of MkDocs is none about these pages.
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf build runs

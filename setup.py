@@ -24,9 +24,10 @@ setuptools.setup(
         *setuptools.find_packages(include=["spiel_dl", "spiel_dl.*"]),
         "spiel_dl.games",
     ],
-    package_data={"spiel_dl": ["py.typed"]},
+    package_data={"spiel_dl": ["py.typed", "io/templates/*"]},
     install_requires=[
         "absl-py>=2.1",
+        "jinja2>=3.1",
         "matplotlib>=3.8",
         "numba>=0.60",
         "numpy>=1.26",
@@ -49,6 +50,7 @@ setuptools.setup(
             "ray>=2.9",
             "ruff",
         ],
+        "docs": ["latex2mathml>=3.77", "mkdocs-material>=9.6", "mkdocstrings[python]>=0.29"],
         "ray": ["ray>=2.9"],
     },
 )

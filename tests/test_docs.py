@@ -1,0 +1,207 @@
+"""Documentation: every block of Python runs, commands have valid flags, names and links exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pydoc
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from absl import app, flags
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOK = ROOT / "docs" / "notebooks" / "from_game_to_search.ipynb"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Names in backticks, as pages and docstrings shorten them: without the package's own name.
+ROOMS = "algorithms|games|io|learning|solvers|tree|value_functions|distributed|experiments"
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def load_hook(name: str) -> types.ModuleType:
+    path = ROOT / "docs" / "hooks" / f"{name}.py"
+    specification = importlib.util.spec_from_file_location(f"docs_{name}", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def run_blocks(name: str, sources: list[str]) -> types.ModuleType:
+    """Runs blocks one after the other in a module of their own, which can be imported meanwhile."""
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    try:
+        for number, source in enumerate(sources):
+            exec(compile(source, f"{name}, block {number + 1}", "exec"), module.__dict__)
+    finally:
+        del sys.modules[name]
+    return module
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=name_of)
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    run_blocks(f"docs_page_{page.stem}", blocks(page, "python"))
+
+
+def test_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert code
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+    run_blocks("docs_notebook", ["".join(cell["source"]) for cell in code])
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The commands of a page's bash blocks, as words, with its own variables replaced."""
+    for block in blocks(page, "bash"):
+        variables: dict[str, str] = {}
+        for line in block.replace("\\\n", " ").splitlines():
+            for name, value in variables.items():
+                line = line.replace(f"${name}", value)
+            words = shlex.split(line, comments=True)
+            assignment = re.fullmatch(r"(\w+)=(.*)", words[0]) if len(words) == 1 else None
+            if assignment:
+                variables[assignment[1]] = assignment[2]
+            elif words:
+                yield words
+
+
+SCRIPTS = sorted({tuple(words) for page in PAGES for words in commands(page)})
+
+
+@pytest.mark.parametrize("words", SCRIPTS, ids=" ".join)
+def test_commands_are_valid(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch):
+    if words[0] == "make":
+        targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        assert set(words[1:]) <= set(targets)
+    elif words[0] == "python":
+        parse_flags(words[1:], monkeypatch)
+    else:
+        assert words[0] in ("pip", "ray", "tensorboard"), f"nothing checks the command {words}"
+
+
+def parse_flags(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loads a script as if it were started, but only parses its flags."""
+    script = ROOT / arguments[0]
+    parsed = []
+    monkeypatch.setattr(app, "run", lambda *_, **__: parsed.append(flags.FLAGS(list(arguments))))
+    monkeypatch.setattr(sys, "path", [str(script.parent), *sys.path])
+    before = set(flags.FLAGS)
+    modules = set(sys.modules)
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+        assert parsed == [[arguments[0]]], "words that are no flags"
+    finally:
+        for name in set(flags.FLAGS) - before:
+            delattr(flags.FLAGS, name)
+        for name in set(sys.modules) - modules:
+            # Modules beside a script define flags when they are loaded.
+            file = getattr(sys.modules[name], "__file__", None)
+            if file and Path(file).parent == script.parent:
+                del sys.modules[name]
+        flags.FLAGS.unparse_flags()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path):
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        made_by_the_build = "pictures/" in target or "from_game_to_search.md" in target
+        if not target.startswith(("http", "#")) and not made_by_the_build:
+            assert (page.parent / target.split("#")[0]).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_names_exist(page: Path):
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(rf"`(?:spiel_dl\.)?((?:{ROOMS})\.[\w.]+)`", text):
+        assert pydoc.locate(f"spiel_dl.{name}") is not None, name
+    for path in re.findall(r"`((?:run|tests|benchmarks|games|spiel_dl|docs)/[\w/.]*)`", text):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_comments_are_replaced(page: Path):
+    text = page.read_text(encoding="utf-8")
+    if page.parent.name == "api":
+        assert "<!-- api of" in text
+    expanded = load_hook("pages").expand(text, depth=1)
+    assert "<!-- table" not in expanded
+    assert "<!-- api" not in expanded
+
+
+def test_tables_come_with_commands():
+    pages = load_hook("pages")
+    report = next(r for r in pages.reports() if r.name == "solvers.md")
+    text = pages.expand(f"<!-- table 1 of {report} -->", depth=1)
+    assert "| leduc_poker |" in text
+    assert "`python benchmarks/solvers.py" in text
+    assert "(../results/benchmarks/solvers.md)" in text
+    with pytest.raises(ValueError, match="no table 99"):
+        pages.table_of(report, 99)
+
+
+def test_every_report_is_listed_with_its_command():
+    pages = load_hook("pages")
+    listed = pages.list_of_reports()
+    for report in pages.reports():
+        assert f"({report})" in listed
+        assert "`python " in pages.command_of(report)
+
+
+def test_api_pages_cover_all_modules():
+    text = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.md"))
+    pages = load_hook("pages")
+    covered = {m for p in re.findall(r"<!-- api of (\S+) -->", text) for m in pages.modules_of(p)}
+    package = [*(ROOT / "spiel_dl").rglob("*.py"), *(ROOT / "games").glob("*.py")]
+    modules = {
+        ".".join(("spiel_dl", *path.relative_to(ROOT).with_suffix("").parts)).replace(
+            "spiel_dl.spiel_dl", "spiel_dl"
+        )
+        for path in package
+        if path.stem != "__init__"
+    }
+    assert covered == modules
+
+
+def test_pictures_show_the_game_and_are_the_same_every_time():
+    pictures = load_hook("pictures")
+    tree, ranges = pictures.public_tree(), pictures.ranges()
+    assert tree == pictures.public_tree()
+    # The root, after one and two deals, after Pass, Bet, and Pass Bet.
+    assert len(set(re.findall(r'id="public-state-(\d+)"', tree))) == 6
+    # Player 1 has seen nothing of player 0's card, so it comes with all its infosets.
+    assert ranges.count("1.00") >= 6
+
+
+@pytest.mark.slow
+def test_site_builds_without_warnings(tmp_path: Path):
+    pytest.importorskip("mkdocs")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    assert "<math" in (tmp_path / "concepts" / "index.html").read_text(encoding="utf-8")
