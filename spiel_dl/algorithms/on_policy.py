@@ -34,6 +34,8 @@ from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import validation_errors
 
 RANDOM, ON_POLICY = "random_", "on_policy_"
+# Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
+_MASS_SHARE = 0.9
 _TRAININGS = ("first", "between", "last", "polish")
 
 
@@ -61,14 +63,18 @@ class OnPolicyConfig:
     )
     between: TrainingConfig = dataclasses.field(
         default_factory=lambda: TrainingConfig(
-            num_epochs=2, learning_rate=1e-3, final_learning_rate=3e-4
+            num_epochs=2, learning_rate=1e-3, final_learning_rate=3e-4, mass_share=_MASS_SHARE
         )
     )
     last: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=20, learning_rate=1e-3)
+        default_factory=lambda: TrainingConfig(
+            num_epochs=20, learning_rate=1e-3, mass_share=_MASS_SHARE
+        )
     )
     polish: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=3, learning_rate=2e-4)
+        default_factory=lambda: TrainingConfig(
+            num_epochs=3, learning_rate=5e-4, mass_share=_MASS_SHARE
+        )
     )
 
     def __post_init__(self) -> None:

@@ -46,6 +46,8 @@ class TrainingConfig:
       final_learning_rate: of the last step; it falls exponentially in between.
       loss: "huber" (quadratic up to an error of 1 utility unit, linear beyond), "l1" or "l2", the
         mean over all possible positions of a batch.
+      mass_share: share of the loss in which an error counts by the opponent's mass, as it does in
+        unnormalised values and so in DL-CFR; in the rest, all errors count alike.
       validation_share: share of the trunk strategies that is set apart.
       max_strategies: train on the first so many of the strategies that are not set apart; None
         means all. What is set apart stays the same.
@@ -62,6 +64,7 @@ class TrainingConfig:
     learning_rate: float = 2e-3
     final_learning_rate: float = 1e-5
     loss: str = "huber"
+    mass_share: float = 0.0
     validation_share: float = 0.1
     max_strategies: int | None = None
     left_out_states: tuple[int, ...] = ()
@@ -84,6 +87,8 @@ class TrainingConfig:
                 f"learning_rate={self.learning_rate} must be finite and at least "
                 f"final_learning_rate={self.final_learning_rate}, which must be positive"
             )
+        if not 0 <= self.mass_share <= 1:
+            raise ValueError(f"mass_share={self.mass_share} must be between 0 and 1")
         if not 0 < self.validation_share < 1:
             raise ValueError(f"validation_share={self.validation_share} must be between 0 and 1")
 
@@ -240,7 +245,11 @@ class _Run:
             group["lr"] = rate
         inputs, targets, is_possible = self._samples.batch(samples)
         outputs = self._network.module(inputs)
-        loss = _loss(config.loss, outputs[is_possible], targets[is_possible])
+        losses = _losses(config.loss, outputs[is_possible], targets[is_possible])
+        if config.mass_share:
+            masses = self._samples.opponent_masses(samples)[is_possible]
+            losses = losses * _weights(masses, config.mass_share)
+        loss = losses.mean()
         value = loss.item()
         self._check_finite("loss", value)
         self._optimizer.zero_grad()
@@ -339,12 +348,20 @@ def _choose_samples(
     return samples.numbers(training, seen), groups
 
 
-def _loss(name: str, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+def _losses(name: str, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Each output's loss."""
     if name == "huber":
-        return torch.nn.functional.huber_loss(outputs, targets)
+        return torch.nn.functional.huber_loss(outputs, targets, reduction="none")
     if name == "l1":
-        return torch.nn.functional.l1_loss(outputs, targets)
-    return torch.nn.functional.mse_loss(outputs, targets)
+        return torch.nn.functional.l1_loss(outputs, targets, reduction="none")
+    return torch.nn.functional.mse_loss(outputs, targets, reduction="none")
+
+
+def _weights(masses: torch.Tensor, share: float) -> torch.Tensor:
+    """Weights of mean 1, a share of them proportional to masses."""
+    # Rounding may leave a mass of zeros below 0, and a batch may hold zeros only.
+    masses = masses.clamp(min=0.0)
+    return (1 - share) + share * masses / masses.mean().clamp(min=1e-12)
 
 
 def _checksum(dataset: Dataset) -> int:

@@ -389,3 +389,24 @@ def test_files_are_loaded_by_their_kind(kuhn, tmp_path):
     train(new_network(kuhn), kuhn, tmp_path / "run", SHORT)
     with pytest.raises(ValueError, match="holds a None, not one of positional_network, particle"):
         load_network(tmp_path / "run" / "checkpoint.safetensors")
+
+
+def test_a_share_of_the_loss_counts_by_mass(kuhn, tmp_path):
+    """By hand: of masses 0, 1 and 3 with mean 4/3; and one step of it is an unnormalised loss's."""
+    masses = torch.tensor([0.0, 1.0, 3.0])
+    np.testing.assert_allclose(training._weights(masses, 0.5), [0.5, 0.875, 1.625])
+    assert training._weights(torch.zeros(2), 1.0).tolist() == [0, 0]
+    config = dataclasses.replace(SHORT, num_epochs=1, batch_size=10_000, loss="l1", mass_share=1.0)
+    trained, stepped = new_network(kuhn), new_network(kuhn)
+    train(trained, kuhn, tmp_path, config)
+    samples = stepped.samples(kuhn)
+    strategies, _ = training.split_strategies(kuhn.num_strategies, config.validation_share, 0)
+    numbers = samples.numbers(strategies, np.arange(samples.num_states))
+    inputs, targets, is_possible = samples.batch(numbers)
+    masses = samples.opponent_masses(numbers)
+    errors = (stepped.module(inputs) - targets) * masses / masses[is_possible].mean()
+    optimizer = torch.optim.Adam(stepped.module.parameters(), lr=config.learning_rate)
+    errors[is_possible].abs().mean().backward()
+    optimizer.step()
+    for name, array in trained.parameter_arrays().items():
+        np.testing.assert_allclose(array, stepped.parameter_arrays()[name], atol=1e-5)
