@@ -50,6 +50,9 @@ _EPOCHS = flags.DEFINE_integer("num_epochs", _NETWORKS.training.num_epochs, "net
 _ITERATIONS = flags.DEFINE_integer(
     "iterations", _NETWORKS.iterations, "network: of CFR+ in each step of CDBR."
 )
+_ROUNDS = flags.DEFINE_integer(
+    "num_rounds", _NETWORKS.num_rounds, "network: rounds of learning from CDBR's responses."
+)
 _DEVICE = flags.DEFINE_string("device", _NETWORKS.device, "network: where networks compute.")
 _WORK_DIR = flags.DEFINE_string(
     "work_dir", "runs/responses", "Finished parts; what is there is not done again."
@@ -79,7 +82,8 @@ def main(argv: Sequence[str]) -> None:
                 _UNITS.value,
                 dataclasses.replace(_NETWORKS.training, num_epochs=_EPOCHS.value),
                 _ITERATIONS.value,
-                _DEVICE.value,
+                _ROUNDS.value,
+                device=_DEVICE.value,
             ),
             _ABR.value,
         )

@@ -1,20 +1,24 @@
 """CDBR with trained networks in the place of the optimal value function.
 
 A network values one depth limit, so CDBR needs one for every level at which a step ends. Their data
-are ranges of two kinds, half and half: those of random strategies of both players, and those of a
-random strategy of the responding player with the model as its opponent, which are what CDBR asks
-for. The networks are thus made for one model.
+are at first ranges of two kinds, half and half: those of random strategies of both players, and
+those of a random strategy of the responding player with the model as its opponent. Choices that are
+almost equally good need better values where CDBR asks for them. So in a few rounds CDBR responds by
+the networks, ranges of strategies near its response are added, and training goes on. The networks
+are thus made for one model.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.experiments.response_contests import Contest
 from spiel_dl.io.run_directory import RunDirectory
@@ -36,6 +40,8 @@ from spiel_dl.value_functions.training import TrainingConfig
 
 _AGAINST_MODEL = "against-model"
 
+Pair = tuple[np.ndarray, np.ndarray]
+
 
 @dataclasses.dataclass(frozen=True)
 class NetworkChoices:
@@ -47,6 +53,8 @@ class NetworkChoices:
       num_units: units in each of them.
       training: how they are trained.
       iterations: of CFR+ in each step of CDBR.
+      num_rounds: how often CDBR responds, and the networks learn from it.
+      round_training: how they are trained in each of these rounds.
       device: where networks compute.
     """
 
@@ -57,18 +65,28 @@ class NetworkChoices:
         default_factory=lambda: TrainingConfig(num_epochs=20, networks_per_decade=0)
     )
     iterations: int = 300
+    num_rounds: int = 4
+    round_training: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(
+            num_epochs=3, learning_rate=1e-3, networks_per_decade=0
+        )
+    )
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        if min(self.num_strategies, self.iterations) < 1:
+        if min(self.num_strategies, self.iterations) < 1 or self.num_rounds < 0:
             raise ValueError(
                 f"num_strategies={self.num_strategies} and iterations={self.iterations} must be "
-                "positive"
+                f"positive, and num_rounds={self.num_rounds} must not be negative"
             )
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON can hold it."""
-        return {**dataclasses.asdict(self), "training": self.training.to_json()}
+        trainings = {
+            "training": self.training.to_json(),
+            "round_training": self.round_training.to_json(),
+        }
+        return {**dataclasses.asdict(self), **trainings}
 
 
 def compare(
@@ -89,30 +107,46 @@ def compare(
       show_progress: show progress bars on standard error.
 
     Returns:
-      `networks`, how many; `seconds`, wall-clock of making them; `percent` and `exact_percent`,
-      what CDBR gains with networks and with linear programs, of a best response's gain; `apart`,
-      the difference in percentage points.
+      `networks`, how many; `seconds`, wall-clock of making them; `first_percent`, `percent` and
+      `exact_percent`, what CDBR gains with the networks before and after the rounds and with linear
+      programs, of a best response's gain; `apart`, the difference of the last two in percentage
+      points.
     """
     start = time.perf_counter()
-    networks = {
-        horizon: _network(contest, horizon, directory, choices, show_progress)
+    makers = [
+        _Maker(contest, horizon, directory, choices, show_progress)
         for horizon in horizons(contest, limit)
-    }
+    ]
+    effort = Effort(choices.iterations)
+
+    def respond() -> ArrayPolicy:
+        networks = {maker.horizon: maker.network for maker in makers}
+        policy = CDBRPolicy(
+            contest.tree,
+            contest.player,
+            contest.model,
+            limit,
+            value_function=networks,
+            effort=effort,
+        )
+        return policy.to_array_policy()
+
+    percents = [contest.judge(respond())["percent"]]
+    for number in range(1, choices.num_rounds + 1):
+        response = respond()
+        for maker in makers:
+            maker.learn_near(response, number)
+        percents.append(contest.judge(respond())["percent"])
     seconds = time.perf_counter() - start
-    tree, player, model = contest.tree, contest.player, contest.model
-    learned = CDBRPolicy(
-        tree, player, model, limit, value_function=networks, effort=Effort(choices.iterations)
-    )
-    exact = CDBRPolicy(tree, player, model, limit, exact=True)
-    percent, optimal = (
-        contest.judge(policy.to_array_policy())["percent"] for policy in (learned, exact)
-    )
+    exact = CDBRPolicy(contest.tree, contest.player, contest.model, limit, exact=True)
+    optimal = contest.judge(exact.to_array_policy())["percent"]
     return {
-        "networks": len(networks),
+        "networks": len(makers),
         "seconds": seconds,
-        "percent": percent,
+        "first_percent": percents[0],
+        "percent": percents[-1],
         "exact_percent": optimal,
-        "apart": percent - optimal,
+        "apart": percents[-1] - optimal,
     }
 
 
@@ -129,45 +163,97 @@ def horizons(contest: Contest, limit: DepthLimit) -> list[DepthLimit]:
     return [found for found in limits if cut(tree, found).leaves.num_public_states]
 
 
-def _network(
-    contest: Contest,
-    horizon: DepthLimit,
-    directory: Path,
-    choices: NetworkChoices,
-    show_progress: bool,
-) -> PositionalNetwork:
-    """The network of a depth limit, trained as far as it is not yet."""
-    config = DatasetConfig(
-        str(contest.tree.game), horizon, shard_size=choices.num_strategies, tolerance=1e-3
-    )
-    folder = directory / str(horizon).replace(" ", "-")
-    data = RunDirectory(folder / "data", config.to_json(), resume=True)
-    generate(data, config, 1, show_progress=show_progress)
-    if not (data.path / f"{_AGAINST_MODEL}.safetensors").exists():
-        trunk = cut(contest.tree, horizon)
-        add_ranges(data.path, _AGAINST_MODEL, ranges_against_model(contest, trunk, config))
-    dataset = Dataset.load(data.path)
-    network = PositionalNetwork(choices.num_layers, choices.num_units, device=choices.device)
-    network.bind(dataset.trunk.leaves)
-    identity = {"network": network.header(), "training": choices.training.to_json()}
-    run = RunDirectory(folder / "network", identity, resume=True)
-    path = run.path / training.NETWORK_FILE
-    if not path.exists():
-        training.train(network, dataset, run, choices.training, show_progress=show_progress)
-    return PositionalNetwork.load(path, choices.device)
+class _Maker:
+    """Makes the network of a depth limit, as far as its directory does not hold it yet."""
+
+    def __init__(
+        self,
+        contest: Contest,
+        horizon: DepthLimit,
+        directory: Path,
+        choices: NetworkChoices,
+        show_progress: bool,
+    ):
+        self.horizon = horizon
+        self._contest, self._choices, self._show_progress = contest, choices, show_progress
+        self._config = DatasetConfig(
+            str(contest.tree.game), horizon, shard_size=choices.num_strategies, tolerance=1e-3
+        )
+        self._path = directory / str(horizon).replace(" ", "-")
+        self._trunk = cut(contest.tree, horizon)
+        data = RunDirectory(self._path / "data", self._config.to_json(), resume=True)
+        generate(data, self._config, 1, show_progress=show_progress)
+        self._add(_AGAINST_MODEL, lambda: ranges_against_model(contest, self._trunk, self._config))
+        self.network = PositionalNetwork(
+            choices.num_layers, choices.num_units, device=choices.device
+        )
+        self.network.bind(Dataset.load(data.path).trunk.leaves)
+        self._train("network", choices.training)
+
+    def learn_near(self, response: ArrayPolicy, number: int) -> None:
+        """One round: adds ranges of strategies near a response, and trains."""
+        name = f"round-{number}"
+        self._add(
+            name,
+            lambda: ranges_near(self._contest, self._trunk, self._config, response, number),
+        )
+        self._train(name, self._choices.round_training)
+
+    def _add(self, name: str, make: Callable[[], Pair]) -> None:
+        if not (self._path / "data" / f"{name}.safetensors").exists():
+            add_ranges(self._path / "data", name, make())
+
+    def _train(self, name: str, config: TrainingConfig) -> None:
+        """Trains on all data that are there by now, or reads what was trained."""
+        identity = {"network": self.network.header(), "training": config.to_json()}
+        run = RunDirectory(self._path / name, identity, resume=True)
+        path = run.path / training.NETWORK_FILE
+        if path.exists():
+            self.network.load_parameters(PositionalNetwork.load(path).parameter_arrays())
+            return
+        dataset = Dataset.load(self._path / "data")
+        training.train(self.network, dataset, run, config, show_progress=self._show_progress)
 
 
-def ranges_against_model(
-    contest: Contest, trunk: Trunk, config: DatasetConfig
-) -> tuple[np.ndarray, np.ndarray]:
+def ranges_near(
+    contest: Contest, trunk: Trunk, config: DatasetConfig, response: ArrayPolicy, number: int
+) -> Pair:
+    """Ranges of strategies near a response and of the model: float64 [n, L_p] per player.
+
+    In each row, the player mixes its response with a random strategy of a log-uniform weight from
+    0.001 to 1.
+    """
+    player = contest.player
+    near = response.strategies[player][trunk.sequences[player]]
+
+    def mix(index: int, random: np.ndarray) -> np.ndarray:
+        generator = np.random.default_rng([config.seed, number, index])
+        weight = 10.0 ** generator.uniform(-3.0, 0.0)
+        return (1 - weight) * near + weight * random
+
+    return _ranges_of(contest, trunk, config, 1 + number, mix)
+
+
+def ranges_against_model(contest: Contest, trunk: Trunk, config: DatasetConfig) -> Pair:
     """Ranges of random strategies of the player and of the model: float64 [n, L_p] per player."""
-    opponent = 1 - contest.player
+    return _ranges_of(contest, trunk, config, 1, lambda index, random: random)
+
+
+def _ranges_of(
+    contest: Contest,
+    trunk: Trunk,
+    config: DatasetConfig,
+    batch: int,
+    change: Callable[[int, np.ndarray], np.ndarray],
+) -> Pair:
+    """Ranges of the model, and of the player's random strategies as they are changed."""
+    player, opponent = contest.player, 1 - contest.player
     model = contest.model.strategies[opponent][trunk.sequences[opponent]]
     pairs = []
     for index in range(config.shard_size):
-        # Other strategies than those that the data have already.
-        strategies = list(random_trunk_strategies(trunk, config, config.shard_size + index))
-        strategies[opponent] = model
-        pairs.append(leaf_ranges(trunk, (strategies[0], strategies[1])))
+        # Other strategies than those of earlier batches; the first has the random data's.
+        number = batch * config.shard_size + index
+        own = change(index, random_trunk_strategies(trunk, config, number)[player])
+        pairs.append(leaf_ranges(trunk, (own, model) if player == 0 else (model, own)))
     range_0, range_1 = (np.stack(column) for column in zip(*pairs, strict=True))
     return range_0, range_1

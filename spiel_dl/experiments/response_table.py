@@ -131,7 +131,9 @@ def network(study: Study) -> Report:
             "In percent of a best response's gain. One network for each depth limit at which a "
             f"step ends, with {choices.num_layers} hidden layers of {choices.num_units} units, "
             f"trained on {2 * choices.num_strategies:,} trunk strategies, half of them against the "
-            f"model; CDBR does {choices.iterations} iterations of CFR+ in each step.",
+            f"model; then {choices.num_rounds} rounds in which CDBR responds, and "
+            f"{choices.num_strategies:,} strategies near its response are added. CDBR does "
+            f"{choices.iterations} iterations of CFR+ in each step.",
             study.describe(study.games(NETWORK_GAMES)),
         ],
         {
@@ -142,6 +144,7 @@ def network(study: Study) -> Report:
                     "model": "model",
                     "player": "player",
                     "networks": "networks",
+                    "first_percent": "with networks before the rounds",
                     "percent": "with networks",
                     "exact_percent": "with optimal values",
                     "apart": "difference in percentage points",

@@ -228,6 +228,28 @@ def test_half_of_the_data_has_the_model_as_opponent() -> None:
         np.testing.assert_allclose(row[leaves.infoset_of_history[1]], plan)
 
 
+def test_rounds_learn_from_strategies_near_the_response() -> None:
+    """Kuhn poker, 2 plies: the model's ranges are its own, the player's come near and go far."""
+    tree = compile_named("kuhn")
+    found = contest("kuhn", random_policy(tree, seed=1))
+    limit = DepthLimit(plies=2)
+    config = DatasetConfig("kuhn_poker", limit, shard_size=40)
+    trunk = cut(tree, limit)
+    response = random_policy(tree, seed=2)
+    ranges = response_networks.ranges_near(found, trunk, config, response, 1)
+    histories, leaves = trunk.leaves.histories, trunk.leaves
+    for player, policy in ((0, response), (1, found.model)):
+        plan = read_plan(tree, policy, player)[tree.sequence[player, histories]]
+        distance = np.abs(ranges[player][:, leaves.infoset_of_history[player]] - plan).max(axis=1)
+        if player == 0:
+            assert 0 < distance.min() < 0.01
+            assert distance.max() > 0.2
+        else:
+            assert distance.max() < 1e-12
+    other = response_networks.ranges_near(found, trunk, config, response, 2)
+    assert not np.isclose(other[0], ranges[0]).all()
+
+
 def test_every_report_is_complete_and_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
