@@ -1,0 +1,67 @@
+"""Draws what a policy or a search does in every public state of a game, as an HTML page.
+
+Examples:
+  python run/show.py --game=leduc_poker --policy=cfr+:1000 --plies=4 --output=leduc.html
+  python run/show.py --game=leduc_poker --search=cdbr:uniform --plies=4 --output=cdbr.html
+"""
+
+import sys
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from spiel_dl.algorithms import named_policies
+from spiel_dl.algorithms.array_policy import compile_game
+from spiel_dl.algorithms.public_tree_view import view_public_tree
+from spiel_dl.io import public_tree_page
+from spiel_dl.tree import DepthLimit
+from spiel_dl.tree.pieces import Pieces
+
+_GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
+_POLICY = flags.DEFINE_string("policy", None, f"What to show: {named_policies.POLICY_NAMES}.")
+_SEARCH = flags.DEFINE_string("search", None, f"Show a search: {named_policies.SEARCH_NAMES}.")
+_MOVES = flags.DEFINE_integer("moves", None, "Show so many moves. Give one unit.")
+_PLIES = flags.DEFINE_integer("plies", None, "Show so many moves and chance events after them.")
+_ROUNDS = flags.DEFINE_integer("rounds", None, "Show so many rounds of the game.")
+_LOOK_AHEAD = flags.DEFINE_integer(
+    "look_ahead", 1, "Depth limit of each search, in the same unit.", lower_bound=1
+)
+_ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Of CFR, per search.", lower_bound=1)
+_PLAYER = flags.DEFINE_integer("player", 0, "Who responds in cdbr.", lower_bound=0, upper_bound=1)
+_OUTPUT = flags.DEFINE_string("output", None, "The page's file.", required=True)
+flags.mark_flags_as_mutual_exclusive(["policy", "search"], required=True)
+flags.mark_flags_as_mutual_exclusive(["moves", "plies", "rounds"], required=True)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Writes the page, and says what is on it."""
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
+    try:
+        limit = DepthLimit(moves=_MOVES.value, plies=_PLIES.value, rounds=_ROUNDS.value)
+        tree = compile_game(_GAME.value)
+        if _SEARCH.value is None:
+            name, policy = _POLICY.value, named_policies.load_policy(_POLICY.value, tree)
+        else:
+            look_ahead = Pieces(tree, limit, "sliding").limit(_LOOK_AHEAD.value)
+            name = f"{_SEARCH.value}, {look_ahead} ahead"
+            policy = named_policies.load_search(
+                _SEARCH.value,
+                tree,
+                look_ahead,
+                player=_PLAYER.value,
+                iterations=_ITERATIONS.value,
+            )
+        view = view_public_tree(tree, policy, limit, name)
+        public_tree_page.write(_OUTPUT.value, view.to_json())
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    print(f"game            {view.game}")
+    print(f"policy          {view.policy}")
+    print(f"depth limit     {view.depth_limit}, {len(view.public_states):,} public states")
+    print(f"NashConv        {view.nash_conv:.3e}")
+    print(f"page            {_OUTPUT.value}")
+
+
+if __name__ == "__main__":
+    app.run(main)

@@ -1,0 +1,192 @@
+"""What public states and infosets are called, so that people recognise them.
+
+Texts are cut into parts (lines, or what stands between brackets or semicolons). Whatever is the
+same in all histories of a public state is common knowledge there; what differs between a player's
+infosets is what it knows beyond that.
+"""
+
+from __future__ import annotations
+
+import collections
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from spiel_dl.tree.histories import CHANCE_PLAYER
+from spiel_dl.tree.information_states import information_string_function
+
+if TYPE_CHECKING:
+    from spiel_dl.tree.game_tree import GameTree
+
+_PART_ENDS = re.compile(r"\n|; |(?<=\])(?=\[)")
+Parts = tuple[str, ...]
+
+
+class InfosetText(NamedTuple):
+    """How an augmented infoset is called.
+
+    Attributes:
+      string: `information_state_string`, or the player's own past if the game has none there.
+      own: what tells it from the player's other infosets of its public state; empty if there are
+        none.
+    """
+
+    string: str
+    own: str
+
+
+class PublicText(NamedTuple):
+    """How a public state and its infosets are called.
+
+    Attributes:
+      observation: what everybody knows there; empty if the game's strings do not tell.
+      infosets: for each player, in the order of `PublicStates.infosets`.
+    """
+
+    observation: Parts
+    infosets: tuple[list[InfosetText], list[InfosetText]]
+
+
+def public_text(tree: GameTree, public_state: int) -> PublicText:
+    """Describes a public state: by the rules' own words where a game has `Rules`.
+
+    For other games what everybody knows is what stands in the information states of both players.
+    """
+    describe = _describe_by_rules if hasattr(tree.game, "rules") else _describe_by_strings
+    return describe(tree, public_state)
+
+
+def step_names(tree: GameTree, texts: Mapping[int, PublicText]) -> dict[int, str]:
+    """Names public states by the public action or observation that leads into them.
+
+    An action that not everybody sees is called hidden. Siblings of one name are told apart by what
+    is not the same in their observations or, if nothing is, by numbers.
+
+    Args:
+      tree: the game.
+      texts: of the public states to be named.
+    """
+    names = {state: _entering_action(tree, state) for state in texts}
+    namesakes = collections.defaultdict(list)
+    for state, name in names.items():
+        namesakes[int(tree.public_states.parent[state]), name].append(state)
+    for (_, name), states in namesakes.items():
+        if len(states) == 1:
+            continue
+        observations = [texts[state].observation for state in states]
+        shared = set(_common(observations))
+        rests = ["; ".join(p for p in parts if p not in shared) for parts in observations]
+        for number, (state, rest) in enumerate(zip(states, rests, strict=True), start=1):
+            is_clear = bool(rest) and rests.count(rest) == 1
+            names[state] = f"{name} \u00b7 {rest}" if is_clear else f"{name} ({number})"
+    return names
+
+
+def action_name(tree: GameTree, history: int, action: int) -> str:
+    """What somebody, chance too, does in a history; without the "[P0]" that OpenSpiel may add."""
+    player = int(tree.player[history])
+    if hasattr(tree.game, "rules"):
+        name = tree.game.rules.action_to_string(player, action)
+    else:
+        name = tree.state(history).action_to_string(player, action)
+    return re.sub(r"^\[P\d\]\s*", "", name)
+
+
+def _entering_action(tree: GameTree, public_state: int) -> str:
+    """Who did what, as far as everybody knows, right before a public state."""
+    partition = tree.public_states
+    above = partition.parent[public_state]
+    if above < 0:
+        return "start"
+    histories = partition.histories(public_state)
+    entering = histories[partition.of_history[tree.parent[histories]] == above]
+    movers = np.unique(tree.player[tree.parent[entering]])
+    if len(movers) > 1:
+        return "hidden move"
+    mover = int(movers[0])
+    who = "chance" if mover == CHANCE_PLAYER else f"player {mover}"
+    actions = np.unique(tree.action[entering])
+    if len(actions) > 1:
+        return f"{who}: hidden"
+    return f"{who}: {action_name(tree, int(tree.parent[entering[0]]), int(actions[0]))}"
+
+
+def _describe_by_rules(tree: GameTree, public_state: int) -> PublicText:
+    from spiel_dl.games import rules, views  # They import torch, which takes a second.
+
+    game_rules = tree.game.rules
+    histories = tree.public_states.histories(public_state)
+    batch = tree.states_of(histories)
+    pieces = {
+        "player": (2,),
+        **game_rules.public_pieces(True),
+        **game_rules.private_pieces(True),
+    }
+    infosets = []
+    for player in (0, 1):
+        augmented = tree.public_states.augmented_infoset[player, histories]
+        rows = np.unique(augmented, return_index=True)[1].tolist()
+        tensors = game_rules.information_state_tensor(batch, player).numpy()
+        infosets.append(
+            _infoset_texts(
+                [rules.strings_of_pieces(pieces, tensors[row]) for row in rows],
+                [_parts(views.view(game_rules, batch, player, row)) for row in rows],
+            )
+        )
+    everywhere = (_parts(game_rules.describe(batch, row)) for row in range(len(histories)))
+    return PublicText(_common(everywhere), (infosets[0], infosets[1]))
+
+
+def _describe_by_strings(tree: GameTree, public_state: int) -> PublicText:
+    histories = tree.public_states.histories(public_state)
+    strings = []
+    for player in (0, 1):
+        augmented = tree.public_states.augmented_infoset[player, histories]
+        own = [histories[augmented == infoset] for infoset in np.unique(augmented)]
+        strings.append([_infoset_string(tree, player, members) for members in own])
+    parts = [[_parts(string) for string in own] for own in strings]
+    infosets = [_infoset_texts(strings[player], parts[player]) for player in (0, 1)]
+    return PublicText(_common([*parts[0], *parts[1]]), (infosets[0], infosets[1]))
+
+
+def _infoset_string(tree: GameTree, player: int, histories: np.ndarray) -> str:
+    """What a player knows in an augmented infoset of some histories (int [n])."""
+    history = int(histories[0])
+    if tree.player[history] == player:
+        return tree.infoset_string(player, int(tree.infoset[history]))
+    keys = tree.infoset_key[player, histories]
+    if tree.idle_keys_valid and (keys == keys[0]).all():
+        return information_string_function(tree.game)(tree.state(history), player)
+    # Its information states are wrong where it is not to move, so infosets were told apart by this.
+    sequence = int(tree.sequence[player, history])
+    if sequence == 0:
+        return "has not acted yet"
+    infoset = int(tree.treeplexes[player].infoset_of_sequence[sequence])
+    first = int(tree.first_history[player][infoset])
+    action = action_name(tree, first, int(tree.sequence_action[player][sequence]))
+    return f"{tree.infoset_string(player, infoset)}; then {action}"
+
+
+def _infoset_texts(strings: Sequence[str], parts: Sequence[Parts]) -> list[InfosetText]:
+    """Texts of a player's infosets in one public state, from their strings and parts."""
+    shared = set(_common(parts))
+    own = ["; ".join(part for part in each if part not in shared) for each in parts]
+    return [InfosetText(*pair) for pair in zip(strings, own, strict=True)]
+
+
+def _parts(text: str) -> Parts:
+    """The parts of a text, without brackets around them and with single spaces."""
+    found = (" ".join(part.split()).strip("[]") for part in _PART_ENDS.split(text))
+    return tuple(dict.fromkeys(part for part in found if part))
+
+
+def _common(texts: Iterable[Parts]) -> Parts:
+    """The parts that are in all texts, in the order of the first one."""
+    shared: Parts | None = None
+    for parts in texts:
+        shared = parts if shared is None else tuple(part for part in shared if part in parts)
+        if not shared:
+            return ()
+    return shared or ()

@@ -1,0 +1,39 @@
+"""`run/show.py` as users start it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.run.scripts import run_script
+
+
+def test_a_page_of_a_solved_game(tmp_path: Path) -> None:
+    arguments = ("--game=kuhn_poker", "--policy=cfr+:1000", "--moves=3", "--output=out/kuhn.html")
+    code, output, errors = run_script("show.py", *arguments, directory=tmp_path)
+    assert code == 0, errors
+    assert "depth limit     3 moves, 6 public states" in output
+    page = (tmp_path / "out" / "kuhn.html").read_text(encoding="utf-8")
+    assert "<h1>kuhn_poker()</h1>" in page
+
+
+def test_a_page_of_a_search(tmp_path: Path) -> None:
+    arguments = ("--game=kuhn_poker", "--search=cdbr:uniform", "--plies=3", "--output=kuhn.html")
+    code, output, errors = run_script("show.py", *arguments, directory=tmp_path)
+    assert code == 0, errors
+    assert "policy          cdbr:uniform, 1 plies ahead" in output
+    assert (tmp_path / "kuhn.html").exists()
+
+
+def test_errors_are_told_in_one_line(tmp_path: Path) -> None:
+    for arguments, told in (
+        (["--policy=nobody", "--moves=3"], "no policy 'nobody'; give one of uniform"),
+        (["--policy=uniform", "--rounds=3"], "has no rounds"),
+    ):
+        code, output, errors = run_script(
+            "show.py", "--game=kuhn_poker", "--output=page.html", *arguments, directory=tmp_path
+        )
+        assert code == 1
+        assert output == ""
+        assert told in errors
+        assert "Traceback" not in errors
+    assert not list(tmp_path.iterdir())
