@@ -35,7 +35,7 @@ def start(directory: Path, *arguments: str) -> subprocess.Popen[str]:
 def solve(directory: Path, *arguments: str) -> tuple[int, str, str]:
     """Runs the script to its end: exit code, standard output, standard error."""
     process = start(directory, *arguments)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=300)
     return process.returncode, output, errors
 
 
