@@ -29,12 +29,9 @@ import math
 
 import torch
 
-from spiel_dl.algorithms.array_policy import AnyGame
 from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.policy_network import log_policy
 from spiel_dl.learning.self_play import Trajectories
-from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.vtrace import v_trace
 
 
@@ -157,24 +154,7 @@ class MMDSolver(PolicyGradientSolver):
 
     name = "mmd"
     config: MMDConfig
-
-    def __init__(
-        self,
-        game: AnyGame,
-        config: MMDConfig | None = None,
-        device: torch.device | str = "cpu",
-        *,
-        transformations: PolicyTransformations | None = None,
-        critic: CriticConfig | None = None,
-    ):
-        """Starts at a fresh network; arguments and errors are those of `SelfPlayLearner`."""
-        super().__init__(
-            game,
-            config or MMDConfig(),
-            device,
-            transformations=transformations,
-            critic=critic,
-        )
+    default_config = MMDConfig
 
     def _policy_loss(
         self, log_pi: torch.Tensor, trajectories: Trajectories, advantage: torch.Tensor
@@ -191,24 +171,7 @@ class PPOSolver(PolicyGradientSolver):
 
     name = "ppo"
     config: PPOConfig
-
-    def __init__(
-        self,
-        game: AnyGame,
-        config: PPOConfig | None = None,
-        device: torch.device | str = "cpu",
-        *,
-        transformations: PolicyTransformations | None = None,
-        critic: CriticConfig | None = None,
-    ):
-        """Starts at a fresh network; arguments and errors are those of `SelfPlayLearner`."""
-        super().__init__(
-            game,
-            config or PPOConfig(),
-            device,
-            transformations=transformations,
-            critic=critic,
-        )
+    default_config = PPOConfig
 
     def _policy_loss(
         self, log_pi: torch.Tensor, trajectories: Trajectories, advantage: torch.Tensor

@@ -94,6 +94,7 @@ class RNaDSolver(SelfPlayLearner):
     name = "rnad"
     terms = ("value_loss", "policy_loss", "entropy")
     config: RNaDConfig
+    default_config = RNaDConfig
 
     def __init__(
         self,
@@ -119,7 +120,7 @@ class RNaDSolver(SelfPlayLearner):
         """
         super().__init__(
             game,
-            config or RNaDConfig(),
+            config,
             device,
             transformations=transformations,
             critic=critic,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -53,23 +53,30 @@ class LearnerConfig(NetworkConfig):
 class SelfPlayLearner(Learner):
     """A policy network that learns from games against itself.
 
+    Subclasses say what class their `default_config` is of.
+
     Attributes:
       network: the network.
       parameters: float32 [P], its current parameters.
     """
 
     config: LearnerConfig
+    default_config: ClassVar[type[LearnerConfig]]
 
     def __init__(
         self,
         game: AnyGame,
-        config: LearnerConfig,
+        config: LearnerConfig | None = None,
         device: torch.device | str = "cpu",
         *,
         transformations: PolicyTransformations | None = None,
         critic: CriticConfig | None = None,
     ):
-        """Makes a fresh network; arguments and errors are those of `Learner`."""
+        """Makes a fresh network; arguments and errors are those of `Learner`.
+
+        Without a config, the defaults are taken.
+        """
+        config = config or self.default_config()
         super().__init__(
             game,
             config,
