@@ -18,6 +18,9 @@ from spiel_dl.io.tensor_files import atomic_path
 
 Rows = Sequence[Mapping[str, Any]]
 _LINE: dict[str, Any] = {"marker": "o", "markersize": 3, "linewidth": 1.2}
+_LINE_STYLES = ("-", ":", "-.")  # dashes are for levels
+_COLORS = 10
+"""After so many curves, matplotlib's colors begin again."""
 _COLUMNS = 4
 _MAX_LEGEND_INSIDE = 6
 """A longer legend would hide the curves, so it stands beside them."""
@@ -81,7 +84,7 @@ def plot_panels(
     Args:
       path: where to write it.
       panels: what to draw against what.
-      groups: from label to rows that have the panels' entries.
+      groups: from label to rows. A panel leaves out rows that lack one of its entries.
       title: the complete game string, and what else is to be said.
       levels: from label to values by names of y-entries: dashed horizontal lines.
       joined: join the points of a group by lines.
@@ -111,9 +114,12 @@ def _draw(
     levels: Mapping[str, Mapping[str, float]],
     joined: bool,
 ) -> None:
-    for label, rows in groups.items():
-        style = _LINE if joined else {**_LINE, "linewidth": 0.0}
-        axes.plot([r[panel.x] for r in rows], [r[panel.y] for r in rows], label=label, **style)
+    for number, (label, rows) in enumerate(groups.items()):
+        style = {**_LINE, "linestyle": _LINE_STYLES[number // _COLORS % len(_LINE_STYLES)]}
+        if not joined:
+            style["linewidth"] = 0.0
+        shown = [row for row in rows if panel.x in row and panel.y in row]
+        axes.plot([r[panel.x] for r in shown], [r[panel.y] for r in shown], label=label, **style)
     for number, (label, values) in enumerate(levels.items()):
         if panel.y in values:
             color = f"C{len(groups) + number}"
