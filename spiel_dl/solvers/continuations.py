@@ -5,20 +5,30 @@ al. (2023), section 4.3. At each of its leaf infosets a player chooses one of a 
 the rest of the game. What a leaf is worth under each pair of choices is known before the first
 iteration. So this is one more decision per leaf infoset of an ordinary game in sequence form, whose
 payoffs are dense; they are kept in blocks of single precision and summed in double.
+
+Reading the blocks is most of an iteration. One sweep cannot serve both sides if these are updated
+in turn, because the first side answers the second side's new choices. But only one of two sweeps is
+a whole one. All choices of the second side have to be valued, for their regrets; the first side is
+paid by those choices alone that are made, in those infosets to which the second side comes. In
+regret matching these are few, so blocks are stored choice after choice, and the rest is not read.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
+import numpy.typing as npt
 
-from spiel_dl.solvers import kernels
+from spiel_dl.solvers import continuation_kernels, kernels
+from spiel_dl.solvers.continuation_kernels import Blocks
 from spiel_dl.solvers.regret_minimization import (
     RELATIVE_TOLERANCE,
     Pair,
     Weighting,
     behaviour_strategy,
+    check_num_threads,
     new_learner,
 )
 from spiel_dl.tree.sequence_form import Treeplex
@@ -28,15 +38,14 @@ class Continuations(NamedTuple):
     """What leaves are worth to a *first* side, by its own choice and by that of the second side.
 
     Attributes:
-      payoffs: float32 [M, K_0, K_1], of the M pairs of leaf infosets that share histories: chance's
-        reach times the first side's utility, summed over these histories.
-      infosets: int32 [2, M], each side's leaf infoset.
+      blocks: the payoffs.
       num_infosets: (L_0, L_1), how many leaf infosets each side has.
+      num_choices: (K_0, K_1).
     """
 
-    payoffs: np.ndarray
-    infosets: np.ndarray
+    blocks: Blocks
     num_infosets: tuple[int, int]
+    num_choices: tuple[int, int]
 
     @staticmethod
     def of_histories(
@@ -44,6 +53,7 @@ class Continuations(NamedTuple):
         chance_reach: np.ndarray,
         infosets: np.ndarray,
         num_infosets: tuple[int, int],
+        dtype: npt.DTypeLike = np.float32,
     ) -> Continuations:
         """Sums histories that neither side tells apart.
 
@@ -52,17 +62,27 @@ class Continuations(NamedTuple):
           chance_reach: float64 [N].
           infosets: int [2, N], each side's leaf infoset.
           num_infosets: (L_0, L_1).
+          dtype: of the payoffs that are kept: float32, or float64 in twice the memory.
         """
-        key = infosets[0].astype(np.int64) * num_infosets[1] + infosets[1]
-        pairs, pair = np.unique(key, return_inverse=True)
-        payoffs = np.zeros((len(pairs), *utilities.shape[1:]))
-        np.add.at(payoffs, pair, utilities * chance_reach[:, None, None])
-        of_pairs = np.stack(np.divmod(pairs, num_infosets[1])) if len(pairs) else infosets[:, :0]
-        return Continuations(payoffs.astype(np.float32), of_pairs.astype(np.int32), num_infosets)
-
-    def num_choices(self, side: int) -> int:
-        """K of a side."""
-        return int(self.payoffs.shape[1 + side])
+        num_choices = (utilities.shape[1], utilities.shape[2])
+        key = infosets[1].astype(np.int64) * num_infosets[0] + infosets[0]
+        order = np.argsort(key, kind="stable")
+        key, reach = key[order], chance_reach[order][:, None]
+        first_of_pair = np.flatnonzero(np.diff(key, prepend=-1))
+        second, first = np.divmod(key[first_of_pair], num_infosets[0])
+        starts = num_choices[0] * np.searchsorted(second, np.arange(num_infosets[1] + 1))
+        columns = num_choices[0] * first[:, None] + np.arange(num_choices[0])
+        width = np.repeat(np.diff(starts), np.diff(starts))
+        # Of the second side's first choice; each further one stands a block's width behind.
+        above = np.repeat((num_choices[1] - 1) * starts[:-1], np.diff(starts))
+        position = np.arange(columns.size) + above
+        payoffs = np.empty(columns.size * num_choices[1], dtype)
+        for choice in range(num_choices[1]):
+            weighted = utilities[order, :, choice] * reach
+            summed = np.add.reduceat(weighted, first_of_pair)
+            payoffs[position + choice * width] = summed.reshape(-1)
+        blocks = Blocks(payoffs, columns.reshape(-1).astype(np.int32), starts)
+        return Continuations(blocks, num_infosets, num_choices)
 
     def values(self, side: int, weights: np.ndarray) -> np.ndarray:
         """What each choice of a side earns it: float64 [L, K].
@@ -71,11 +91,14 @@ class Continuations(NamedTuple):
           side: 0 or 1.
           weights: float64 [L_-s, K_-s], the other side's reach of its choices.
         """
-        values = np.zeros((self.num_infosets[side], self.num_choices(side)))
-        add = (
-            kernels.add_continuations_of_first if side == 0 else kernels.add_continuations_of_second
-        )
-        add(self.payoffs, self.infosets, np.ascontiguousarray(weights), values)
+        weights = np.ascontiguousarray(weights)
+        values = np.empty((self.num_infosets[side], self.num_choices[side]))
+        if side == 1:
+            continuation_kernels.values_of_second(self.blocks, weights.reshape(-1), values)
+            return values
+        everything, everywhere = np.array([0, len(weights)]), np.ones(len(weights))
+        flat = values.reshape(1, -1)
+        continuation_kernels.values_of_first(self.blocks, everything, everywhere, weights, flat)
         return values
 
 
@@ -86,20 +109,39 @@ class ContinuationChoices:
     worth to the infosets above.
     """
 
-    def __init__(self, continuations: Continuations, weighting: Weighting, utility_range: float):
+    def __init__(
+        self,
+        continuations: Continuations,
+        weighting: Weighting,
+        utility_range: float,
+        num_threads: int = 1,
+    ):
         """Starts at uniform choices.
 
         Args:
           continuations: what there is to choose.
           weighting: the variant of CFR.
           utility_range: largest minus smallest utility.
+          num_threads: threads for the payoffs. Results depend on it in the last digits only.
+
+        Raises:
+          ValueError: if `num_threads` is not a number of threads that numba can use.
         """
+        check_num_threads(num_threads)
+        self._num_threads = num_threads
         self._continuations = continuations
-        self._weighting = (weighting.alpha, weighting.beta, weighting.gamma)
+        self._weighting = weighting
         self._tolerance = RELATIVE_TOLERANCE * utility_range
         self._treeplexes = [self._treeplex(side) for side in (0, 1)]
         self._learners = [new_learner(t, weighting.predictive) for t in self._treeplexes]
+        self._cfvs = [np.zeros(t.num_sequences) for t in self._treeplexes]
         self._num_updates = [0, 0]
+        # A share for each thread. Blocks differ in width, so columns, not infosets, are shared out.
+        starts = continuations.blocks.starts
+        inner = np.arange(1, num_threads) * starts[-1] // num_threads
+        bounds = np.searchsorted(starts[:-1], inner).tolist()
+        self._shares = np.array([0, *bounds, len(starts) - 1])
+        self._partial = np.empty((num_threads, self._learners[0].strategy[self._below(0)].size))
 
     def update(self, side: int, ranges: Pair) -> np.ndarray:
         """Does one side's part of an iteration.
@@ -111,36 +153,86 @@ class ContinuationChoices:
         Returns:
           float64 [L], the side's counterfactual values under the choices before this update.
         """
-        for each in (0, 1):
-            self._learners[each].realization[: len(ranges[each])] = ranges[each]
-            kernels.realize(self._treeplexes[each].arrays, self._learners[each])
-        values = self._continuations.values(side, self._below_roots(1 - side))
-        cfv = np.concatenate([np.zeros(len(values)), values.reshape(-1)])
         self._num_updates[side] += 1
-        kernels.update_player(
-            self._treeplexes[side].arrays,
-            self._learners[side],
-            self._num_updates[side],
-            self._weighting,
-            self._tolerance,
-            cfv,
-        )
-        return cfv[: len(values)]
+        if self._num_threads > 1:
+            # Only if asked for, as in `RegretMinimizer`.
+            numba.set_num_threads(self._num_threads)
+        self._learners[0].realization[: len(ranges[0])] = ranges[0]
+        kernels.realize(self._treeplexes[0].arrays, self._learners[0])
+        if side == 0:
+            self._update_first(ranges[1])
+        else:
+            self._update_second(ranges[1])
+        return self._cfvs[side][: len(ranges[side])].copy()
 
     def average_choices(self, side: int) -> np.ndarray:
         """The average choice in each leaf infoset of a side: float64 [L, K]."""
-        treeplex = self._treeplexes[side]
-        average = behaviour_strategy(treeplex, self._learners[side].average)
-        return average[treeplex.num_root_sequences :].reshape(treeplex.num_root_sequences, -1)
+        average = behaviour_strategy(self._treeplexes[side], self._learners[side].average)
+        return self._by_infoset(side, average)
 
-    def _below_roots(self, side: int) -> np.ndarray:
-        num_roots = self._treeplexes[side].num_root_sequences
-        return self._learners[side].realization[num_roots:].reshape(num_roots, -1)
+    def _update_first(self, range_of_second: np.ndarray) -> None:
+        values_of_first = (
+            continuation_kernels.values_of_first
+            if self._num_threads == 1
+            else continuation_kernels.values_of_first_parallel
+        )
+        choices = self._by_infoset(1, self._learners[1].strategy)
+        values_of_first(
+            self._continuations.blocks,
+            self._shares,
+            np.ascontiguousarray(range_of_second),
+            choices,
+            self._partial,
+        )
+        cfv, num_roots = self._cfvs[0], self._treeplexes[0].num_root_sequences
+        cfv[:num_roots] = 0.0
+        np.sum(self._partial, axis=0, out=cfv[num_roots:])
+        weighting = self._weighting
+        kernels.update_player(
+            self._treeplexes[0].arrays,
+            self._learners[0],
+            self._num_updates[0],
+            (weighting.alpha, weighting.beta, weighting.gamma),
+            self._tolerance,
+            cfv,
+        )
+
+    def _update_second(self, range_of_second: np.ndarray) -> None:
+        iteration, weighting = self._num_updates[1], self._weighting
+        rates = (
+            kernels.discount_factor(iteration, weighting.alpha),
+            kernels.discount_factor(iteration, weighting.beta),
+            float(iteration) ** weighting.gamma,
+            self._tolerance,
+        )
+        update_second = (
+            continuation_kernels.update_second
+            if self._num_threads == 1
+            else continuation_kernels.update_second_parallel
+        )
+        update_second(
+            self._continuations.blocks,
+            self._shares,
+            self._learners[0].realization[self._below(0)],
+            np.ascontiguousarray(range_of_second),
+            self._learners[1],
+            rates,
+            self._cfvs[1],
+        )
+
+    def _below(self, side: int) -> slice:
+        """The sequences of a side's choices."""
+        return slice(self._treeplexes[side].num_root_sequences, None)
+
+    def _by_infoset(self, side: int, sequences: np.ndarray) -> np.ndarray:
+        """A side's choices (of float64 [L + L K]) by leaf infosets: float64 [L, K]."""
+        shape = (self._continuations.num_infosets[side], self._continuations.num_choices[side])
+        return sequences[self._below(side)].reshape(shape)
 
     def _treeplex(self, side: int) -> Treeplex:
         """One decision behind each leaf infoset."""
         num_roots = self._continuations.num_infosets[side]
-        num_choices = self._continuations.num_choices(side)
+        num_choices = self._continuations.num_choices[side]
         leaf = np.arange(num_roots, dtype=np.int32)
         first = (num_roots + num_choices * leaf).astype(np.int32)
         return Treeplex(leaf, first, np.full(num_roots, num_choices, np.int32), num_roots)

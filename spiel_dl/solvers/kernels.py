@@ -170,6 +170,43 @@ def best_response_values(treeplex, is_fixed, cfv, strategy):
 
 
 @_jit
+def update_infoset(learner, infoset, first, end, cfv, discounts, tolerance):
+    """`update_regrets` for one infoset, of the sequences from `first` to before `end`.
+
+    Returns:
+      The infoset's value under the strategy before this update.
+    """
+    positive, negative = discounts
+    regret, strategy, prediction = learner.regret, learner.strategy, learner.prediction
+    predicts = prediction.size > 0
+    value = 0.0
+    for s in range(first, end):
+        value += strategy[s] * cfv[s]
+    if learner.is_fixed[infoset]:
+        return value
+    total = 0.0
+    for s in range(first, end):
+        newest = cfv[s] - value
+        updated = regret[s] + newest
+        # The sum with 0 turns the -0.0 of a factor 0 into 0.0.
+        updated = updated * positive if updated > 0.0 else updated * negative + 0.0
+        regret[s] = updated
+        if predicts:
+            prediction[s] = newest
+            updated += newest
+        strategy[s] = updated if updated > tolerance else 0.0
+        total += strategy[s]
+    if total > 0.0:
+        scale = 1.0 / total
+        for s in range(first, end):
+            strategy[s] *= scale
+    else:
+        for s in range(first, end):
+            strategy[s] = 1.0 / (end - first)
+    return value
+
+
+@_jit
 def update_regrets(treeplex, learner, cfv, discounts, tolerance):
     """One player's regret update and its next strategy, bottom-up.
 
@@ -180,37 +217,11 @@ def update_regrets(treeplex, learner, cfv, discounts, tolerance):
       discounts: the factors of positive and of negative cumulative regrets.
       tolerance: cumulative regrets up to this count as zero in regret matching.
     """
-    positive, negative = discounts
-    regret, strategy, prediction = learner.regret, learner.strategy, learner.prediction
-    predicts = prediction.size > 0
     for i in range(treeplex.parent_sequence.size - 1, -1, -1):
         first = treeplex.first_sequence[i]
         end = first + treeplex.num_actions[i]
-        value = 0.0
-        for s in range(first, end):
-            value += strategy[s] * cfv[s]
+        value = update_infoset(learner, i, first, end, cfv, discounts, tolerance)
         cfv[treeplex.parent_sequence[i]] += value
-        if learner.is_fixed[i]:
-            continue
-        total = 0.0
-        for s in range(first, end):
-            newest = cfv[s] - value
-            updated = regret[s] + newest
-            # The sum with 0 turns the -0.0 of a factor 0 into 0.0.
-            updated = updated * positive if updated > 0.0 else updated * negative + 0.0
-            regret[s] = updated
-            if predicts:
-                prediction[s] = newest
-                updated += newest
-            strategy[s] = updated if updated > tolerance else 0.0
-            total += strategy[s]
-        if total > 0.0:
-            scale = 1.0 / total
-            for s in range(first, end):
-                strategy[s] *= scale
-        else:
-            for s in range(first, end):
-                strategy[s] = 1.0 / (end - first)
 
 
 @_jit
@@ -266,37 +277,3 @@ def run_iterations(game, learners, iterations, weighting, alternating, tolerance
             update_player(
                 treeplexes[player], learners[player], iteration, weighting, tolerance, cfv[player]
             )
-
-
-@numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True, fastmath={"reassoc"})
-def add_continuations_of_first(payoffs, infosets, weights, values):
-    """Adds what each choice at a leaf infoset earns the first side; see `solvers.continuations`.
-
-    Sums over choices may be reordered, or they would not compile to vector instructions.
-
-    Args:
-      payoffs: float32 [M, K_0, K_1].
-      infosets: int32 [2, M].
-      weights: float64 [L_1, K_1], the second side's reach of its choices.
-      values: float64 [L_0, K_0]; updated.
-    """
-    for pair in range(payoffs.shape[0]):
-        own, other = infosets[0, pair], infosets[1, pair]
-        for choice in range(payoffs.shape[1]):
-            value = 0.0
-            for others in range(payoffs.shape[2]):
-                value += payoffs[pair, choice, others] * weights[other, others]
-            values[own, choice] += value
-
-
-@_jit
-def add_continuations_of_second(payoffs, infosets, weights, values):
-    """`add_continuations_of_first` for the second side: weights [L_0, K_0], values [L_1, K_1]."""
-    for pair in range(payoffs.shape[0]):
-        own, other = infosets[1, pair], infosets[0, pair]
-        for others in range(payoffs.shape[1]):
-            weight = weights[other, others]
-            # Where the other side never comes, which is often, nothing has to be read.
-            if weight != 0.0:
-                for choice in range(payoffs.shape[2]):
-                    values[own, choice] -= weight * payoffs[pair, others, choice]

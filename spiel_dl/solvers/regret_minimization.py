@@ -100,12 +100,7 @@ class RegretMinimizer:
         Raises:
           ValueError: if `num_threads` is not a number of threads that numba can use.
         """
-        most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-        if not 1 <= num_threads <= most:
-            raise ValueError(
-                f"num_threads={num_threads} is not between 1 and {most}, the number of cores or "
-                "what the environment variable NUMBA_NUM_THREADS says"
-            )
+        check_num_threads(num_threads)
         self.iteration = 0
         self.sequence_form = sequence_form
         self.weighting = weighting
@@ -381,6 +376,16 @@ def check_strategy(treeplex: Treeplex, strategy: np.ndarray, infosets: np.ndarra
         raise ValueError(
             f"the probabilities of infoset {infoset}, {strategy[treeplex.sequences(infoset)]}, are "
             "not a distribution"
+        )
+
+
+def check_num_threads(num_threads: int) -> None:
+    """Raises a ValueError if this is not a number of threads that numba can use."""
+    most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    if not 1 <= num_threads <= most:
+        raise ValueError(
+            f"num_threads={num_threads} is not between 1 and {most}, the number of cores or "
+            "what the environment variable NUMBA_NUM_THREADS says"
         )
 
 

@@ -82,7 +82,7 @@ class MultiValuedStates(ValueFunction):
           ValueError: if the function was not bound, or if the searching player may choose as well.
         """
         leaves = self._bound()
-        if self.continuations.num_choices(0) > 1:
+        if self.continuations.num_choices[0] > 1:
             raise ValueError(
                 "both players choose at the leaves, and their best responses go round in circles; "
                 "let them learn by regret matching (`choices`)"
@@ -104,14 +104,14 @@ class MultiValuedStates(ValueFunction):
         others = values[picked]
         return (own, others) if self.player == 0 else (others, own)
 
-    def choices(self, weighting: Weighting) -> ContinuationChoices:
+    def choices(self, weighting: Weighting, num_threads: int = 1) -> ContinuationChoices:
         """Learners of the choices, for one run of a solver; side 0 is the searching player.
 
         Raises:
-          ValueError: if the function was not bound.
+          ValueError: if the function was not bound, or as `ContinuationChoices`.
         """
         utility_range = self._bound().trunk.sequence_form.utility_range
-        return ContinuationChoices(self.continuations, weighting, utility_range)
+        return ContinuationChoices(self.continuations, weighting, utility_range, num_threads)
 
     def _bound(self) -> LeafSet:
         if self._leaves is None:

@@ -136,10 +136,10 @@ def test_values_are_stored_once_per_pair_in_single_precision():
     leaves = leaves_of(*GAMES[0])
     function = MultiValuedStates(0, lambda _: random_utilities(leaves, two_sided=False))
     function.bind(leaves)
-    payoffs = function.continuations.payoffs
+    payoffs = function.continuations.blocks.payoffs
     assert payoffs.dtype == np.float32
     pairs = {tuple(pair) for pair in leaves.infoset_of_history.T.tolist()}
-    assert payoffs.shape == (len(pairs), 1, 5)
+    assert payoffs.shape == (5 * len(pairs),)
 
 
 def test_errors():

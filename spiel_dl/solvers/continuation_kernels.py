@@ -1,0 +1,180 @@
+"""The compiled loops of `solvers.continuations`.
+
+Payoffs are read in blocks, one for each leaf infoset of the second side. These infosets are dealt
+out in shares, one for each thread. What the second side gets does not depend on them; what the
+first side gets is added up share by share, so its last digits may.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from spiel_dl.solvers.kernels import update_infoset
+
+_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+# Sums may be reordered, or they would not compile to vector instructions.
+_sum_jit = numba.njit(
+    cache=True, boundscheck=False, error_model="numpy", nogil=True, fastmath={"reassoc", "contract"}
+)
+
+
+class Blocks(NamedTuple):
+    """Payoffs at leaves, a block for each of the second side's L_1 leaf infosets.
+
+    In a block they stand by the second side's K_1 choices and by *columns*, which are the first
+    side's K_0 choices in all leaf infosets that share histories with this one. The blocks have C
+    columns altogether.
+
+    Attributes:
+      payoffs: float32 or float64 [K_1 C], block after block, in it choice after choice: chance's
+        reach times the first side's utility, summed over the histories.
+      columns: int32 [C], choice k in the first side's leaf infoset i as K_0 i + k.
+      starts: int64 [L_1 + 1], where each block's columns start.
+    """
+
+    payoffs: np.ndarray
+    columns: np.ndarray
+    starts: np.ndarray
+
+
+@_sum_jit
+def _values_of_block(blocks, infoset, weights, gathered, values):
+    """What each choice at an infoset of the second side earns it, into `values` (float64 [K_1])."""
+    start, end = blocks.starts[infoset], blocks.starts[infoset + 1]
+    width = end - start
+    columns = blocks.columns[start:end]
+    for j in range(width):
+        gathered[j] = weights[columns[j]]
+    for choice in range(values.size):
+        first = values.size * start + choice * width
+        payoffs = blocks.payoffs[first : first + width]
+        value = 0.0
+        for j in range(width):
+            value += payoffs[j] * gathered[j]
+        values[choice] = -value
+
+
+@_sum_jit
+def _expect_block(blocks, infoset, weights, expected):
+    """The payoffs of a block (float64 [width]), weighted by the second side's choices."""
+    start, width = blocks.starts[infoset], expected.size
+    expected[:] = 0.0
+    for choice in range(weights.size):
+        weight = weights[choice]
+        # Regret matching drops most choices, and theirs need not be read.
+        if weight != 0.0:
+            first = weights.size * start + choice * width
+            payoffs = blocks.payoffs[first : first + width]
+            for j in range(width):
+                expected[j] += weight * payoffs[j]
+
+
+@_jit
+def _widest(blocks, begin, end):
+    """The largest number of columns of some blocks."""
+    widest = 0
+    for infoset in range(begin, end):
+        widest = max(widest, blocks.starts[infoset + 1] - blocks.starts[infoset])
+    return widest
+
+
+@_jit
+def _values_of_first(blocks, begin, end, reach, choices, values):
+    """`values_of_first` for the second side's infosets from `begin` to before `end`."""
+    expected = np.empty(_widest(blocks, begin, end))
+    values[:] = 0.0
+    for infoset in range(begin, end):
+        weight = reach[infoset]
+        # Where the second side never comes, which is often, nothing has to be read.
+        if weight != 0.0:
+            start, stop = blocks.starts[infoset], blocks.starts[infoset + 1]
+            _expect_block(blocks, infoset, choices[infoset], expected[: stop - start])
+            for j in range(start, stop):
+                values[blocks.columns[j]] += weight * expected[j - start]
+
+
+@_jit
+def values_of_first(blocks, shares, reach, choices, values):
+    """What its choices earn the first side.
+
+    Args:
+      blocks: the payoffs.
+      shares: int64 [n + 1], infosets of the second side: where each share of the work starts.
+      reach: float64 [L_1], the second side's reach of its infosets.
+      choices: float64 [L_1, K_1], its choices there.
+      values: float64 [n, L_0 K_0], a summand for each share; overwritten.
+    """
+    for share in range(shares.size - 1):
+        begin, end = shares[share], shares[share + 1]
+        _values_of_first(blocks, begin, end, reach, choices, values[share])
+
+
+@numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
+def values_of_first_parallel(blocks, shares, reach, choices, values):
+    """`values_of_first` on numba's threads."""
+    for share in numba.prange(shares.size - 1):
+        begin, end = shares[share], shares[share + 1]
+        _values_of_first(blocks, begin, end, reach, choices, values[share])
+
+
+@_jit
+def values_of_second(blocks, weights, values):
+    """What its choices earn the second side, into `values` (float64 [L_1, K_1]).
+
+    Args:
+      blocks: the payoffs.
+      weights: float64 [L_0 K_0], the first side's reach of its choices.
+      values: overwritten.
+    """
+    gathered = np.empty(_widest(blocks, 0, values.shape[0]))
+    for infoset in range(values.shape[0]):
+        _values_of_block(blocks, infoset, weights, gathered, values[infoset])
+
+
+@_jit
+def _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv):
+    """`update_second` for the infosets from `begin` to before `end`."""
+    positive, negative, average_weight, tolerance = rates
+    discounts = (positive, negative)
+    num_infosets = ranges.size
+    num_choices = cfv.size // num_infosets - 1
+    gathered = np.empty(_widest(blocks, begin, end))
+    for infoset in range(begin, end):
+        first = num_infosets + num_choices * infoset
+        last = first + num_choices
+        _values_of_block(blocks, infoset, weights, gathered, cfv[first:last])
+        for s in range(first, last):
+            learner.average[s] += average_weight * ranges[infoset] * learner.strategy[s]
+        cfv[infoset] = update_infoset(learner, infoset, first, last, cfv, discounts, tolerance)
+
+
+@_jit
+def update_second(blocks, shares, weights, ranges, learner, rates, cfv):
+    """The second side's part of an iteration.
+
+    Args:
+      blocks: the payoffs.
+      shares: int64 [n + 1], as in `values_of_first`.
+      weights: float64 [L_0 K_0], the first side's reach of its choices.
+      ranges: float64 [L_1], the second side's own reach of its infosets.
+      learner: Learner of the second side; its regret, prediction, strategy and average of choices
+        are updated.
+      rates: the factors of positive and of negative cumulative regrets, the iterate's weight in the
+        average, and the tolerance; see `kernels.update_regrets`.
+      cfv: float64 [L_1 + L_1 K_1], the values of infosets and choices before the update;
+        overwritten.
+    """
+    for share in range(shares.size - 1):
+        begin, end = shares[share], shares[share + 1]
+        _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv)
+
+
+@numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
+def update_second_parallel(blocks, shares, weights, ranges, learner, rates, cfv):
+    """`update_second` on numba's threads."""
+    for share in numba.prange(shares.size - 1):
+        begin, end = shares[share], shares[share + 1]
+        _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv)

@@ -1,0 +1,177 @@
+"""Choices at leaves against regret minimization in plain NumPy, history by history."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from spiel_dl.solvers.continuations import ContinuationChoices, Continuations
+from spiel_dl.solvers.regret_minimization import (
+    CFR_PLUS,
+    DISCOUNTED_CFR,
+    LINEAR_CFR,
+    PREDICTIVE_CFR_PLUS,
+    Weighting,
+)
+
+UTILITY_RANGE = 2.0
+MANY_THREADS = min(2, numba.config.NUMBA_NUM_THREADS)
+
+
+class Leaves(NamedTuple):
+    """Random leaves; histories may share both infosets, and an infoset may be without any."""
+
+    utilities: np.ndarray
+    chance_reach: np.ndarray
+    infosets: np.ndarray
+    num_infosets: tuple[int, int]
+
+    def continuations(self, dtype: type = np.float64) -> Continuations:
+        return Continuations.of_histories(*self, dtype=dtype)
+
+    def ranges(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Random ranges, with zeros."""
+        rng = np.random.default_rng(seed)
+        first, second = (rng.random(n) * (rng.random(n) < 0.7) for n in self.num_infosets)
+        return first, second
+
+    def values(self, side: int, weights: np.ndarray) -> np.ndarray:
+        """What each choice of a side earns it: float64 [L, K], by the definition."""
+        values = np.zeros((self.num_infosets[side], self.utilities.shape[1 + side]))
+        for utility, reach, pair in zip(
+            self.utilities, self.chance_reach, self.infosets.T, strict=True
+        ):
+            matrix = utility if side == 0 else -utility.T
+            values[pair[side]] += reach * matrix @ weights[pair[1 - side]]
+        return values
+
+
+def random_leaves(num_choices: tuple[int, int], num_histories: int = 300) -> Leaves:
+    rng = np.random.default_rng(sum(num_choices))
+    num_infosets = (40, 25)
+    infosets = np.stack([rng.integers(0, n - 1, num_histories) for n in num_infosets])
+    # A wide block beside many narrow ones.
+    infosets[1, : num_histories // 4] = 3
+    utilities = rng.uniform(-1, 1, (num_histories, *num_choices))
+    return Leaves(utilities, rng.random(num_histories), infosets, num_infosets)
+
+
+SIZES = [(1, 22), (1, 1), (3, 4), (4, 1)]
+
+
+class PlainChoices:
+    """One side's choices, learned step by step."""
+
+    def __init__(self, shape: tuple[int, int], weighting: Weighting):
+        self.strategy = np.full(shape, 1 / shape[1])
+        self.regret, self.average = np.zeros(shape), np.zeros(shape)
+        self.weighting, self.iteration = weighting, 0
+
+    def update(self, values: np.ndarray, own_range: np.ndarray) -> np.ndarray:
+        """The infosets' values under the strategy before the update."""
+        self.iteration += 1
+        w, t = self.weighting, float(self.iteration)
+        cfv = (self.strategy * values).sum(axis=1)
+        self.average += t**w.gamma * own_range[:, None] * self.strategy
+        newest = values - cfv[:, None]
+        regret = self.regret + newest
+        factors = [{np.inf: 1.0, -np.inf: 0.0}.get(x, t**x / (t**x + 1)) for x in (w.alpha, w.beta)]
+        self.regret = np.where(regret > 0, factors[0] * regret, factors[1] * regret)
+        positive = np.maximum(self.regret + w.predictive * newest, 0)
+        positive[positive <= 1e-12 * UTILITY_RANGE] = 0
+        total = positive.sum(axis=1, keepdims=True)
+        uniform = np.full_like(positive, 1 / positive.shape[1])
+        self.strategy = np.divide(positive, total, out=uniform, where=total > 0)
+        return cfv
+
+
+@pytest.mark.parametrize("num_choices", SIZES)
+def test_values_by_definition(num_choices):
+    leaves = random_leaves(num_choices)
+    continuations = leaves.continuations()
+    rng = np.random.default_rng(1)
+    for side in (0, 1):
+        weights = rng.random((leaves.num_infosets[1 - side], num_choices[1 - side]))
+        weights[rng.random(weights.shape) < 0.5] = 0
+        expected = leaves.values(side, weights)
+        np.testing.assert_allclose(continuations.values(side, weights), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("num_threads", sorted({1, MANY_THREADS}))
+@pytest.mark.parametrize(
+    "weighting", [CFR_PLUS, LINEAR_CFR, DISCOUNTED_CFR, PREDICTIVE_CFR_PLUS], ids=str
+)
+@pytest.mark.parametrize("num_choices", SIZES)
+def test_updates_as_in_plain_numpy(num_choices, weighting, num_threads):
+    """Sides in turn, whichever comes first, and also twice in a row."""
+    leaves = random_leaves(num_choices)
+    choices = ContinuationChoices(leaves.continuations(), weighting, UTILITY_RANGE, num_threads)
+    shapes = zip(leaves.num_infosets, num_choices, strict=True)
+    plain = [PlainChoices(shape, weighting) for shape in shapes]
+    for step, side in enumerate([1, 0, 1, 0, 0, 1, 1, 0, 1, 0]):
+        ranges = leaves.ranges(step)
+        weights = ranges[1 - side][:, None] * plain[1 - side].strategy
+        expected = plain[side].update(leaves.values(side, weights), ranges[side])
+        np.testing.assert_allclose(choices.update(side, ranges), expected, atol=1e-11)
+    for side in (0, 1):
+        average = plain[side].average
+        total = average.sum(axis=1, keepdims=True)
+        uniform = np.full_like(average, 1 / average.shape[1])
+        expected = np.divide(average, total, out=uniform, where=total > 0)
+        np.testing.assert_allclose(choices.average_choices(side), expected, atol=1e-9)
+
+
+@pytest.mark.skipif(MANY_THREADS < 2, reason="numba has one thread only")
+def test_threads_change_rounding_only():
+    leaves = random_leaves((2, 7), num_histories=3000)
+    continuations = leaves.continuations(np.float32)
+    found = []
+    for num_threads in (1, 2):
+        choices = ContinuationChoices(continuations, CFR_PLUS, UTILITY_RANGE, num_threads)
+        cfvs = [choices.update(step % 2, leaves.ranges(step)) for step in range(40)]
+        averages = [choices.average_choices(side) for side in (0, 1)]
+        found.append(np.concatenate([array.reshape(-1) for array in cfvs + averages]))
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-9)
+
+
+def test_runs_repeat_to_the_last_bit_beside_other_leaves():
+    """The same leaves once more behind the first ones change nothing, and neither does memory."""
+    leaves = random_leaves((2, 7))
+    offsets = np.array(leaves.num_infosets)[:, None]
+    both = Leaves(
+        np.concatenate([leaves.utilities, leaves.utilities]),
+        np.concatenate([leaves.chance_reach, leaves.chance_reach]),
+        np.concatenate([leaves.infosets, leaves.infosets + offsets], axis=1),
+        (2 * leaves.num_infosets[0], 2 * leaves.num_infosets[1]),
+    )
+    choices = [
+        ContinuationChoices(each.continuations(np.float32), CFR_PLUS, UTILITY_RANGE)
+        for each in (leaves, both)
+    ]
+    for step in range(20):
+        side, ranges = step % 2, leaves.ranges(step)
+        alone = choices[0].update(side, ranges)
+        beside = choices[1].update(side, (np.tile(ranges[0], 2), np.tile(ranges[1], 2)))
+        np.testing.assert_array_equal(beside, np.tile(alone, 2))
+
+
+def test_single_precision_is_good_to_six_digits():
+    leaves = random_leaves((1, 22), num_histories=3000)
+    values = []
+    for dtype in (np.float32, np.float64):
+        continuations = leaves.continuations(dtype)
+        assert continuations.blocks.payoffs.dtype == dtype
+        # No iteration follows another here: regret matching may tell ties apart by rounding.
+        weights = leaves.ranges(0)[0][:, None]
+        values.append(continuations.values(1, weights))
+    scale = np.abs(values[1]).max()
+    assert 0 < np.abs(values[0] - values[1]).max() < 1e-6 * scale
+
+
+def test_errors():
+    continuations = random_leaves((1, 3)).continuations()
+    with pytest.raises(ValueError, match="num_threads=0"):
+        ContinuationChoices(continuations, CFR_PLUS, UTILITY_RANGE, 0)
