@@ -22,7 +22,6 @@ from typing import Any
 
 from spiel_dl.algorithms.best_nash import best_nash
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.experiments import response_networks
 from spiel_dl.experiments.response_contests import Contest
 from spiel_dl.experiments.response_report import Report
@@ -49,12 +48,11 @@ _PAPER = {
 }
 _CDBR = {f"cdbr_{n}": f"CDBR{n}" for n in _LOOK_AHEAD}
 _COLUMNS = {"abr": "ABR", **_CDBR, "best_nash": "best Nash"}
-# Up to this many payoffs, the linear programs take seconds.
+# Up to this many payoffs, CDBR's linear programs take seconds.
 _MAX_LP_PAYOFFS = 100_000
 # Parts of a best response's gain, per step of which there are a few.
 _TOLERANCE = 1e-4
 _MAX_ITERATIONS = 20_000
-_SMALL_P = 0.005
 
 
 def table_1(study: Study) -> Report:
@@ -77,8 +75,6 @@ def table_1(study: Study) -> Report:
     columns |= {
         "gap": "gap, percent",
         "best_gain": "best response's gain",
-        "best_nash_exploitability": "best Nash's exploitability",
-        "best_nash_at_most": "best Nash at most, percent",
         "abr_episodes": "ABR's episodes",
         "abr_seconds": "ABR's seconds",
         "seconds": "seconds without ABR",
@@ -91,10 +87,7 @@ def table_1(study: Study) -> Report:
             "Milec et al. (2024), Table 1: player 0 against the uniform policy, optimal value "
             "function. CDBR n slides with a depth limit of n + 1 plies.",
             study.describe(study.games(GAMES)),
-            "Gap: by how much CDBR's steps may be below their optima, 0 for linear programs. Where "
-            "these are too large, best Nash is a restricted Nash response with p = "
-            f"{_SMALL_P}, which is a little exploitable and so may gain more; the best equilibrium "
-            "itself gains at most what the last columns say.",
+            "Gap: by how much CDBR's steps may be below their optima, 0 for linear programs.",
         ],
         {
             "Beside the paper's, percent": Table(beside, {"game": "game", "whose": "", **_COLUMNS}),
@@ -197,24 +190,8 @@ def gains(contest: Contest) -> dict[str, float]:
         row[f"cdbr_{ahead}"] = contest.judge(policy.to_array_policy())["percent"]
         largest_gap = max(largest_gap, policy.gap)
     row["gap"] = 100 * largest_gap / contest.best_gain
-    if exact:
-        row["best_nash"] = contest.judge(best_nash(tree, player, model))["percent"]
-        return row
-    return {**row, **_nearly_best_nash(contest, effort)}
-
-
-def _nearly_best_nash(contest: Contest, effort: Effort) -> dict[str, float]:
-    """A response of little exploitability, and what the best equilibrium gains at most."""
-    p = _SMALL_P
-    effort = effort._replace(tolerance=p * effort.tolerance)
-    policy = RNRPolicy(contest.tree, contest.player, contest.model, p, effort=effort)
-    found = contest.judge(policy.to_array_policy())
-    most = found["gain"] + (policy.gap - (1 - p) * found["exploitability"]) / p
-    return {
-        "best_nash": found["percent"],
-        "best_nash_exploitability": found["exploitability"],
-        "best_nash_at_most": 100 * most / contest.best_gain,
-    }
+    row["best_nash"] = contest.judge(best_nash(tree, player, model))["percent"]
+    return row
 
 
 def _learned(contest: Contest, episodes: int) -> dict[str, float]:

@@ -8,13 +8,11 @@ dual variables of F y = f, so F^T w <= A^T x says that x earns f^T w or more aga
 from __future__ import annotations
 
 import numpy as np
-import scipy.optimize
 import scipy.sparse
 
 from spiel_dl.solvers import linear_program
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
-_TOLERANCE = 1e-10
 # Equilibria are feasible but for the rounding of the game's value, which must not exclude them.
 _RELATIVE_SLACK = 1e-9
 
@@ -150,21 +148,14 @@ def _maximise(
     if equalities is not None:
         rows.append(equalities)
         right.append(np.zeros(equalities.shape[0]))
-    result = scipy.optimize.linprog(
+    result = linear_program.run_highs(
         c=-objective,
         A_ub=None if inequalities is None else inequalities[0].tocsc(),
         b_ub=None if inequalities is None else inequalities[1],
         A_eq=scipy.sparse.vstack(rows).tocsc(),
         b_eq=np.concatenate(right),
         bounds=[(0.0, np.inf)] * treeplex.num_sequences + dual_bounds,
-        method="highs",
-        options={
-            "primal_feasibility_tolerance": _TOLERANCE,
-            "dual_feasibility_tolerance": _TOLERANCE,
-        },
     )
-    if result.status != 0:
-        raise RuntimeError(f"HiGHS found no optimum (status {result.status}): {result.message}")
     return np.maximum(result.x[: treeplex.num_sequences], 0.0)
 
 
