@@ -36,8 +36,8 @@ throughout (`continual=False`), by which a player need not have searched before.
 
 from __future__ import annotations
 
-import dataclasses
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +48,8 @@ from open_spiel.python.bots.policy import PolicyBot
 from spiel_dl.algorithms import sepot_search, trained_blueprint
 from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, check_player, compile_game
 from spiel_dl.algorithms.response_policy import BEYOND_THE_GAME
-from spiel_dl.algorithms.sepot_search import SearchEffort
+from spiel_dl.algorithms.sepot_config import SearchConfig as SearchConfig
+from spiel_dl.algorithms.sepot_search import SearchEffort as SearchEffort
 from spiel_dl.learning.critics import Critic
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.regret_minimization import behaviour_strategy
@@ -56,58 +57,6 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.pieces import ROOT, Pieces
 from spiel_dl.tree.trunk import LeafSet, Trunk, cut
 from spiel_dl.value_functions.multi_valued import LeafUtilities, MultiValuedStates
-
-GIVEN_CFVS = ("critic", "best_response")
-OWN_RANGES = ("played", "blueprint")
-
-
-@dataclasses.dataclass(frozen=True)
-class SearchConfig:
-    """Where and how SePoT searches.
-
-    Attributes:
-      scheme: "sliding" searches again at every level, "block" when the last search ends; see
-        `tree.pieces`.
-      given_cfvs: what the opponent may have instead of entering a subgame, where there was no
-        search before: "critic", what it gets if both go on by the blueprint, or "best_response",
-        what it could get at most against the blueprint, by the rest of the game's tree.
-      continual: whether it may have, where there was a search before, what it could get at most
-        against what that one found; if not, given cfvs are those above everywhere.
-      own_range: "played" or "blueprint"; see above.
-      first_level: above this level, in the unit of the depth limit, the blueprint is played.
-      two_sided: whether the searching player, too, chooses a transformation at the leaves.
-      max_histories: public states of more histories are left to the blueprint; None: search always.
-      effort: how each search solves its game.
-    """
-
-    scheme: str = "sliding"
-    given_cfvs: str = "critic"
-    continual: bool = True
-    own_range: str = "played"
-    first_level: int = 0
-    two_sided: bool = False
-    max_histories: int | None = None
-    effort: SearchEffort = dataclasses.field(default_factory=SearchEffort)
-
-    def __post_init__(self) -> None:
-        if self.given_cfvs not in GIVEN_CFVS:
-            raise ValueError(f"given_cfvs={self.given_cfvs!r} must be one of {GIVEN_CFVS}")
-        if self.own_range not in OWN_RANGES:
-            raise ValueError(f"own_range={self.own_range!r} must be one of {OWN_RANGES}")
-        if self.first_level < 0:
-            raise ValueError(f"first_level={self.first_level} must be at least 0")
-        if self.max_histories is not None and self.max_histories < 1:
-            raise ValueError(f"max_histories={self.max_histories} must be at least 1, or None")
-        if self.two_sided and self.effort.leaf_choice == "best_response":
-            raise ValueError(
-                "two_sided=True needs leaf_choice='regret_matching': if both players choose, best "
-                "responses go round in circles"
-            )
-        if self.two_sided and self.continual:
-            raise ValueError(
-                "two_sided=True needs continual=False: where the player itself chooses how to go "
-                "on at the leaves, a search keeps no strategy that the next one could start from"
-            )
 
 
 class SePoTPolicy(openspiel_policy.Policy):
@@ -165,112 +114,146 @@ class SePoTPolicy(openspiel_policy.Policy):
         player = state.current_player() if player_id is None else player_id
         if player in (0, 1):
             infoset = self.tree.find_infoset(state, player)
-            self._decide(player, int(self._pieces.of_infosets(player)[infoset]))
+            self._decide(player, [int(self._pieces.of_infosets(player)[infoset])])
         return self._solved.action_probabilities(state, player_id)
 
     def to_array_policy(self) -> ArrayPolicy:
-        """A copy of the policy in all infosets; searches where that was not done yet."""
+        """A copy of the policy in all infosets; searches where that was not done yet.
+
+        All public states of a level are searched at once: the same games, solved side by side.
+        """
         for player in (0, 1):
-            for piece in np.unique(self._pieces.of_infosets(player)).tolist():
-                self._decide(player, piece)
+            self._decide(player, np.unique(self._pieces.of_infosets(player)).tolist())
         strategy_0, strategy_1 = (strategy.copy() for strategy in self._solved.strategies)
         return ArrayPolicy(self.tree, (strategy_0, strategy_1))
 
-    def _decide(self, player: int, piece: int) -> None:
-        """Searches from a piece's public state, after those on the way to it if need be."""
+    def _decide(self, player: int, pieces: Sequence[int]) -> None:
+        """Searches from pieces' public states, after those on the way to them if need be."""
         depends = self.config.own_range == "played" or self.config.continual
-        for each in self._pieces.path(piece) if depends else [piece]:
-            if (player, each) not in self._results:
-                self._results[player, each] = self._search(player, each)
+        wanted = set(pieces)
+        if depends:
+            wanted.update(each for piece in pieces for each in self._pieces.path(piece))
+        levels: dict[int, list[int]] = {}
+        for piece in sorted(wanted):
+            if (player, piece) not in self._results:
+                levels.setdefault(self._pieces.start(piece), []).append(piece)
+        for level in sorted(levels):
+            # Those that go on from one search go on together.
+            groups: dict[int, list[int]] = {}
+            for piece in levels[level]:
+                groups.setdefault(id(self._result_before(player, piece)), []).append(piece)
+            for group in groups.values():
+                self._search(player, group)
 
-    def _search(self, player: int, piece: int) -> _Result | None:
-        """Searches, keeps the strategy in the piece, and returns the solution; None: no search."""
-        kept = self._pieces.of_infosets(player) == piece
-        if not self._is_needed(player, piece, kept):
+    def _result_before(self, player: int, piece: int) -> _Result | None:
+        """What a piece goes on from; None if there was no search, or it does not matter."""
+        if piece == ROOT or not self.config.continual:
             return None
-        trunk = self._cut(self._pieces.depth_limit, piece)
-        own_range = self._own_range(player, piece, trunk)
-        if not own_range.any():
-            return None
-        given = None if piece == ROOT else self._given_cfvs(player, piece, trunk, own_range)
+        return self._results[player, self._pieces.path(piece)[-2]]
+
+    def _search(self, player: int, pieces: Sequence[int]) -> None:
+        """Searches from pieces of one level, side by side, and keeps what was found.
+
+        All of them go on from the same search, or from none.
+        """
+        before = self._result_before(player, pieces[0])
+        self._results.update({(player, piece): None for piece in pieces})
+        starts = self._starts(player, self._pieces_with_choices(player, pieces))
+        if starts is None:
+            return
+        trunk = self._cut(self._pieces.depth_limit, starts)
+        own_range = np.zeros(len(trunk.root_infosets[player]))
+        own_range[trunk.root_of_history[player, starts.histories]] = starts.reach
+        is_root = starts.pieces == [ROOT]
+        given = None if is_root else self._given_cfvs(player, starts, trunk, own_range, before)
         leaf_values = self._leaf_values(player)
-        # In long games reaches become tiny; a solver's tolerances are in utility units.
-        scale = 1.0 / self._mass(player, piece, trunk, own_range)
-        scaled = None if given is None else scale * given
-        plan = sepot_search.search(
-            trunk, scale * own_range, scaled, leaf_values, self.config.effort
-        )
-        self.num_searches += 1
+        plan = sepot_search.search(trunk, own_range, given, leaf_values, self.config.effort)
+        self.num_searches += len(starts.pieces)
         treeplex = trunk.sequence_form.treeplexes[player]
         strategy = behaviour_strategy(treeplex, plan)
+        kept = np.isin(self._pieces.of_infosets(player), starts.pieces)
         keeps = kept[trunk.infosets[player]] & (treeplex.sum_per_infoset(plan) > 0)
         sequences = treeplex.sequences_of(keeps)
         self._solved.strategies[player][trunk.sequences[player][sequences]] = strategy[sequences]
-        return _Result(piece, trunk, strategy, leaf_values)
+        if self.config.continual:
+            level = self._pieces.start(starts.pieces[0])
+            result = _Result(level, trunk, strategy, leaf_values)
+            self._results.update({(player, piece): result for piece in starts.pieces})
 
-    def _is_needed(self, player: int, piece: int, kept: np.ndarray) -> bool:
-        """Whether the player decides something in a piece (its infosets: bool [I])."""
-        if self._pieces.start(piece) < self.config.first_level:
-            return False
-        most = self.config.max_histories
-        states = self.tree.public_states
-        if most is not None and piece != ROOT and len(states.histories(piece)) > most:
-            return False
-        has_choice = bool((self.tree.treeplexes[player].num_actions[kept] > 1).any())
-        return has_choice or self.config.continual
+    def _pieces_with_choices(self, player: int, pieces: Sequence[int]) -> list[int]:
+        """Those in which the player is to search."""
+        if self._pieces.start(pieces[0]) < self.config.first_level:
+            return []
+        found, most = list(pieces), self.config.max_histories
+        if most is not None:
+            states = self.tree.public_states
+            found = [p for p in found if p == ROOT or len(states.histories(p)) <= most]
+        if self.config.continual:
+            return found
+        has_choice = self.tree.treeplexes[player].num_actions > 1
+        deciding = set(self._pieces.of_infosets(player)[has_choice].tolist())
+        return [piece for piece in found if piece in deciding]
 
-    def _cut(self, depth_limit: DepthLimit, piece: int) -> Trunk:
-        return cut(self.tree, depth_limit, None if piece == ROOT else piece)
-
-    def _own_range(self, player: int, piece: int, trunk: Trunk) -> np.ndarray:
-        """The player's reach of its root infosets: float64 [R]."""
-        if piece == ROOT:
-            return np.ones(1)
+    def _starts(self, player: int, pieces: Sequence[int]) -> _Starts | None:
+        """Where pieces begin; without those to which the player never comes. None: no such one."""
         source = self._solved if self.config.own_range == "played" else self._blueprint
         plan = realization_plan(self.tree.treeplexes[player], source.strategies[player])
-        histories = self.tree.public_states.histories(piece)
-        own_range = np.zeros(len(trunk.root_infosets[player]))
-        own_range[trunk.root_of_history[player, histories]] = plan[
-            self.tree.sequence[player, histories]
-        ]
-        return own_range
+        kept, histories, reaches = [], [], []
+        for piece in pieces:
+            here = self._histories(piece)
+            reach = plan[self.tree.sequence[player, here]]
+            mass = float(reach @ self.tree.chance_reach[here])
+            if mass > 0:
+                kept.append(piece)
+                histories.append(here)
+                # In long games reaches become tiny; a solver's tolerances are in utility units.
+                reaches.append(reach / mass)
+        if not kept:
+            return None
+        return _Starts(kept, np.concatenate(histories), np.concatenate(reaches))
 
-    def _mass(self, player: int, piece: int, trunk: Trunk, own_range: np.ndarray) -> float:
-        """How much of the player's and chance's reach comes to the histories of a public state."""
-        if piece == ROOT:
-            return 1.0
-        histories = self.tree.public_states.histories(piece)
-        reach = own_range[trunk.root_of_history[player, histories]]
-        return float(reach @ self.tree.chance_reach[histories])
+    def _histories(self, piece: int) -> np.ndarray:
+        """The histories with which a piece begins: int64 [n]."""
+        return np.zeros(1, np.int64) if piece == ROOT else self.tree.public_states.histories(piece)
+
+    def _cut(self, depth_limit: DepthLimit, starts: _Starts) -> Trunk:
+        return cut(self.tree, depth_limit, None if starts.pieces == [ROOT] else starts.pieces)
 
     def _given_cfvs(
-        self, player: int, piece: int, trunk: Trunk, own_range: np.ndarray
+        self,
+        player: int,
+        starts: _Starts,
+        trunk: Trunk,
+        own_range: np.ndarray,
+        before: _Result | None,
     ) -> np.ndarray:
         """What the opponent may have instead: float64 [R_-p]."""
-        before = self._results.get((player, self._pieces.path(piece)[-2]))
-        if self.config.continual and before is not None:
-            return self._cfvs_of_search(player, piece, trunk, own_range, before)
+        if before is not None:
+            return self._cfvs_of_search(player, starts, trunk, own_range, before)
         if self.config.given_cfvs == "best_response":
-            rest = self._cut(BEYOND_THE_GAME, piece)
+            rest = self._cut(BEYOND_THE_GAME, starts)
             plan = self._plan_on(rest, player, self._blueprint.strategies[player], own_range)
             return self._opponent_cfvs(rest, player, plan)
-        histories = self.tree.public_states.histories(piece)
-        identity = self._checked_critic().values(self.tree, histories, player)[:, 0]
-        reach = own_range[trunk.root_of_history[player, histories]]
-        reach *= self.tree.chance_reach[histories]
-        infoset = trunk.root_of_history[1 - player, histories]
+        identity = self._checked_critic().values(self.tree, starts.histories, player)[:, 0]
+        reach = starts.reach * self.tree.chance_reach[starts.histories]
+        infoset = trunk.root_of_history[1 - player, starts.histories]
         num_roots = len(trunk.root_infosets[1 - player])
         return -np.bincount(infoset, reach * identity, minlength=num_roots)
 
     def _cfvs_of_search(
-        self, player: int, piece: int, trunk: Trunk, own_range: np.ndarray, before: _Result
+        self,
+        player: int,
+        starts: _Starts,
+        trunk: Trunk,
+        own_range: np.ndarray,
+        before: _Result,
     ) -> np.ndarray:
         """The opponent's best-response cfvs against the search before: float64 [R_-p]."""
         opponent = 1 - player
-        end = self._pieces.start(before.piece) + self._pieces.depth_limit.value
-        levels = end - self._pieces.start(piece)
+        end = before.level + self._pieces.depth_limit.value
+        levels = end - self._pieces.start(starts.pieces[0])
         if levels > 0:
-            rest = self._cut(self._pieces.limit(levels), piece)
+            rest = self._cut(self._pieces.limit(levels), starts)
             strategy = self._blueprint.strategies[player].copy()
             num_roots = before.trunk.sequence_form.treeplexes[player].num_root_sequences
             found = before.trunk.sequences[player][num_roots:]
@@ -278,7 +261,7 @@ class SePoTPolicy(openspiel_policy.Policy):
             return self._opponent_cfvs(
                 rest, player, self._plan_on(rest, player, strategy, own_range)
             )
-        # The public state is one of the leaves of the search before.
+        # The public states are some of the leaves of the search before.
         leaves, augmented = before.trunk.leaves, self.tree.public_states.augmented_infoset
         by_infoset = [np.zeros(augmented[p].max() + 1) for p in (0, 1)]
         by_infoset[player][trunk.root_infosets[player]] = own_range
@@ -318,17 +301,32 @@ class SePoTPolicy(openspiel_policy.Policy):
         return self._critic
 
 
-class _Result(NamedTuple):
-    """What a search found.
+class _Starts(NamedTuple):
+    """Where pieces of one level begin.
 
     Attributes:
-      piece: where it started.
+      pieces: their public states, or `ROOT` alone.
+      histories: int64 [n], theirs.
+      reach: float64 [n], the searching player's of these histories, scaled such that its product
+        with chance's sums to 1 in each public state.
+    """
+
+    pieces: list[int]
+    histories: np.ndarray
+    reach: np.ndarray
+
+
+class _Result(NamedTuple):
+    """What searches side by side found.
+
+    Attributes:
+      level: where they started.
       trunk: what it looked at.
       strategy: float64 [S_p], the player's average behaviour strategy there.
       leaf_values: bound to the leaves.
     """
 
-    piece: int
+    level: int
     trunk: Trunk
     strategy: np.ndarray
     leaf_values: MultiValuedStates

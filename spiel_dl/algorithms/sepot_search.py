@@ -19,7 +19,13 @@ from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.continuations import ContinuationChoices
 from spiel_dl.solvers.gadgets import Gadget
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
+from spiel_dl.solvers.regret_minimization import (
+    CFR_PLUS,
+    Pair,
+    RegretMinimizer,
+    Weighting,
+    check_num_threads,
+)
 from spiel_dl.tree.sequence_form import SequenceForm
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedStates
@@ -36,17 +42,21 @@ class SearchEffort:
       weighting: the variant of CFR.
       leaf_choice: how the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
+      num_threads: threads for payoffs: those at the leaves, unless best responses are chosen there,
+        or the game's where there are no leaves. Results depend on it in the last digits only.
     """
 
     iterations: int = 1500
     weighting: Weighting = CFR_PLUS
     leaf_choice: str = "regret_matching"
+    num_threads: int = 1
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
             raise ValueError(f"iterations={self.iterations} must be at least 1")
         if self.leaf_choice not in LEAF_CHOICES:
             raise ValueError(f"leaf_choice={self.leaf_choice!r} must be one of {LEAF_CHOICES}")
+        check_num_threads(self.num_threads)
 
 
 def search(
@@ -80,7 +90,9 @@ def search(
         gadget = gadgets.unsafe(form, ranges)
     else:
         gadget = gadgets.resolving(form, player, player_range, opponent_cfvs)
-    minimizer = RegretMinimizer(gadget.sequence_form, effort.weighting)
+    # Above leaves, games end rarely; threads would cost more than they save.
+    num_threads = 1 if trunk.leaves.num_public_states else effort.num_threads
+    minimizer = RegretMinimizer(gadget.sequence_form, effort.weighting, num_threads=num_threads)
     for each in (0, 1):
         minimizer.set_range(each, gadget.root_ranges[each])
     if trunk.leaves.num_public_states:
@@ -133,7 +145,7 @@ class _Leaves:
         self._leaf_values = leaf_values
         self._choices: ContinuationChoices | None = None
         if effort.leaf_choice == "regret_matching":
-            self._choices = leaf_values.choices(effort.weighting)
+            self._choices = leaf_values.choices(effort.weighting, effort.num_threads)
         self._num_calls = 0
 
     def values(self, plans: Pair) -> tuple[Pair, Pair]:

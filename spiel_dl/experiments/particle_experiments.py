@@ -128,8 +128,8 @@ def match(directory: RunDirectory, policy: ParticlePolicy, num_games: int, seed:
                 "games": found.num_games,
                 "mean return": found.mean_return,
                 "± (95 %)": found.half_width,
-                "seconds per move": found.seconds_per_move,
-                "slowest move (s)": found.slowest_move,
+                "seconds per move": found.efforts[0].seconds_per_move,
+                "slowest move (s)": found.efforts[0].slowest,
                 "peak memory of the process (MB)": _peak_memory(),
             }
         )

@@ -56,6 +56,7 @@ def write(
     reused: Sequence[str],
     directory: str | os.PathLike[str],
     seconds: float,
+    used: str = "one process",
 ) -> Path:
     """Writes a report as JSON, as Markdown with tables, and its pictures.
 
@@ -65,6 +66,7 @@ def write(
       reused: names of parts that earlier starts had finished.
       directory: where the files go.
       seconds: wall-clock of this start.
+      used: what of the machine was used.
 
     Returns:
       The path of the Markdown file.
@@ -73,6 +75,7 @@ def write(
         "title": report.title,
         "settings": settings,
         "environment": describe_environment(),
+        "used": used,
         "wall_clock_seconds": seconds,
         "reused": list(reused),
         "notes": list(report.notes),
@@ -97,7 +100,7 @@ def _markdown(report: Report, content: Mapping[str, Any]) -> str:
     paragraphs += [f"![{picture.title}]({picture.name}.png)" for picture in report.pictures]
     paragraphs.append(
         f"{reports.describe_run(environment).rstrip()}; "
-        f"{reports.describe_machine(environment, 'one process')}. Wall-clock of this start: "
+        f"{reports.describe_machine(environment, content['used'])}. Wall-clock of this start: "
         f"{content['wall_clock_seconds']:.0f} s; {len(content['reused'])} parts had been finished "
         "before."
     )

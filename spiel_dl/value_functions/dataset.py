@@ -32,7 +32,7 @@ from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import LeafSet, Trunk, cut
-from spiel_dl.value_functions.base import Values, normalize_ranges
+from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.random_strategies import random_strategy
 
@@ -321,26 +321,39 @@ def leaf_ranges(trunk: Trunk, strategies: Values) -> Values:
 
 
 def solve_ranges(leaves: LeafSet, ranges: Values, config: DatasetConfig) -> dict[str, np.ndarray]:
-    """The arrays of a shard, from ranges (float [n, L_p]) of any scale.
-
-    Returns:
-      range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], mass_0 and mass_1, float32 [n, P], and
-      gap, float32 [n], as in `Dataset`. The values are those at exactly these float32 ranges.
+    """`value_ranges` by the optimal value function.
 
     Raises:
       ValueError: if the config's iterations or tolerance are not positive.
     """
-    solver = ExactValue(config.tolerance, config.max_iterations)
-    solver.bind(leaves)
+    return value_ranges(leaves, ranges, ExactValue(config.tolerance, config.max_iterations))
+
+
+def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> dict[str, np.ndarray]:
+    """The arrays of a shard, from ranges (float [n, L_p]) of any scale.
+
+    Args:
+      leaves: the leaves.
+      ranges: for each player.
+      function: says the values; it is bound to the leaves.
+
+    Returns:
+      range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], mass_0 and mass_1, float32 [n, P], and
+      gap, float32 [n], as in `Dataset`. The values are those at exactly these float32 ranges.
+    """
+    function.bind(leaves)
     scaled, masses = [], []
     for player in (0, 1):
         normalised, mass = normalize_ranges(leaves, player, ranges[player])
         scaled.append(normalised.astype(np.float32))
         masses.append(mass.astype(np.float32))
     values, gaps = [], []
-    for range_0, range_1 in zip(*scaled, strict=True):
-        values.append(solver.evaluate(range_0.astype(np.float64), range_1.astype(np.float64)))
-        gaps.append(solver.gaps.max())
+    for pair in zip(*scaled, strict=True):
+        wide = [row.astype(np.float64) for row in pair]
+        values.append(function.evaluate(wide[0], wide[1]))
+        gap = leaves.sum_by_public_state(0, wide[0] * values[-1][0])
+        gap += leaves.sum_by_public_state(1, wide[1] * values[-1][1])
+        gaps.append(gap.max())
     cfv_0, cfv_1 = (np.stack(column).astype(np.float32) for column in zip(*values, strict=True))
     return {
         "range_0": scaled[0],

@@ -135,7 +135,6 @@ def test_table_1_of_goofspiel_4_by_both_solvers(monkeypatch: pytest.MonkeyPatch)
         assert row["cdbr_3"] == row["cdbr_5"] == pytest.approx(100.0, abs=0.1)
     assert exact["gap"] == 0.0 < nearly["gap"] < 0.1
     assert exact["best_nash"] == pytest.approx(77.1, abs=0.06)
-    # A bound of the best equilibrium, and close to it as p is small.
 
 
 def test_sweeps_end_where_theory_says() -> None:

@@ -1,0 +1,100 @@
+"""Makes the figures and tables of the SePoT paper (Kubíček et al. 2023), with our numbers.
+
+Networks are trained as they are needed; what is finished in the working directory is not done
+again.
+
+Examples:
+  python run/reproduce_sepot.py --experiment=curves --game=goofspiel_5_descending --steps=100000
+  python run/reproduce_sepot.py --experiment=cfvs --game=leduc --seed=0 --seed=1 --seed=2
+  python run/reproduce_sepot.py --experiment=safety --steps=20000 --seed=0
+  python run/reproduce_sepot.py --experiment=distilled --game=goofspiel_5_descending --rounds=2
+  python run/reproduce_sepot.py --experiment=position --num_workers=2
+  python run/reproduce_sepot.py --experiment=table_1 --game=battleships_3x3 --num_games=10000
+"""
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from spiel_dl import distributed
+from spiel_dl.experiments import sepot_experiments
+from spiel_dl.experiments.sepot_distilled import DistilledConfig
+from spiel_dl.experiments.sepot_experiments import GAMES_OF, Options
+from spiel_dl.experiments.sepot_study import GAMES, Study, StudyConfig
+from spiel_dl.learning.transformations import TRANSFORMATION_SETS
+from spiel_dl.tree import DepthLimit
+
+_DEFAULT, _DISTILLED = StudyConfig("kuhn_poker"), DistilledConfig()
+_EXPERIMENT = flags.DEFINE_enum("experiment", None, list(GAMES_OF), "Which one.", required=True)
+_GAMES = flags.DEFINE_multi_string(
+    "game", [], f"Game string, or {', '.join(GAMES)}; may be repeated. Default: the experiment's."
+)
+_SEEDS = flags.DEFINE_multi_integer("seed", list(_DEFAULT.seeds), "Of networks; may be repeated.")
+_STEPS = flags.DEFINE_integer("steps", _DEFAULT.num_steps, "Learner steps in all.")
+_EVERY = flags.DEFINE_integer(
+    "every", _DEFAULT.steps_per_evaluation, "Learner steps between evaluations."
+)
+_ROUNDS = flags.DEFINE_multi_integer(
+    "rounds", [], "Depth limit of searches in rounds; may be repeated. Default: the paper's."
+)
+_MOVES = flags.DEFINE_multi_integer("moves", [], "Depth limit in moves, likewise.")
+_ITERATIONS = flags.DEFINE_integer("iterations", _DEFAULT.iterations, "Of CFR+ in each search.")
+_BATCH = flags.DEFINE_integer("batch_size", _DEFAULT.learner.batch_size, "Games per learner step.")
+_HIDDEN = flags.DEFINE_multi_integer(
+    "hidden_size", list(_DEFAULT.learner.hidden_sizes), "Units of a hidden layer of both networks."
+)
+_TRANSFORMATIONS = flags.DEFINE_enum(
+    "transformations", None, list(TRANSFORMATION_SETS), "Default: those that the paper uses."
+)
+_NUM_GAMES = flags.DEFINE_integer("num_games", Options().num_games, "table_1: of each match.")
+_STRATEGIES = flags.DEFINE_integer(
+    "num_strategies", _DISTILLED.num_strategies, "distilled: random trunk strategies."
+)
+_LAYERS = flags.DEFINE_integer("num_layers", _DISTILLED.num_layers, "distilled: hidden layers.")
+_UNITS = flags.DEFINE_integer("num_units", _DISTILLED.num_units, "distilled: units in each.")
+_EPOCHS = flags.DEFINE_integer("num_epochs", _DISTILLED.training.num_epochs, "distilled: epochs.")
+_DEVICE = flags.DEFINE_string("device", _DEFAULT.device, "Torch device of training.")
+_ENGINE = distributed.define_flags()
+_WORK_DIR = flags.DEFINE_string("work_dir", "runs/reproduce_sepot", "Networks and finished parts.")
+_OUTPUT_DIR = flags.DEFINE_string("output_dir", "results/sepot", "Where the report goes.")
+
+
+def main(argv: Sequence[str]) -> None:
+    """Runs the experiment, and says where its report is."""
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
+    try:
+        games = _GAMES.value or GAMES_OF[_EXPERIMENT.value]
+        studies = [Study(_config(game), _WORK_DIR.value, engine=_ENGINE()) for game in games]
+        training = dataclasses.replace(_DISTILLED.training, num_epochs=_EPOCHS.value)
+        distilled = DistilledConfig(_STRATEGIES.value, _LAYERS.value, _UNITS.value, training)
+        options = Options(_NUM_GAMES.value, distilled)
+        print(
+            sepot_experiments.run_experiment(_EXPERIMENT.value, studies, _OUTPUT_DIR.value, options)
+        )
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+
+
+def _config(game: str) -> StudyConfig:
+    limits = [DepthLimit(rounds=number) for number in _ROUNDS.value]
+    limits += [DepthLimit(moves=number) for number in _MOVES.value]
+    sizes = tuple(_HIDDEN.value)
+    return StudyConfig(
+        game,
+        seeds=tuple(_SEEDS.value),
+        num_steps=_STEPS.value,
+        steps_per_evaluation=_EVERY.value,
+        learner=dataclasses.replace(_DEFAULT.learner, batch_size=_BATCH.value, hidden_sizes=sizes),
+        critic=dataclasses.replace(_DEFAULT.critic, hidden_sizes=sizes),
+        transformations=_TRANSFORMATIONS.value,
+        limits=tuple(limits),
+        iterations=_ITERATIONS.value,
+        device=_DEVICE.value,
+    )
+
+
+if __name__ == "__main__":
+    app.run(main)
