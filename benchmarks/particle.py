@@ -86,10 +86,10 @@ def measure_moves() -> dict[str, Any]:
             iterations=_ITERATIONS.value,
         )
         uniform = openspiel_policy.UniformRandomPolicy(game)
-        match = play_match(game, policy, uniform, _GAMES.value, seed=0)
+        effort = play_match(game, policy, uniform, _GAMES.value, seed=0).efforts[0]
         found[_recall(perfect_recall)] = {
-            "seconds_per_move": match.seconds_per_move,
-            "slowest_move": match.slowest_move,
+            "seconds_per_move": effort.seconds_per_move,
+            "slowest_move": effort.slowest,
         }
     return found
 

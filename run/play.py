@@ -4,19 +4,25 @@ Examples:
   python run/play.py --game="python_leduc"
   python run/play.py --game="python_goofspiel_ii(num_cards=5)" --opponent=human
   python run/play.py --game="leduc_poker" --opponent=runs/demo/leduc_poker/policy.safetensors
+
+Against search on top of a policy network that was just trained (minutes):
+  python run/train_sepot.py --preset=leduc --num_steps=2000 --run_dir=runs/sepot/leduc
+  python run/play.py --game="python_leduc" --opponent=sepot:runs/sepot/leduc --reveal
 """
 
 import sys
 from collections.abc import Sequence
 
+import search_flags
 from absl import app, flags
 
 from spiel_dl.algorithms import play
+from spiel_dl.algorithms.contestants import CONTESTANT_NAMES
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 _GAME = flags.DEFINE_string("game", "python_leduc", "OpenSpiel game string, with parameters.")
 _OPPONENT = flags.DEFINE_string(
-    "opponent", "random", "random, human (at the same keyboard), or a policy file of ArrayPolicy."
+    "opponent", "random", f"human (at the same keyboard), random, or one of: {CONTESTANT_NAMES}."
 )
 _SEAT = flags.DEFINE_enum(
     "seat", "0", ["0", "1", "random"], "Which player you are; not used with --opponent=human."
@@ -34,7 +40,7 @@ def main(argv: Sequence[str]) -> None:
         game = load_turn_based(_GAME.value)
         match = play.Match(
             game,
-            play.load_opponent(_OPPONENT.value, game),
+            play.load_opponent(_OPPONENT.value, game, search_flags.search_options()),
             sys.stdin,
             sys.stdout,
             seat=None if _SEAT.value == "random" else int(_SEAT.value),

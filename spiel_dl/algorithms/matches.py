@@ -1,33 +1,116 @@
-"""Matches between a policy and a simple opponent: mean return with its interval, and seconds."""
+"""Matches between two policies, in pairs of games with common random numbers.
+
+The two games of a pair have changed seats and the same luck: in both, chance's n-th event is drawn
+with the same random number, and so is the n-th decision of player 0, and that of player 1, whoever
+sits there. A number u in [0, 1) draws the first outcome or action, by id, at which the cumulative
+probability exceeds u. So the cards are dealt alike while the games go alike, and a policy draws
+with itself in every pair.
+
+Pairs are independent of each other and what the first policy wins in one, on average over its two
+games, is one observation: 95% intervals of a match are over pairs. Pair k of a seed has the same
+luck in every match, however many pairs there are and whoever plays; so the difference of two
+matches of the same seed can be measured pair by pair.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyspiel
+import torch
 from open_spiel.python import policy as openspiel_policy
 
-_NORMAL_95 = 1.959964
+from spiel_dl.algorithms.network_policy import NetworkPolicy, policy_rows
+from spiel_dl.algorithms.tally import Tally
+
+Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
+_PAIRS_AT_ONCE = 64
+_CHANCE = 2  # the third source of luck, behind the players
 
 
-class MatchResult(NamedTuple):
+class Effort(NamedTuple):
+    """What a policy's decisions took.
+
+    Attributes:
+      num_moves: decisions.
+      seconds: for all of them.
+      slowest: seconds for the slowest one; a batch's are shared out evenly.
+    """
+
+    num_moves: int = 0
+    seconds: float = 0.0
+    slowest: float = 0.0
+
+    def add(self, other: Effort) -> Effort:
+        """Both together."""
+        return Effort(
+            self.num_moves + other.num_moves,
+            self.seconds + other.seconds,
+            max(self.slowest, other.slowest),
+        )
+
+    @property
+    def seconds_per_move(self) -> float:
+        """The mean; 0 without moves."""
+        return self.seconds / max(self.num_moves, 1)
+
+
+class PairResults(NamedTuple):
+    """How some pairs of games went.
+
+    Attributes:
+      returns: float64 [N, 2], the first policy's in each pair, as player 0 and as player 1.
+      efforts: the first policy's and the second's.
+    """
+
+    returns: np.ndarray
+    efforts: tuple[Effort, Effort]
+
+
+@dataclasses.dataclass(frozen=True)
+class MatchResult:
     """How a match went.
 
     Attributes:
-      num_games: games played.
-      mean_return: the policy's, in utility units.
-      half_width: of the 95 % confidence interval, by the normal approximation.
-      seconds_per_move: mean over the policy's moves.
-      slowest_move: in seconds.
+      pairs: the first policy's returns, in utility units: of pairs, each the mean of its two games.
+      seats: of its games as player 0, and of those as player 1.
+      efforts: the first policy's and the second's.
     """
 
-    num_games: int
-    mean_return: float
-    half_width: float
-    seconds_per_move: float
-    slowest_move: float
+    pairs: Tally
+    seats: tuple[Tally, Tally]
+    efforts: tuple[Effort, Effort]
+
+    @staticmethod
+    def of_pairs(parts: Iterable[PairResults]) -> MatchResult:
+        """All pairs together; the result depends on their order in the last digits only."""
+        everything = list(parts)
+        returns = np.concatenate([part.returns for part in everything])
+        first, second = Effort(), Effort()
+        for part in everything:
+            first, second = first.add(part.efforts[0]), second.add(part.efforts[1])
+        seats = (Tally().add(returns[:, 0]), Tally().add(returns[:, 1]))
+        return MatchResult(Tally().add(returns.mean(axis=1)), seats, (first, second))
+
+    @property
+    def num_games(self) -> int:
+        """Games played."""
+        return 2 * self.pairs.size
+
+    @property
+    def mean_return(self) -> float:
+        """The first policy's, in utility units."""
+        return self.pairs.mean
+
+    @property
+    def half_width(self) -> float:
+        """Of the 95% confidence interval of the mean return, over pairs; NaN of a single pair."""
+        return self.pairs.half_width
 
 
 class HighestActionPolicy(openspiel_policy.Policy):
@@ -49,42 +132,165 @@ def play_match(
     num_games: int,
     seed: int = 0,
 ) -> MatchResult:
-    """Plays games of a turn-based game, the policy as player 0 and 1 in turn.
+    """Plays games of a turn-based game, half of them in each seat.
 
     Args:
       game: the game.
-      policy: whose moves are timed.
-      opponent: the other's policy.
-      num_games: how many games.
+      policy: the first policy.
+      opponent: the second one.
+      num_games: how many games, an even number.
       seed: of chance and of both players' choices.
 
     Raises:
-      ValueError: if there are fewer than two games, which give no interval.
+      ValueError: if `num_games` is not positive and even, or the seed negative.
     """
-    if num_games < 2:
-        raise ValueError(f"num_games={num_games} must be at least 2")
-    generator = np.random.default_rng(seed)
-    returns, seconds = [], []
-    for number in range(num_games):
-        seat, state = number % 2, game.new_initial_state()
-        while not state.is_terminal():
-            if state.is_chance_node():
-                choices = dict(state.chance_outcomes())
-            elif state.current_player() == seat:
-                start = time.perf_counter()
-                choices = policy.action_probabilities(state)
-                seconds.append(time.perf_counter() - start)
-            else:
-                choices = opponent.action_probabilities(state)
-            probabilities = np.array(list(choices.values()))
-            drawn = generator.choice(list(choices), p=probabilities / probabilities.sum())
-            state.apply_action(int(drawn))
-        returns.append(state.returns()[seat])
-    half_width = _NORMAL_95 * np.std(returns, ddof=1) / np.sqrt(num_games)
-    return MatchResult(
-        num_games,
-        float(np.mean(returns)),
-        float(half_width),
-        float(np.mean(seconds)),
-        float(np.max(seconds)),
+    return MatchResult.of_pairs(
+        play_pairs(game, (policy, opponent), pairs, seed) for pairs in parts_of(num_games)
     )
+
+
+def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]:
+    """The numbers of a match's pairs, in parts that are played at a time.
+
+    Raises:
+      ValueError: if `num_games` is not positive and even, or `pairs_at_once` not positive.
+    """
+    if num_games < 2 or num_games % 2:
+        raise ValueError(
+            f"num_games={num_games} must be at least 2 and even: games are played in pairs, one in "
+            "each seat"
+        )
+    if pairs_at_once < 1:
+        raise ValueError(f"pairs_at_once={pairs_at_once} must be at least 1")
+    num_pairs = num_games // 2
+    starts = range(0, num_pairs, pairs_at_once)
+    return [range(start, min(start + pairs_at_once, num_pairs)) for start in starts]
+
+
+def play_pairs(game: pyspiel.Game, policies: Policies, pairs: range, seed: int) -> PairResults:
+    """Plays some pairs of games, all at once: networks are asked for many decisions at a time.
+
+    What a network answers depends on how many it is asked at a time by rounding errors alone, which
+    may very rarely turn a choice.
+
+    Args:
+      game: a turn-based game.
+      policies: the first and the second policy.
+      pairs: the numbers of the pairs.
+      seed: of chance and of both players' choices.
+
+    Raises:
+      ValueError: if the seed is negative.
+    """
+    if seed < 0:
+        raise ValueError(f"seed={seed} must not be negative")
+    games = [_Game.start(game, seed, pair, seat) for pair in pairs for seat in (0, 1)]
+    efforts = [Effort(), Effort()]
+    running = games
+    while running := [each for each in running if each.plays_on()]:
+        # Who moves is settled before anybody does.
+        movers = [each.mover() for each in running]
+        for which, policy in enumerate(policies):
+            waiting = list(itertools.compress(running, [mover == which for mover in movers]))
+            if not waiting:
+                continue
+            start = time.perf_counter()
+            answers = ask(policy, [each.state for each in waiting])
+            seconds = time.perf_counter() - start
+            slowest = max(each.seconds for each in answers)
+            efforts[which] = efforts[which].add(Effort(len(waiting), seconds, slowest))
+            for each, answer in zip(waiting, answers, strict=True):
+                each.move(answer.probabilities)
+    returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
+    return PairResults(returns, (efforts[0], efforts[1]))
+
+
+class Answer(NamedTuple):
+    """What a policy said of a state: the probabilities of all legal actions, and in what time."""
+
+    probabilities: Mapping[int, float]
+    seconds: float
+
+
+def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> list[Answer]:
+    """A policy's answers in states of one game, in each of which a player acts."""
+    if isinstance(policy, NetworkPolicy):
+        start = time.perf_counter()
+        found = _ask_network(policy, states)
+        seconds = (time.perf_counter() - start) / len(states)
+        return [Answer(probabilities, seconds) for probabilities in found]
+    answers = []
+    for state in states:
+        start = time.perf_counter()
+        probabilities = policy.action_probabilities(state)
+        answers.append(Answer(probabilities, time.perf_counter() - start))
+    return answers
+
+
+def _ask_network(policy: NetworkPolicy, states: Sequence[pyspiel.State]) -> list[dict[int, float]]:
+    """One evaluation for all states."""
+    network, device = policy.network, policy.parameters.device
+    observation = np.empty((len(states), network.num_inputs), np.float32)
+    legal = np.zeros((len(states), network.num_actions), bool)
+    for row, state in enumerate(states):
+        observation[row] = state.information_state_tensor(state.current_player())
+        legal[row, state.legal_actions()] = True
+    rows = policy_rows(
+        network,
+        policy.parameters,
+        torch.from_numpy(observation).to(device),
+        torch.from_numpy(legal).to(device),
+        policy.fine_tuning,
+    )
+    return [
+        dict(zip(state.legal_actions(), row[can].tolist(), strict=True))
+        for state, row, can in zip(states, rows, legal, strict=True)
+    ]
+
+
+class _Game:
+    """A game that is being played, and its luck.
+
+    Attributes:
+      state: how far it is.
+      first_seat: which player the first policy is.
+    """
+
+    def __init__(self, state: pyspiel.State, first_seat: int, luck: Sequence[np.random.Generator]):
+        self.state = state
+        self.first_seat = first_seat
+        self._luck = luck
+
+    @staticmethod
+    def start(game: pyspiel.Game, seed: int, pair: int, first_seat: int) -> _Game:
+        """A game of a pair. Each player, and chance, has a source of luck of its own."""
+        luck = [np.random.default_rng([seed, pair, source]) for source in (0, 1, _CHANCE)]
+        return _Game(game.new_initial_state(), first_seat, luck)
+
+    def plays_on(self) -> bool:
+        """Plays chance; whether somebody is to move then."""
+        while self.state.is_chance_node():
+            self._apply(dict(self.state.chance_outcomes()), _CHANCE)
+        return not self.state.is_terminal()
+
+    def mover(self) -> int:
+        """Which policy is to move: 0, the first, or 1."""
+        return int(self.state.current_player() != self.first_seat)
+
+    def move(self, probabilities: Mapping[int, float]) -> None:
+        """Makes the move of the player to move."""
+        self._apply(probabilities, self.state.current_player())
+
+    def _apply(self, probabilities: Mapping[int, float], source: int) -> None:
+        self.state.apply_action(draw(probabilities, self._luck[source].random()))
+
+
+def draw(probabilities: Mapping[int, float], number: float) -> int:
+    """The first key, in order, at which the cumulative probability exceeds a number in [0, 1).
+
+    Keys of probability 0 are never drawn; probabilities need not sum to 1 to the last digit.
+    """
+    keys = sorted(key for key, probability in probabilities.items() if probability > 0)
+    cumulative = np.cumsum([probabilities[key] for key in keys])
+    position = int(np.searchsorted(cumulative, number * cumulative[-1], side="right"))
+    return keys[min(position, len(keys) - 1)]

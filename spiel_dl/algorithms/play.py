@@ -14,7 +14,7 @@ from typing import NamedTuple, TextIO
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.algorithms.contestants import SearchOptions, load_contestant
 
 _LINE_WIDTH = 80
 _CURTAIN = "\n" * 50  # pushes what the other player saw out of sight
@@ -281,28 +281,30 @@ def _fitting(offered: Sequence[Option], text: str) -> list[Option]:
     return same or [option for option in offered if f" {said} " in f" {_words(option.name)} "]
 
 
-def load_opponent(name: str, game: pyspiel.Game) -> openspiel_policy.Policy | None:
+def load_opponent(
+    name: str, game: pyspiel.Game, search: SearchOptions | None = None
+) -> openspiel_policy.Policy | None:
     """The opponent of a name.
 
     Args:
-      name: "random", "human", or a file that `ArrayPolicy.save` wrote.
+      name: "human", or what `contestants.load_contestant` knows: "random", a file that
+        `ArrayPolicy.save` wrote, "sepot:CHECKPOINT", and others.
       game: the turn-based game to be played.
+      search: how SePoT searches; None: the defaults.
 
     Returns:
       The policy; None for a person.
 
     Raises:
-      ValueError: if there is no such file, or it holds no policy for this game.
+      ValueError: if there is no such opponent for this game.
     """
     if name == "human":
         return None
-    if name == "random":
-        return openspiel_policy.UniformRandomPolicy(game)
     try:
-        return ArrayPolicy.load(name, game)
+        return load_contestant(name, game, search)
     except ValueError as error:
         raise ValueError(
-            f"no opponent {name!r}: {error}. Use random, human, or a policy file for {game}"
+            f"no opponent {name!r}: {error}; or play against random or human"
         ) from error
 
 

@@ -120,6 +120,7 @@ class SePoTPlayPolicy(openspiel_policy.Policy):
         row = self._search(state, player)
         if row is None:
             row = self._policy(state.batch, player)[0, actions]
+            row /= row.sum()  # what single precision leaves of 1, NumPy's generators refuse
         return dict(zip(actions, row.tolist(), strict=True))
 
     def _search(self, state: pyspiel.State, player: int) -> np.ndarray | None:

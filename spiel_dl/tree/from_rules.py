@@ -14,9 +14,9 @@ from spiel_dl.tree.histories import Histories, refuse_size
 
 # Rows whose tensors are made at a time, which bounds the memory for them.
 _CHUNK = 1 << 17
-# Random weights below 2^44 and fewer than 2^9 bits: sums stay exact in float64.
-_WEIGHT_BITS = 44
-_MAX_BITS = 1 << 9
+# Sums of integers below 2^53 are exact in float64. Weights of more than 44 bits would gain nothing.
+_EXACT_BITS = 53
+_MAX_WEIGHT_BITS = 44
 
 
 def enumerate_rules(game: pyspiel.Game, max_histories: int) -> Histories:
@@ -88,20 +88,21 @@ def _next_level(rules: Rules, level: _Level, first: int) -> _Level:
 class InfosetKeys:
     """Keys of infosets and public states: 64-bit hashes of their 0/1 tensors.
 
-    Sums of random weights of the bits that are set. Two weights of 44 bits per bit make a collision
-    among a million infosets less likely than 1 in 10^13.
+    Made of two sums of random weights of the bits that are set. A collision among a million
+    infosets is less likely than 1 in 10^7.
     """
 
     def __init__(self, rules: Rules):
-        """The keys are the same in every process.
-
-        Raises:
-          ValueError: if the tensors are too long to be hashed exactly.
-        """
+        """The keys are the same in every process."""
         self._rules = rules
         generator = torch.Generator().manual_seed(20_231_215)
-        self._public_weights = _random_weights(rules.public_size(True), generator)
-        self._private_weights = _random_weights(rules.private_size(True), generator)
+        sizes = (rules.public_size(True), rules.private_size(True))
+        # Even if all bits of a public and a private tensor were set, the sums would stay exact.
+        weight_bits = min(_MAX_WEIGHT_BITS, _EXACT_BITS - sum(sizes).bit_length())
+        self._public_weights, self._private_weights = (
+            torch.randint(1 << weight_bits, (size, 2), generator=generator).double()
+            for size in sizes
+        )
 
     def of_level(self, states: Any) -> tuple[np.ndarray, np.ndarray]:
         """Infoset keys (int64 [2, N]) and public keys (int64 [N]) of a batch of N states."""
@@ -124,16 +125,6 @@ class InfosetKeys:
 
     def _private_sums(self, states: Any, player: int) -> torch.Tensor:
         return self._rules.private_tensor(states, player, True).double() @ self._private_weights
-
-
-def _random_weights(num_bits: int, generator: torch.Generator) -> torch.Tensor:
-    """Integers, float64 [num_bits, 2]."""
-    if num_bits > _MAX_BITS:
-        raise ValueError(
-            f"tensors of {num_bits} entries are too long to be hashed exactly (at most {_MAX_BITS})"
-        )
-    weights = torch.randint(1 << _WEIGHT_BITS, (num_bits, 2), generator=generator)
-    return weights.double()
 
 
 def _combine(sums: torch.Tensor) -> torch.Tensor:

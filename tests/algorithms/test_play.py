@@ -313,7 +313,7 @@ def test_opponents_are_random_people_or_policy_files(tmp_path):
     assert policy.action_probabilities(state_after(game, [0, 1, 0])) == {0: 0.0, 1: 1.0}
     with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
         play.load_opponent(str(path), load_turn_based("leduc_poker"))
-    with pytest.raises(ValueError, match=r"no opponent 'nobody'.*Use random, human, or a policy"):
+    with pytest.raises(ValueError, match=r"no opponent 'nobody'.*against random or human"):
         play.load_opponent("nobody", game)
 
 

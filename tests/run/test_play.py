@@ -56,10 +56,26 @@ def test_errors_are_told_in_one_line() -> None:
         (["--game=no_such_game"], "no game 'no_such_game'"),
         (["--game=python_leduc(num_ranks=0)"], "num_ranks=0"),
         (["--game=kuhn_poker(players=3)"], "only two-player games"),
-        (["--game=kuhn_poker", "--opponent=nobody"], "Use random, human, or a policy file"),
+        (["--game=kuhn_poker", "--opponent=nobody"], "play against random or human"),
     ):
         code, output, errors = play("", *arguments)
         assert code == 1
         assert output == ""
         assert told in errors
         assert "Traceback" not in errors
+
+
+def test_a_new_user_plays_against_search_after_two_commands(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    code, _, errors = run_script(
+        "train_sepot.py", "--preset=leduc", "--num_steps=2", "--batch_size=8", "--hidden_size=8",
+        "--critic_hidden_size=8", f"--run_dir={run}", directory=tmp_path,
+    )  # fmt: skip
+    assert code == 0, errors
+    arguments = ["--game=python_leduc", f"--opponent=sepot:{run}", "--seed=1"]
+    code, output, errors = play("1\n" * 8, *arguments, "--games=2", "--iterations=20")
+    assert code == 0, errors
+    assert "Final score after 2 games: you " in output
+    code, output, errors = play("", *arguments, "--rounds=1", "--moves=1")
+    assert code == 1
+    assert "give exactly one of moves, plies and rounds" in errors

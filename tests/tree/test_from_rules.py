@@ -3,8 +3,10 @@
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
 import spiel_dl.games  # noqa: F401 - registers the games
+from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.tree import GameTree, from_openspiel, from_rules, public_states
 from spiel_dl.tree.public_states import PublicStates
 
@@ -135,6 +137,24 @@ def test_policies_answer_states_of_games_with_rules():
         policy.action_probabilities(state, player_id=0)
 
 
-def test_infoset_keys_refuse_tensors_that_are_too_long():
-    with pytest.raises(ValueError, match="too long"):
-        from_rules._random_weights(513, None)
+def test_infoset_keys_of_long_tensors_are_exact_sums():
+    """By Python's integers, on boards of 100 tiles."""
+    rules = pyspiel.load_game("python_battleships").rules
+    environment = BatchedEnvironment(rules, batch_size=16, seed=0)
+    for _ in range(20):
+        environment.step(environment.sample_random_actions())
+    keys = from_rules.InfosetKeys(rules)
+    found = keys.of_level(environment.state)[0]
+    for player in (0, 1):
+        bits = torch.cat(
+            [
+                rules.public_tensor(environment.state),
+                rules.private_tensor(environment.state, player),
+            ],
+            dim=1,
+        )
+        weights = torch.cat([keys._public_weights, keys._private_weights]).long()
+        for row, key in zip(bits.bool(), found[player].tolist(), strict=True):
+            first, second = (sum(column) for column in zip(*weights[row].tolist(), strict=True))
+            assert (first * 0x2545F4914F6CDD1D + second - key) % 2**64 == 0
+        assert len(set(found[player].tolist())) == 16

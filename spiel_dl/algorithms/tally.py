@@ -1,0 +1,47 @@
+"""`Tally`: a running mean of what was won, with its 95% confidence interval."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+_CONFIDENCE_95 = 1.959963984540054
+"""Two-sided 95% quantile of the normal distribution, in standard errors."""
+
+
+class Tally(NamedTuple):
+    """Winnings so far: how many, and sums of utilities and of their squares."""
+
+    size: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, winnings: np.ndarray) -> Tally:
+        """Counts more winnings: float64 [N], utilities."""
+        squares = float(winnings @ winnings)
+        return Tally(
+            self.size + len(winnings), self.total + float(winnings.sum()), self.squares + squares
+        )
+
+    @property
+    def mean(self) -> float:
+        """Mean winnings; NaN of none."""
+        return self.total / self.size if self.size else math.nan
+
+    @property
+    def standard_error(self) -> float:
+        """The mean's; NaN of fewer than two.
+
+        With one variance for all, wherever they come from, as of independent draws.
+        """
+        if self.size < 2:
+            return math.nan
+        variance = max(self.squares - self.size * self.mean**2, 0.0) / (self.size - 1)
+        return math.sqrt(variance / self.size)
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of a 95% confidence interval of the mean, by the normal distribution."""
+        return _CONFIDENCE_95 * self.standard_error

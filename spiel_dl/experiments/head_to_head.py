@@ -1,0 +1,188 @@
+"""Two contestants head to head, in as many processes as there are, and what the match was worth."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import time
+from typing import Any
+
+from spiel_dl import distributed
+from spiel_dl.algorithms import contestants, matches
+from spiel_dl.algorithms.contestants import SearchOptions
+from spiel_dl.algorithms.matches import MatchResult, PairResults, Policies
+from spiel_dl.algorithms.tally import Tally
+from spiel_dl.distributed import IN_PROCESS, Engine
+from spiel_dl.experiments.sepot_games import PRESETS, TABLE_1
+from spiel_dl.io import reports
+from spiel_dl.tree.from_openspiel import load_turn_based
+
+_TITLES = {
+    "first": "first",
+    "second": "second",
+    "games": "games",
+    "mean": "mean return of the first",
+    "half_width": "± (95 %, over pairs)",
+    "mean_as_0": "as player 0",
+    "half_width_as_0": "± (95 %)",
+    "mean_as_1": "as player 1",
+    "half_width_as_1": "± (95 %)",
+    "seconds_per_move": "seconds per move, first",
+    "slowest_move": "slowest move (s), first",
+    "paper": "paper, SePoT against R-NaD",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class HeadToHeadConfig:
+    """A match between two contestants.
+
+    Attributes:
+      game: game string, or the name of one of `sepot_games.PRESETS`.
+      first: a contestant's name, see `algorithms.contestants`.
+      second: another one's.
+      num_games: how many games, an even number; half of them in each seat.
+      seed: of chance and of both players' choices.
+      search: how SePoT searches, if it plays.
+      pairs_at_once: pairs of games that are one piece of work; networks are asked for all of its
+        games at a time.
+      device: where networks live.
+    """
+
+    game: str
+    first: str
+    second: str
+    num_games: int = 1000
+    seed: int = 0
+    search: SearchOptions = dataclasses.field(default_factory=SearchOptions)
+    pairs_at_once: int = 64
+    device: str = "cpu"
+
+    @property
+    def game_string(self) -> str:
+        """The game string."""
+        return PRESETS.get(self.game, self.game)
+
+
+def play(
+    config: HeadToHeadConfig, engine: Engine = IN_PROCESS, *, description: str | None = None
+) -> MatchResult:
+    """Plays a match; returns are the same for every engine and number of workers.
+
+    Args:
+      config: who plays what.
+      engine: who does the work; each of its processes loads, or solves for, both contestants.
+      description: what the progress bar on standard error says; None: no bar.
+
+    Raises:
+      ValueError: if there is no such game or contestant, or a number is out of range.
+    """
+    if config.seed < 0:
+        raise ValueError(f"seed={config.seed} must not be negative")
+    parts = matches.parts_of(config.num_games, config.pairs_at_once)
+    _policies(config)  # what is wrong with them is better told before workers are started
+    items = [(config, part) for part in parts]
+    return MatchResult.of_pairs(distributed.map(_play_part, items, engine, description=description))
+
+
+def measure(
+    config: HeadToHeadConfig, engine: Engine = IN_PROCESS, *, description: str | None = None
+) -> dict[str, Any]:
+    """Plays a match and says how it went, as a row of a report; arguments are those of `play`.
+
+    Means and half widths are in utility units; `wall_clock` is seconds for the whole match.
+    """
+    start = time.perf_counter()
+    result = play(config, engine, description=description)
+    wall_clock = time.perf_counter() - start
+    row: dict[str, Any] = {
+        "game": config.game_string,
+        "first": config.first,
+        "second": config.second,
+        "games": result.num_games,
+        "seed": config.seed,
+        "mean": result.mean_return,
+        "half_width": _known(result.half_width),
+        **_seat(0, result.seats[0]),
+        **_seat(1, result.seats[1]),
+        "seconds_per_move": result.efforts[0].seconds_per_move,
+        "slowest_move": result.efforts[0].slowest,
+        "seconds_per_move_of_second": result.efforts[1].seconds_per_move,
+        "slowest_move_of_second": result.efforts[1].slowest,
+        "wall_clock": wall_clock,
+    }
+    if "sepot" in (config.first.partition(":")[0], config.second.partition(":")[0]):
+        row["depth_limit"] = str(config.search.depth_limit)
+        row["max_histories"] = config.search.max_histories
+        row["iterations"] = config.search.effort.iterations
+    said = paper_result(config)
+    return row if said is None else {**row, "paper": said}
+
+
+def paper_result(config: HeadToHeadConfig) -> str | None:
+    """Table 1's result, in utility units, of SePoT against R-NaD in a game that it has."""
+    if not config.first.startswith("sepot:"):
+        return None
+    game = next((name for name, text in PRESETS.items() if text == config.game_string), "")
+    found = TABLE_1.get(config.search.max_histories, {}).get(game)
+    return None if found is None else f"{found[0] / 100:.4f} ± {found[1] / 100:.4f}"
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Rows of `measure` as Markdown, without the columns that none of them has."""
+    titles = {name: title for name, title in _TITLES.items() if any(name in row for row in rows)}
+    return reports.Table(rows, titles).to_markdown()
+
+
+def write(path: str, rows: list[dict[str, Any]], environment: dict[str, Any]) -> None:
+    """Writes rows of `measure` to `path`.json and `path`.md.
+
+    Args:
+      path: where, without the ending.
+      rows: what was measured.
+      environment: command, time, commit and machine, as `io.run_directory.describe_environment`
+        says them.
+    """
+    games = ", ".join(dict.fromkeys(row["game"] for row in rows))
+    text = "\n".join(
+        [
+            f"# Head to head in {games}\n",
+            "Returns are in utility units, of pairs of games with both seats and the same luck.\n",
+            table(rows),
+            reports.describe_run(environment),
+            reports.describe_machine(environment, "each worker with one thread"),
+        ]
+    )
+    reports.write_report(path, {"rows": rows, "environment": environment}, text)
+
+
+def _play_part(item: tuple[HeadToHeadConfig, range]) -> PairResults:
+    config, pairs = item
+    policies = _policies(config)
+    return matches.play_pairs(policies[0].game, policies, pairs, config.seed)
+
+
+def _policies(config: HeadToHeadConfig) -> Policies:
+    """Both contestants. Each process loads them once."""
+    contenders = (config.first, config.second)
+    return _load(config.game_string, contenders, config.search, config.device)
+
+
+@functools.lru_cache(maxsize=1)
+def _load(game_string: str, names: tuple[str, str], search: SearchOptions, device: str) -> Policies:
+    game = load_turn_based(game_string)
+    first, second = (contestants.load_contestant(name, game, search, device) for name in names)
+    return first, second
+
+
+def _seat(player: int, tally: Tally) -> dict[str, float | None]:
+    return {
+        f"mean_as_{player}": tally.mean,
+        f"half_width_as_{player}": _known(tally.half_width),
+    }
+
+
+def _known(number: float) -> float | None:
+    """None for NaN, which JSON does not have."""
+    return None if math.isnan(number) else number

@@ -1,0 +1,180 @@
+"""What is hidden from a searching player never changes what it plays, to the last bit.
+
+In every history of some of its infosets: all hidden parts that fit what it has seen.
+"""
+
+from __future__ import annotations
+
+import collections
+
+import numpy as np
+import pyspiel
+import pytest
+
+from spiel_dl.algorithms.contestants import RememberingPolicy
+from spiel_dl.algorithms.network_policy import NetworkPolicy
+from spiel_dl.algorithms.particle_policy import ParticlePolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPolicy
+from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
+from spiel_dl.algorithms.sepot_search import SearchEffort
+from spiel_dl.learning import history_tensors
+from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
+from spiel_dl.learning.policy_network import PolicyNetwork
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.public_states import consistent_histories
+from spiel_dl.value_functions import ZeroValue
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order={})"
+SHIPS_3 = "python_battleships(board_width=3,board_height=3,ship_sizes=[2;2])"
+SHIPS_2 = "python_battleships(board_width=2,board_height=2,ship_sizes=[2])"
+TWO_SHOTS = "python_battleships(board_width=2,board_height=2,ship_sizes=[2],num_shots=2)"
+GAMES = {
+    GOOFSPIEL.format(4, "descending"): DepthLimit(rounds=1),
+    GOOFSPIEL.format(5, "random"): DepthLimit(rounds=1),
+    "python_leduc": DepthLimit(moves=2),
+    SHIPS_2: DepthLimit(rounds=1),
+    SHIPS_3: DepthLimit(moves=1),
+}
+COMPILED = [
+    GOOFSPIEL.format(4, "descending"),
+    pytest.param("python_leduc", marks=pytest.mark.slow),
+    TWO_SHOTS,
+]
+EFFORT = SearchEffort(iterations=10)
+NUM_INFOSETS = 5
+MAX_HISTORIES = 6
+
+
+def networks(game: pyspiel.Game) -> tuple[NetworkPolicy, NetworkCritic]:
+    """Untrained ones with large outputs."""
+    network = PolicyNetwork(
+        game.information_state_tensor_size(), game.num_distinct_actions(), (16,)
+    )
+    blueprint = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=1))
+    transformations = transformations_by_name("paper", game)
+    size = history_tensors.state_tensor_size(game)
+    valued = CriticNetwork(size, len(transformations), (16,))
+    parameters = 3 * valued.initial_parameters(seed=1)
+    return blueprint, NetworkCritic(game, valued, parameters, transformations.names)
+
+
+def hidden_parts(game: pyspiel.Game, seed: int) -> list[list[pyspiel.State]]:
+    """For some infosets of whoever moves, states of at most MAX_HISTORIES of their histories."""
+    generator, found = np.random.default_rng(seed), {}
+    while len(found) < NUM_INFOSETS:
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                key = state.information_state_string()
+                if key not in found:
+                    together = states_of_infoset(game, state, generator)
+                    if len(together) > 1:
+                        found[key] = together
+            state.apply_action(int(generator.choice(state.legal_actions())))
+    return list(found.values())[:NUM_INFOSETS]
+
+
+def states_of_infoset(
+    game: pyspiel.Game, state: pyspiel.State, generator: np.random.Generator
+) -> list[pyspiel.State]:
+    """OpenSpiel's states with the same information state string."""
+    public = game.rules.public_tensor(state.batch, True)[0]
+    actions = consistent_histories(public, 20_000, game).actions.tolist()
+    order = generator.permutation(len(actions))
+    same = []
+    for row in order[: 20 * MAX_HISTORIES]:
+        other = game.new_initial_state()
+        for action in actions[row]:
+            other.apply_action(action)
+        player = state.current_player()
+        if other.information_state_string(player) == state.information_state_string(player):
+            same.append(other)
+    return same[:MAX_HISTORIES]
+
+
+def check(policy, infosets: list[list[pyspiel.State]]) -> None:
+    """All histories of an infoset get the same answer, and not all infosets do."""
+    answers = collections.Counter()
+    for states in infosets:
+        first, *others = (policy.action_probabilities(state) for state in states)
+        assert others
+        assert sum(first.values()) == pytest.approx(1.0)
+        for state, other in zip(states[1:], others, strict=True):
+            assert other == first, f"{state.history()} and {states[0].history()}"
+        answers[tuple(first.items())] += 1
+    assert len(answers) > 2
+
+
+@pytest.mark.parametrize("game_string", GAMES)
+def test_search_by_reconstruction(game_string):
+    game = pyspiel.load_game(game_string)
+    blueprint, critic = networks(game)
+    policy = SePoTPlayPolicy(
+        game, blueprint.act, critic, GAMES[game_string], max_histories=150, effort=EFFORT
+    )
+    check(policy, hidden_parts(game, seed=2))
+    assert policy.seconds is not None  # some were searched
+
+
+@pytest.mark.parametrize("game_string", COMPILED)
+@pytest.mark.parametrize("own_range", ["played", "blueprint"])
+def test_search_on_the_compiled_game(game_string, own_range):
+    tree = GameTree.from_game(game_string)
+    blueprint, critic = networks(tree.game)
+    config = SearchConfig(own_range=own_range, continual=own_range == "played", effort=EFFORT)
+    infosets = hidden_parts(tree.game, seed=3)
+    limit = DepthLimit(moves=2)
+    policy = SePoTPolicy(tree, blueprint, critic, limit, config)
+    check(policy, infosets)
+    # Asked for each history alone, in a search that nothing went before.
+    for states in infosets[:1]:
+        answers = [
+            SePoTPolicy(tree, blueprint, critic, limit, config).action_probabilities(state)
+            for state in (states[0], states[-1])
+        ]
+        assert answers[0] == answers[1] == policy.action_probabilities(states[0])
+
+
+@pytest.mark.parametrize("game_string", GAMES)
+def test_bots_draw_the_same(game_string):
+    game = pyspiel.load_game(game_string)
+    blueprint, critic = networks(game)
+    policy = SePoTPlayPolicy(
+        game, blueprint.act, critic, GAMES[game_string], max_histories=150, effort=EFFORT
+    )
+    for states in hidden_parts(game, seed=4)[:3]:
+        player = states[0].current_player()
+        steps = [SePoTBot(policy, player, seed=5).step_with_policy(state) for state in states[:4]]
+        assert all(step == steps[0] for step in steps)
+
+
+@pytest.mark.parametrize("game_string", GAMES)
+def test_particle_search(game_string):
+    game = pyspiel.load_game(game_string)
+    policy = ParticlePolicy(game, ZeroValue(), GAMES[game_string], budget=40, iterations=20)
+    check(policy, hidden_parts(game, seed=6))
+
+
+def test_remembered_answers_are_those_that_would_be_given():
+    game = pyspiel.load_game(SHIPS_2)
+    blueprint, _ = networks(game)
+    policy = RememberingPolicy(blueprint, max_kept=3)
+    for states in hidden_parts(game, seed=7):
+        for state in states:
+            assert policy.action_probabilities(state) == blueprint.action_probabilities(state)
+
+
+def test_a_policy_that_looks_at_hidden_cards_is_caught():
+    game = pyspiel.load_game(GOOFSPIEL.format(4, "descending"))
+
+    class Cheat(NetworkPolicy):
+        def action_probabilities(self, state, player_id=None):
+            answer = super().action_probabilities(state, player_id)
+            return {action: p + 1e-12 * state.history()[0] for action, p in answer.items()}
+
+    honest, _ = networks(game)
+    cheat = Cheat(game, honest.network, honest.parameters)
+    infosets = [states for states in hidden_parts(game, seed=8) if states[0].current_player()]
+    with pytest.raises(AssertionError):
+        check(cheat, infosets)

@@ -1,0 +1,18 @@
+"""Intervals against SciPy's."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from spiel_dl.algorithms.tally import Tally
+
+
+def test_intervals_are_those_of_the_normal_distribution():
+    winnings = np.random.default_rng(0).normal(0.3, 2.0, 500)
+    tally = Tally().add(winnings[:200]).add(winnings[200:])
+    low, high = scipy.stats.norm.interval(0.95, winnings.mean(), scipy.stats.sem(winnings))
+    assert tally.mean == pytest.approx(winnings.mean(), abs=1e-12)
+    assert tally.mean - tally.half_width == pytest.approx(low, abs=1e-9)
+    assert tally.mean + tally.half_width == pytest.approx(high, abs=1e-9)
+    assert np.isnan(Tally().add(winnings[:1]).half_width)
+    assert np.isnan(Tally().mean)

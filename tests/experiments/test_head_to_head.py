@@ -1,0 +1,153 @@
+"""Head to head: every kind of contestant, and results that do not depend on who works."""
+
+import dataclasses
+import json
+
+import pyspiel
+import pytest
+
+from spiel_dl.algorithms import cfr, contestants, rnad
+from spiel_dl.algorithms.contestants import SearchOptions
+from spiel_dl.algorithms.network_policy import NetworkPolicy
+from spiel_dl.algorithms.sepot_search import SearchEffort
+from spiel_dl.algorithms.solver_run import POLICY_FILE
+from spiel_dl.distributed import LocalProcesses
+from spiel_dl.experiments import head_to_head
+from spiel_dl.experiments.head_to_head import HeadToHeadConfig
+from spiel_dl.experiments.sepot_games import PRESETS, TABLE_1
+from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.tree import DepthLimit
+from spiel_dl.tree.from_openspiel import load_turn_based
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
+QUICK = SearchOptions(DepthLimit(moves=2), 100, SearchEffort(iterations=20))
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory):
+    """Run directories of hardly trained learners, by game."""
+    found = {}
+    for name in ("kuhn_poker", GOOFSPIEL):
+        game = load_turn_based(name)
+        learner = rnad.RNaDSolver(
+            game,
+            rnad.RNaDConfig(batch_size=8, hidden_sizes=(8,)),
+            transformations=transformations_by_name("pure", game),
+            critic=CriticConfig(hidden_sizes=(8,)),
+        )
+        learner.step()
+        found[name] = tmp_path_factory.mktemp("run")
+        learner.save(found[name] / "checkpoint.safetensors")
+    return found
+
+
+@pytest.mark.parametrize("game", ["kuhn_poker", GOOFSPIEL])
+def test_everybody_can_play(game, checkpoints, tmp_path):
+    solver = cfr.CFRPlusSolver(game)
+    solver.run(10)
+    solver.average_policy().save(tmp_path / POLICY_FILE)
+    run = checkpoints[game]
+    names = [
+        "uniform", "random", "highest", f"{run}", f"{run}/checkpoint.safetensors", f"sepot:{run}",
+        "cfr+:10", "equilibrium", "random:1", f"{tmp_path}", f"{tmp_path}/{POLICY_FILE}",
+    ]  # fmt: skip
+    for name in names:
+        config = HeadToHeadConfig(game, name, "uniform", num_games=4, search=QUICK)
+        result = head_to_head.play(config)
+        assert result.num_games == 4
+        assert abs(result.mean_return) <= pyspiel.load_game(game).max_utility()
+
+
+def test_names_are_what_they_say(checkpoints):
+    game = load_turn_based(GOOFSPIEL)
+    network = contestants.load_contestant(str(checkpoints[GOOFSPIEL]), game)
+    assert isinstance(network, NetworkPolicy)
+    state = game.new_initial_state()
+    greedy = contestants.load_contestant("highest", game).action_probabilities(state)
+    assert greedy == {0: 0.0, 1: 0.0, 2: 0.0, 3: 1.0}
+    searching = contestants.load_contestant(f"sepot:{checkpoints[GOOFSPIEL]}", game, QUICK)
+    alone, found = (policy.action_probabilities(state) for policy in (network, searching))
+    assert alone != pytest.approx(found, abs=1e-3)
+    few = dataclasses.replace(QUICK, max_histories=1)
+    blueprint = contestants.load_contestant(f"sepot:{checkpoints[GOOFSPIEL]}", game, few)
+    state.apply_action(3)  # the public state has four histories now
+    answers = [policy.action_probabilities(state) for policy in (network, blueprint)]
+    assert answers[0] == pytest.approx(answers[1], abs=1e-6)
+
+
+def test_an_equilibrium_wins_against_uniform_play():
+    config = HeadToHeadConfig("leduc_poker", "equilibrium", "uniform", num_games=2000)
+    row = head_to_head.measure(config)
+    assert row["mean"] - row["half_width"] > 0.3
+    assert (row["mean_as_0"] + row["mean_as_1"]) / 2 == pytest.approx(row["mean"])
+
+
+def test_processes_find_what_one_process_finds(checkpoints):
+    config = HeadToHeadConfig(
+        GOOFSPIEL,
+        f"sepot:{checkpoints[GOOFSPIEL]}",
+        str(checkpoints[GOOFSPIEL]),
+        num_games=24,
+        search=QUICK,
+        pairs_at_once=3,
+    )
+    alone, together = (head_to_head.play(config, *engine) for engine in ((), (LocalProcesses(2),)))
+    assert alone.pairs == together.pairs
+    assert alone.seats == together.seats
+    other = head_to_head.play(dataclasses.replace(config, seed=1))
+    assert other.seats != alone.seats
+
+
+def test_reports(tmp_path):
+    config = HeadToHeadConfig("kuhn_poker", "highest", "uniform", num_games=100)
+    row = head_to_head.measure(config)
+    head_to_head.write(str(tmp_path / "report"), [row], describe_environment())
+    found = json.loads((tmp_path / "report.json").read_text())
+    assert found["rows"][0]["mean"] == row["mean"]
+    assert {"command", "git_commit", "processor", "started"} <= found["environment"].keys()
+    assert found["rows"][0]["wall_clock"] > 0
+    text = (tmp_path / "report.md").read_text()
+    assert f"| {row['mean']:.3g} |" in text
+    assert "paper" not in text
+    # One pair gives no interval, and JSON has no NaN.
+    row = head_to_head.measure(dataclasses.replace(config, num_games=2))
+    assert row["half_width"] is None
+
+
+def test_the_papers_table():
+    for found in TABLE_1.values():
+        assert found.keys() < PRESETS.keys()
+    config = HeadToHeadConfig("battleships_5x5", "sepot:somewhere", "somewhere")
+    assert head_to_head.paper_result(config) == "0.3458 ± 0.0016"
+    more = dataclasses.replace(config, search=SearchOptions(max_histories=100_000))
+    assert head_to_head.paper_result(more) == "0.3654 ± 0.0020"
+    for other in (
+        dataclasses.replace(config, first="uniform"),
+        dataclasses.replace(config, game="leduc"),
+        dataclasses.replace(config, search=QUICK),
+    ):
+        assert head_to_head.paper_result(other) is None
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_all_presets_can_be_played(name):
+    config = HeadToHeadConfig(name, "uniform", "highest", num_games=2)
+    assert head_to_head.play(config).num_games == 2
+
+
+def test_errors(checkpoints, tmp_path):
+    for first, told in (
+        ("nobody", "nobody is called 'nobody'"),
+        ("cfr+:many", "give a number of iterations"),
+        (f"sepot:{tmp_path}", "neither a learner's checkpoint nor a run directory"),
+        (str(checkpoints[GOOFSPIEL]), "use the same game"),
+        (f"sepot:{checkpoints[GOOFSPIEL]}", "use the same game"),
+    ):
+        with pytest.raises(ValueError, match=told.replace("+", r"\+")):
+            head_to_head.play(HeadToHeadConfig("kuhn_poker", first, "uniform"))
+    with pytest.raises(ValueError, match="num_games=3"):
+        head_to_head.play(HeadToHeadConfig("kuhn_poker", "uniform", "uniform", num_games=3))
+    with pytest.raises(ValueError, match="seed=-2"):
+        head_to_head.play(HeadToHeadConfig("kuhn_poker", "uniform", "uniform", seed=-2))

@@ -1,0 +1,47 @@
+"""`run/head_to_head.py` as users start it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.run.scripts import run_script
+
+
+def test_a_match_is_played_and_reported(tmp_path: Path) -> None:
+    arguments = ("--game=kuhn_poker", "--first=cfr+:20", "--second=uniform", "--num_games=200")
+    code, output, errors = run_script(
+        "head_to_head.py", *arguments, "--output=found/kuhn", directory=tmp_path
+    )
+    assert code == 0, errors
+    assert "| cfr+:20 | uniform | 200 |" in output
+    found = json.loads((tmp_path / "found" / "kuhn.json").read_text())
+    assert "--first=cfr+:20" in found["environment"]["command"]
+    again = run_script(
+        "head_to_head.py",
+        *arguments,
+        "--engine=in_process",
+        "--pairs_at_once=20",
+        directory=tmp_path,
+    )
+    assert again[0] == 0, again[2]
+
+    def numbers(table: str) -> list[str]:
+        # All but the times.
+        return table.splitlines()[-1].split(" | ")[:9]
+
+    assert numbers(again[1]) == numbers(output)
+
+
+def test_errors_are_told_in_one_line() -> None:
+    two = ["--first=uniform", "--second=uniform"]
+    for arguments, told in (
+        (["--game=kuhn_poker", *two, "--num_games=5"], "num_games=5"),
+        (["--game=no_such_game", *two], "no game 'no_such_game'"),
+        (["--game=kuhn_poker", "--first=nobody", "--second=uniform"], "nobody is called 'nobody'"),
+        (["--game=kuhn_poker", *two, "--rounds=1", "--plies=2"], "exactly one of moves, plies"),
+    ):
+        code, _, errors = run_script("head_to_head.py", *arguments)
+        assert code == 1
+        assert told in errors
+        assert "Traceback" not in errors
