@@ -28,6 +28,7 @@ _PAIRS = flags.DEFINE_integer("pairs_at_once", 64, "Pairs of games in one piece 
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of the networks.")
 _OUTPUT = flags.DEFINE_string("output", None, "Write the result to OUTPUT.json and OUTPUT.md.")
 _engine = distributed.define_flags()
+flags.adopt_module_key_flags(search_flags)
 flags.mark_flags_as_mutual_exclusive(["game", "preset"], required=True)
 
 

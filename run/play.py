@@ -30,6 +30,7 @@ _SEAT = flags.DEFINE_enum(
 _GAMES = flags.DEFINE_integer("games", 1, "Games to play.", lower_bound=1)
 _SEED = flags.DEFINE_integer("seed", None, "Seed of chance, opponent and seats. Default: none.")
 _REVEAL = flags.DEFINE_bool("reveal", False, "Show what was hidden once a game is over.")
+flags.adopt_module_key_flags(search_flags)
 
 
 def main(argv: Sequence[str]) -> None:

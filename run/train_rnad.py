@@ -16,6 +16,7 @@ from absl import app, flags
 from spiel_dl.algorithms import learner_run, rnad
 from spiel_dl.io.run_directory import RunDirectory
 
+flags.adopt_module_key_flags(learner_flags)
 flags.mark_flags_as_mutual_exclusive(["game", "preset"], required=True)
 
 

@@ -45,6 +45,7 @@ _RHO_BAR = flags.DEFINE_float("critic_rho_bar", _DEFAULT.rho_bar, "v-trace's bou
 _EXPLORATION = flags.DEFINE_float(
     "exploration", _DEFAULT.exploration, "Share of random decisions with a frozen blueprint."
 )
+flags.adopt_module_key_flags(learner_flags)
 flags.mark_flags_as_mutual_exclusive(["game", "preset", "frozen_blueprint"], required=True)
 
 
