@@ -131,22 +131,23 @@ def compare(
         )
         return policy.to_array_policy()
 
-    percents = [contest.judge(respond())["percent"]]
+    response = respond()
+    first = contest.judge(response)["percent"]
     for number in range(1, choices.num_rounds + 1):
-        response = respond()
         for maker in makers:
             maker.learn_near(response, number)
-        percents.append(contest.judge(respond())["percent"])
+        response = respond()
+    last = contest.judge(response)["percent"]
     seconds = time.perf_counter() - start
     exact = CDBRPolicy(contest.tree, contest.player, contest.model, limit, exact=True)
     optimal = contest.judge(exact.to_array_policy())["percent"]
     return {
         "networks": len(makers),
         "seconds": seconds,
-        "first_percent": percents[0],
-        "percent": percents[-1],
+        "first_percent": first,
+        "percent": last,
         "exact_percent": optimal,
-        "apart": percents[-1] - optimal,
+        "apart": last - optimal,
     }
 
 
@@ -187,7 +188,7 @@ class _Maker:
         self.network = PositionalNetwork(
             choices.num_layers, choices.num_units, device=choices.device
         )
-        self.network.bind(Dataset.load(data.path).trunk.leaves)
+        self.network.bind(self._trunk.leaves)
         self._train("network", choices.training)
 
     def learn_near(self, response: ArrayPolicy, number: int) -> None:
