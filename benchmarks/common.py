@@ -1,9 +1,11 @@
-"""What the benchmarks share: timing in interleaved rounds."""
+"""What the benchmarks share: timing in interleaved rounds, and reports."""
 
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from spiel_dl.io import reports
 
 OURS = "spiel_dl"
 
@@ -50,3 +52,10 @@ def compare(
             name: statistics.median(r[name] / r[OURS] for r in seconds) for name in contestants
         },
     }
+
+
+def publish(path: str, results: dict[str, Any], report: Callable[[dict[str, Any]], str]) -> None:
+    """Writes results to `path`.json and what `report` makes of them to `path`.md, and prints it."""
+    text = report(results)
+    reports.write_report(path, results, text)
+    print(text)

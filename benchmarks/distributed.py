@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import common
 from absl import app, flags
 
 from spiel_dl.distributed import IN_PROCESS, Engine, LocalProcesses, Ray
@@ -99,8 +100,7 @@ def main(argv: Sequence[str]) -> None:
         "shard_size": _SHARD_SIZE.value,
         **measure(),
     }
-    reports.write_report(f"{_OUTPUT.value}/distributed", results, report(results))
-    print(report(results))
+    common.publish(f"{_OUTPUT.value}/distributed", results, report)
 
 
 if __name__ == "__main__":

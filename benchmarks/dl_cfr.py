@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import common
 import numpy as np
 import pyspiel
 import torch
@@ -161,8 +162,7 @@ def main(argv: Sequence[str]) -> None:
         "iterations": _ITERATIONS.value,
         **measure(),
     }
-    reports.write_report(f"{_OUTPUT.value}/dl_cfr", results, report(results))
-    print(report(results))
+    common.publish(f"{_OUTPUT.value}/dl_cfr", results, report)
 
 
 if __name__ == "__main__":

@@ -165,8 +165,7 @@ def main(argv: Sequence[str]) -> None:
         "games": {name: measure(*strings) for name, strings in GAMES.items()},
     }
     results["seconds"] = time.perf_counter() - begin
-    reports.write_report(f"{_OUTPUT.value}/environments", results, report(results))
-    print(report(results))
+    common.publish(f"{_OUTPUT.value}/environments", results, report)
 
 
 def _device_name() -> str:

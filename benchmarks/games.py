@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import common
 import pyspiel
 import torch
 from absl import app, flags
@@ -131,8 +132,7 @@ def main(argv: Sequence[str]) -> None:
         "adapter": {n: [time_adapter(g) for g in pair] for n, pair in GAMES.items()},
         "trees": {name: time_tree(name, walks) for name, walks in TREES.items()},
     }
-    reports.write_report(f"{_OUTPUT.value}/games", results, report(results))
-    print(report(results))
+    common.publish(f"{_OUTPUT.value}/games", results, report)
 
 
 if __name__ == "__main__":

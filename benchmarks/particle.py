@@ -154,8 +154,7 @@ def main(argv: Sequence[str]) -> None:
         "moves": measure_moves(),
     }
     results["seconds"] = time.perf_counter() - begin
-    reports.write_report(f"{_OUTPUT.value}/particle", results, report(results))
-    print(report(results))
+    common.publish(f"{_OUTPUT.value}/particle", results, report)
 
 
 if __name__ == "__main__":

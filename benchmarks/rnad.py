@@ -106,8 +106,7 @@ def main(argv: Sequence[str]) -> None:
         "games": {name: measure(*settings) for name, settings in GAMES.items()},
     }
     results["seconds"] = time.perf_counter() - begin
-    reports.write_report(f"{_OUTPUT.value}/rnad", results, report(results))
-    print(report(results))
+    common.publish(f"{_OUTPUT.value}/rnad", results, report)
 
 
 if __name__ == "__main__":

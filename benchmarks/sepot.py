@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import common
 import numpy as np
 import pyspiel
 import scipy.sparse
@@ -301,8 +302,7 @@ def main(argv: Sequence[str]) -> None:
         "depth_limit": dataclasses.asdict(DEPTH_LIMIT),
         **measure(),
     }
-    reports.write_report(f"{_OUTPUT.value}/sepot", results, report(results))
-    print(report(results))
+    common.publish(f"{_OUTPUT.value}/sepot", results, report)
 
 
 if __name__ == "__main__":

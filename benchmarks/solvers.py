@@ -231,8 +231,7 @@ def main(argv: Sequence[str]) -> None:
     results["growth"] = measure_growth()
     results["start"] = measure_start()
     results["seconds"] = time.perf_counter() - begin
-    reports.write_report(f"{_OUTPUT.value}/solvers", results, report(results))
-    print(report(results))
+    common.publish(f"{_OUTPUT.value}/solvers", results, report)
 
 
 if __name__ == "__main__":
