@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from spiel_dl.algorithms.sepot_search import SearchEffort
 
@@ -37,6 +38,14 @@ class SearchConfig:
     two_sided: bool = False
     max_histories: int | None = None
     effort: SearchEffort = dataclasses.field(default_factory=SearchEffort)
+
+    @staticmethod
+    def as_printed(**settings: Any) -> SearchConfig:
+        """As Kubíček et al. (2023) have it, but for their section 5.3, with other settings if any.
+
+        Given cfvs of the critic and ranges of the blueprint: nothing of earlier searches.
+        """
+        return SearchConfig(continual=False, own_range="blueprint", **settings)
 
     def __post_init__(self) -> None:
         if self.given_cfvs not in GIVEN_CFVS:

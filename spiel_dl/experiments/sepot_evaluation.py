@@ -46,7 +46,7 @@ class Search(NamedTuple):
         effort = SearchEffort(self.iterations)
         if self.cfvs == SEARCHES:
             return SearchConfig(effort=effort)
-        return SearchConfig(continual=False, own_range="blueprint", effort=effort)
+        return SearchConfig.as_printed(effort=effort)
 
 
 class Evaluation(NamedTuple):
