@@ -1,18 +1,22 @@
-"""Flags of the scripts that train by R-NaD, and the games of Kubíček et al. (2023) by name."""
+"""What the scripts that train by R-NaD share: flags, and the run that they ask for."""
 
-import re
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 from absl import flags
 
-from spiel_dl.algorithms import rnad
+from spiel_dl.algorithms import learner_run, rnad
+from spiel_dl.algorithms.learner import Learner
 from spiel_dl.algorithms.network_policy import FineTuning
 from spiel_dl.experiments.sepot_games import PRESETS
+from spiel_dl.io.run_directory import RunDirectory, slug
 
 _DEFAULT = rnad.RNaDConfig()
 _GAME = flags.DEFINE_string("game", None, "OpenSpiel game string, with parameters.")
 _PRESET = flags.DEFINE_enum("preset", None, list(PRESETS), "A game of the paper, by name.")
-STEPS = flags.DEFINE_integer("num_steps", 100_000, "Learner steps in all.", lower_bound=1)
-EVALUATION = flags.DEFINE_integer(
+_STEPS = flags.DEFINE_integer("num_steps", 100_000, "Learner steps in all.", lower_bound=1)
+_EVALUATION = flags.DEFINE_integer(
     "steps_per_evaluation", 5000, "Learner steps between evaluations.", lower_bound=1
 )
 BATCH = flags.DEFINE_integer("batch_size", _DEFAULT.batch_size, "Games per learner step.")
@@ -34,7 +38,7 @@ SEED = flags.DEFINE_integer("seed", 0, "Seed of parameters and games.", lower_bo
 DEVICE = flags.DEFINE_string("device", "cpu", "Torch device, such as cpu or cuda.")
 THREADS = flags.DEFINE_integer("num_threads", 1, "Threads of torch.", lower_bound=1)
 _RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory. Default: runs/ALGORITHM/GAME-SEED.")
-RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
+_RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
 
 
 def game_string() -> str:
@@ -57,12 +61,43 @@ def rnad_config() -> rnad.RNaDConfig:
     )
 
 
-def fine_tuning() -> FineTuning | None:
-    """What to try on the policy at every evaluation."""
-    return FineTuning() if _FINE_TUNING.value else None
+def train(
+    learner: Learner, algorithm: str, game: str, also: Mapping[str, Any]
+) -> tuple[RunDirectory, dict[str, Any]]:
+    """Trains a learner in the run directory.
 
+    Args:
+      learner: a fresh one.
+      algorithm: names the default run directory, with the game.
+      game: see `algorithm`.
+      also: what identifies the run besides the flags that are shared.
 
-def run_path(algorithm: str, game: str) -> str:
-    """The run directory."""
-    slug = re.sub(r"\W+", "_", game).strip("_")
-    return _RUN_DIR.value or f"runs/{algorithm}/{slug}-{SEED.value}"
+    Returns:
+      The run directory, and the last line of its metrics.
+
+    Raises:
+      ValueError: as `RunDirectory` and `learner_run.run_learner`.
+    """
+    tuning = FineTuning() if _FINE_TUNING.value else None
+    directory = RunDirectory(
+        _RUN_DIR.value or f"runs/{algorithm}/{slug(game)}-{SEED.value}",
+        {
+            "game": str(learner.game),
+            "algorithm": learner.name,
+            "learner": learner.config.to_json(),
+            "steps_per_evaluation": _EVALUATION.value,
+            "fine_tuning": dataclasses.asdict(tuning) if tuning else None,
+            "device": DEVICE.value,
+            "num_threads": THREADS.value,
+            **also,
+        },
+        resume=_RESUME.value,
+    )
+    last = learner_run.run_learner(
+        learner,
+        directory,
+        _STEPS.value,
+        steps_per_evaluation=_EVALUATION.value,
+        fine_tuning=tuning,
+    )
+    return directory, last

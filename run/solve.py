@@ -4,7 +4,6 @@ Example:
   python run/solve.py --game="leduc_poker" --solver=cfr_plus --iterations=1000
 """
 
-import re
 import sys
 from collections.abc import Sequence
 
@@ -12,7 +11,7 @@ from absl import app, flags
 
 from spiel_dl.algorithms import cfr
 from spiel_dl.algorithms.solver_run import PLOT_FILE, POLICY_FILE, run_solver
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.io.run_directory import RunDirectory, slug
 
 SOLVERS = {
     "cfr": cfr.CFRSolver,
@@ -38,13 +37,12 @@ def main(argv: Sequence[str]) -> None:
     """Solves, and says where the results are."""
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    slug = re.sub(r"\W+", "_", _GAME.value).strip("_")
     try:
         solver = SOLVERS[_SOLVER.value](
             _GAME.value, alternating_updates=_ALTERNATING.value, num_threads=_THREADS.value
         )
         directory = RunDirectory(
-            _RUN_DIR.value or f"runs/solve/{slug}-{_SOLVER.value}",
+            _RUN_DIR.value or f"runs/solve/{slug(_GAME.value)}-{_SOLVER.value}",
             {
                 "game": str(solver.game),
                 "solver": _SOLVER.value,

@@ -5,7 +5,6 @@ Example:
   python run/train_rnad.py --game="leduc_poker" --batch_size=64 --hidden_size=128 --hidden_size=128
 """
 
-import dataclasses
 import sys
 from collections.abc import Sequence
 
@@ -13,8 +12,7 @@ import learner_flags
 import torch
 from absl import app, flags
 
-from spiel_dl.algorithms import learner_run, rnad
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.algorithms import rnad
 
 flags.adopt_module_key_flags(learner_flags)
 flags.mark_flags_as_mutual_exclusive(["game", "preset"], required=True)
@@ -28,28 +26,8 @@ def main(argv: Sequence[str]) -> None:
     torch.set_num_threads(learner_flags.THREADS.value)
     try:
         config = learner_flags.rnad_config()
-        fine_tuning = learner_flags.fine_tuning()
         solver = rnad.RNaDSolver(game_string, config, learner_flags.DEVICE.value)
-        directory = RunDirectory(
-            learner_flags.run_path("rnad", game_string),
-            {
-                "game": str(solver.game),
-                "algorithm": solver.name,
-                "learner": config.to_json(),
-                "steps_per_evaluation": learner_flags.EVALUATION.value,
-                "fine_tuning": dataclasses.asdict(fine_tuning) if fine_tuning else None,
-                "device": learner_flags.DEVICE.value,
-                "num_threads": learner_flags.THREADS.value,
-            },
-            resume=learner_flags.RESUME.value,
-        )
-        last = learner_run.run_learner(
-            solver,
-            directory,
-            learner_flags.STEPS.value,
-            steps_per_evaluation=learner_flags.EVALUATION.value,
-            fine_tuning=fine_tuning,
-        )
+        directory, last = learner_flags.train(solver, "rnad", game_string, {})
     except ValueError as error:
         sys.exit(f"error: {error}")
     print(f"game                        {solver.game}")

@@ -17,10 +17,9 @@ import learner_flags
 import torch
 from absl import app, flags
 
-from spiel_dl.algorithms import learner_run, rnad, trained_blueprint
+from spiel_dl.algorithms import rnad, trained_blueprint
 from spiel_dl.algorithms.critic_learner import CriticLearner, CriticLearnerConfig
 from spiel_dl.algorithms.learner import Learner
-from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import TRANSFORMATION_SETS, transformations_by_name
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -86,30 +85,12 @@ def main(argv: Sequence[str]) -> None:
     torch.set_num_threads(learner_flags.THREADS.value)
     try:
         learner = make_learner()
-        fine_tuning = learner_flags.fine_tuning()
-        directory = RunDirectory(
-            learner_flags.run_path("sepot", str(learner.game)),
-            {
-                "game": str(learner.game),
-                "algorithm": learner.name,
-                "learner": learner.config.to_json(),
-                "critic": critic_config().to_json(),
-                "transformations": _TRANSFORMATIONS.value,
-                "frozen_blueprint": _FROZEN.value,
-                "steps_per_evaluation": learner_flags.EVALUATION.value,
-                "fine_tuning": dataclasses.asdict(fine_tuning) if fine_tuning else None,
-                "device": learner_flags.DEVICE.value,
-                "num_threads": learner_flags.THREADS.value,
-            },
-            resume=learner_flags.RESUME.value,
-        )
-        last = learner_run.run_learner(
-            learner,
-            directory,
-            learner_flags.STEPS.value,
-            steps_per_evaluation=learner_flags.EVALUATION.value,
-            fine_tuning=fine_tuning,
-        )
+        also = {
+            "critic": critic_config().to_json(),
+            "transformations": _TRANSFORMATIONS.value,
+            "frozen_blueprint": _FROZEN.value,
+        }
+        directory, last = learner_flags.train(learner, "sepot", str(learner.game), also)
     except ValueError as error:
         sys.exit(f"error: {error}")
     print(f"game                        {learner.game}")

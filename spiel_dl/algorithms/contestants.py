@@ -28,7 +28,7 @@ from spiel_dl.algorithms.network_policy import NetworkPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
-from spiel_dl.io import tensor_files
+from spiel_dl.io.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree.depth_limit import DepthLimit
 
 CONTESTANT_NAMES = (
@@ -37,7 +37,6 @@ CONTESTANT_NAMES = (
     "cfr+:K, cfr:K, cfr_last:K, random:SEED or a policy file"
 )
 _COMPILED = ("equilibrium", "cfr+", "cfr", "cfr_last", "random")
-_CHECKPOINT_FILE = "checkpoint.safetensors"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,12 +133,7 @@ def _load_sepot(
             max_histories=search.max_histories,
             effort=search.effort,
         )
-    config = SearchConfig(
-        continual=False,
-        own_range="blueprint",
-        max_histories=search.max_histories,
-        effort=search.effort,
-    )
+    config = SearchConfig.as_printed(max_histories=search.max_histories, effort=search.effort)
     return SePoTPolicy(game, blueprint, critic, search.depth_limit, config)
 
 
@@ -147,7 +141,5 @@ def _learner_checkpoint(name: str) -> Path | None:
     """The checkpoint that a name leads to, if a learner has written it."""
     path = Path(name)
     if path.is_dir():
-        path /= _CHECKPOINT_FILE
-    if not path.is_file() or tensor_files.load(path)[1].get("kind") != "learner":
-        return None
-    return path
+        path /= CHECKPOINT_FILE
+    return path if trained_blueprint.is_checkpoint(path) else None

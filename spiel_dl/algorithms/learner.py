@@ -29,6 +29,8 @@ from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 
+FILE_KIND = "learner"
+"""What a header calls a checkpoint of a learner."""
 _STEPS_PER_CHECK = 100
 _NUM_MOVES = "num_moves"
 _CRITIC_LOSS = "critic_loss"
@@ -241,7 +243,7 @@ class Learner(abc.ABC):
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must have in common with the learner."""
         identity = {
-            "kind": "learner",
+            "kind": FILE_KIND,
             "algorithm": self.name,
             "game": str(self.game),
             "config": self.config.to_json(),

@@ -10,7 +10,6 @@ from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.dl_cfr_run import load_value_function
 from spiel_dl.algorithms.solver_run import POLICY_FILE
-from spiel_dl.io import tensor_files
 from spiel_dl.solvers.restricted_game import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 
@@ -51,7 +50,7 @@ def load_policy(name: str, game: AnyGame) -> ArrayPolicy:
                 f"{name} holds no {POLICY_FILE}; give the run directory of a solver that has "
                 "finished, or a learner's checkpoint"
             )
-    if path.is_file() and tensor_files.load(path)[1].get("kind") == "learner":
+    if trained_blueprint.is_checkpoint(path):
         return ArrayPolicy.from_policy(tree, trained_blueprint.load_blueprint(path, tree))
     try:
         return opponent_models.load_model(str(path) if path.is_file() else name, tree)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ import torch
 
 from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.algorithms.critic_learner import BLUEPRINT_PARAMETERS, STRATEGIES, CriticLearner
+from spiel_dl.algorithms.learner import FILE_KIND
 from spiel_dl.algorithms.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.algorithms.policy_gradient import MMDSolver, PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
@@ -87,10 +89,19 @@ def load_blueprint(
     return _blueprint(game or known, known, arrays, header, device)
 
 
+def is_checkpoint(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file, and a learner has written it.
+
+    Raises:
+      ValueError: if there is a file that this package has not written.
+    """
+    return Path(path).is_file() and tensor_files.load(path)[1].get("kind") == FILE_KIND
+
+
 def _read(path: str | os.PathLike[str]) -> tuple[_Arrays, dict[str, Any]]:
     arrays, header = tensor_files.load(path)
     algorithms = [*_LEARNERS, CriticLearner.name]
-    if header.get("kind") != "learner" or header["algorithm"] not in algorithms:
+    if header.get("kind") != FILE_KIND or header["algorithm"] not in algorithms:
         raise ValueError(
             f"{path} holds a {header.get('kind')} ({header.get('algorithm')}), not a learner's "
             f"checkpoint; give one of {', '.join(algorithms)}"

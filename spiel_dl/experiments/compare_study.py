@@ -12,7 +12,6 @@ import functools
 import importlib
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +25,7 @@ from spiel_dl.experiments import compare_own as ours
 from spiel_dl.experiments.compare_contender import ComparedGame, Contender, compared_game
 from spiel_dl.io import plots
 from spiel_dl.io.parts import Parts
-from spiel_dl.io.run_directory import log_spaced_steps
+from spiel_dl.io.run_directory import log_spaced_steps, slug
 
 _TENTHS = 10  # times are multiples of a tenth of a second
 _POINTS_PER_DECADE = 3
@@ -137,7 +136,7 @@ class CompareConfig:
     @property
     def file_name(self) -> str:
         """Of the report, without folder and ending."""
-        return re.sub(r"\W+", "_", self.game).strip("_")
+        return slug(self.game)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
 _PACKAGES = ("spiel_dl", "open_spiel", "numpy", "scipy", "numba", "torch")
+
+
+CHECKPOINT_FILE = "checkpoint.safetensors"
+
+
+def slug(name: str) -> str:
+    """A game string, or another name, as part of a path: letters, digits and underscores."""
+    return re.sub(r"\W+", "_", name).strip("_")
 
 
 class RunDirectory:
@@ -84,7 +93,7 @@ class RunDirectory:
     @property
     def checkpoint_path(self) -> Path:
         """The file of the newest checkpoint."""
-        return self.path / "checkpoint.safetensors"
+        return self.path / CHECKPOINT_FILE
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Appends one line of metrics.
