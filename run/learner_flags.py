@@ -24,6 +24,9 @@ _HIDDEN = flags.DEFINE_multi_integer(
     "hidden_size", list(_DEFAULT.hidden_sizes), "Units of a hidden layer; repeated for each."
 )
 _RATE = flags.DEFINE_float("learning_rate", _DEFAULT.learning_rate, "Adam's.")
+_FINAL_RATE = flags.DEFINE_float(
+    "final_learning_rate", None, "Adam's at the last step. Default: it does not fall."
+)
 _ETA = flags.DEFINE_float("eta", _DEFAULT.eta, "Weight of the reward regularisation.")
 _FIRST = flags.DEFINE_integer(
     "first_period", _DEFAULT.first_period, "Steps per regularisation policy at first."
@@ -52,6 +55,8 @@ def rnad_config() -> rnad.RNaDConfig:
         batch_size=BATCH.value,
         hidden_sizes=tuple(_HIDDEN.value),
         learning_rate=_RATE.value,
+        final_learning_rate=_FINAL_RATE.value,
+        decay_steps=_STEPS.value if _FINAL_RATE.value else _DEFAULT.decay_steps,
         eta=_ETA.value,
         first_period=_FIRST.value,
         num_first_periods=_NUM_FIRST.value,

@@ -15,7 +15,10 @@ class NetworkConfig:
 
     Attributes:
       hidden_sizes: units of the network's hidden layers.
-      learning_rate: Adam's.
+      learning_rate: Adam's, of its first step.
+      final_learning_rate: Adam's from its step `decay_steps` on; it falls exponentially until then.
+        None: it does not fall.
+      decay_steps: for how many steps of Adam it falls.
       adam_beta1: decay of Adam's mean gradient.
       adam_beta2: decay of Adam's mean squared gradient.
       adam_epsilon: Adam's epsilon.
@@ -25,6 +28,8 @@ class NetworkConfig:
 
     hidden_sizes: tuple[int, ...] = (512, 512)
     learning_rate: float = 3e-4
+    final_learning_rate: float | None = None
+    decay_steps: int = 100_000
     adam_beta1: float = 0.0
     adam_beta2: float = 0.999
     adam_epsilon: float = 1e-8
@@ -36,6 +41,10 @@ class NetworkConfig:
             self._check(name, 0 < getattr(self, name) < math.inf, "positive and finite")
         for name in ("adam_beta1", "adam_beta2"):
             self._check(name, 0 <= getattr(self, name) < 1, "at least 0 and below 1")
+        final = self.final_learning_rate
+        remedy = f"None, or positive and at most learning_rate={self.learning_rate}"
+        self._check("final_learning_rate", final is None or 0 < final <= self.learning_rate, remedy)
+        self._check("decay_steps", self.decay_steps > 0, "positive")
 
     def _check(self, name: str, is_good: bool, remedy: str) -> None:
         if not is_good:
@@ -65,10 +74,13 @@ class Descent:
         """
         self.parameters = parameters.requires_grad_()
         self.parameters.grad = torch.zeros_like(parameters)
-        self._gradient_clip = config.gradient_clip
+        self._config = config
+        # As a tensor, the rate can follow the count of steps without asking the device for it.
+        rate = torch.tensor(config.learning_rate, device=parameters.device)
+        self._falling_rate = rate if config.final_learning_rate else None
         self.optimizer = torch.optim.Adam(
             [parameters],
-            lr=config.learning_rate,
+            lr=config.learning_rate if self._falling_rate is None else self._falling_rate,
             betas=(config.adam_beta1, config.adam_beta2),
             eps=config.adam_epsilon,
             fused=True,
@@ -89,8 +101,19 @@ class Descent:
         assert self.parameters.grad is not None
         self.parameters.grad.zero_()
         loss.backward(gradient)
-        self.parameters.grad.clamp_(-self._gradient_clip, self._gradient_clip)
+        bound = self._config.gradient_clip
+        self.parameters.grad.clamp_(-bound, bound)
+        self._lower_rate()
         self.optimizer.step()
+
+    def _lower_rate(self) -> None:
+        """Sets the rate of the next step, if rates fall."""
+        config = self._config
+        if self._falling_rate is None or config.final_learning_rate is None:
+            return
+        done = self.optimizer.state[self.parameters]["step"] / config.decay_steps
+        decay = math.log(config.final_learning_rate / config.learning_rate)
+        self._falling_rate.copy_(config.learning_rate * torch.exp(decay * done.clamp(max=1.0)))
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""

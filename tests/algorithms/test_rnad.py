@@ -182,8 +182,18 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     assert torch.allclose(tabulated[valid], computed[valid], atol=1e-6)
 
 
-def test_a_checkpoint_continues_to_the_same_parameters(tmp_path: Path) -> None:
-    config = dataclasses.replace(SMALL, first_period=8, num_first_periods=2, period=5)
+@pytest.mark.parametrize("final_rate", [None, 1e-4])
+def test_a_checkpoint_continues_to_the_same_parameters(
+    final_rate: float | None, tmp_path: Path
+) -> None:
+    config = dataclasses.replace(
+        SMALL,
+        first_period=8,
+        num_first_periods=2,
+        period=5,
+        final_learning_rate=final_rate,
+        decay_steps=20,
+    )
     whole = rnad.RNaDSolver("leduc_poker", config)
     for step in range(31):
         whole.step()
