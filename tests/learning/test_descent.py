@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 import torch
 
@@ -11,7 +13,7 @@ def moves(config: NetworkConfig, num_steps: int) -> list[float]:
     for _ in range(num_steps):
         descent.step(3.0 * descent.parameters.sum())
         places.append(float(descent.parameters.detach()))
-    return [before - after for before, after in zip(places, places[1:], strict=False)]
+    return [before - after for before, after in itertools.pairwise(places)]
 
 
 def test_the_learning_rate_falls_exponentially_and_then_stays() -> None:
