@@ -1,14 +1,20 @@
 """R-NaD's learner steps per second, and how much of a step is self-play.
 
-A learner step plays a batch of games and learns from them. There is no peer: OpenSpiel has removed
-its R-NaD. Every figure is the median over rounds. Writes rnad.json and rnad.md to --output.
+A learner step plays a batch of games and learns from them. Every figure is the median over rounds.
+Writes rnad.json and rnad.md to --output. The peer, OpenSpiel's R-NaD, was removed from OpenSpiel
+and needs an environment of its own (see `openspiel_rnad.py`); its Python is given by --peer_python,
+and it takes turns with ours in every round.
 
-  python benchmarks/rnad.py --output=results/benchmarks --threads=1
+  python benchmarks/rnad.py --output=results/benchmarks --threads=1 --peer_python=peer/bin/python
 """
 
+import contextlib
+import os
 import statistics
+import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import common
@@ -26,19 +32,26 @@ _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device, such as cpu or cud
 _BATCH_SIZE = flags.DEFINE_integer("batch_size", 64, "Games per learner step.", lower_bound=1)
 _HIDDEN = flags.DEFINE_multi_integer("hidden_size", [128, 128], "Units of the hidden layers.")
 _THREADS = flags.DEFINE_integer("threads", 1, "Threads of torch.", lower_bound=1)
+_PEER_PYTHON = flags.DEFINE_string(
+    "peer_python", None, "A Python that has OpenSpiel's R-NaD. Default: no peer."
+)
 
 _GOOFSPIEL_5 = "python_goofspiel_ii(num_cards=5,points_order=descending)"
-# The game, and the histories up to which it is compiled and played by tables.
+_PEER_GOOFSPIEL_5 = (
+    "turn_based_simultaneous_game(game="
+    "goofspiel(imp_info=true,num_cards=5,points_order=descending))"
+)
+# The game, the histories up to which it is compiled and played by tables, and the peer's game.
 GAMES = {
-    "leduc": ("leduc_poker", 200_000),
-    "goofspiel 5": (_GOOFSPIEL_5, 200_000),
-    "goofspiel 5, by its rules": (_GOOFSPIEL_5, 0),
-    "goofspiel 8": ("python_goofspiel_ii(num_cards=8,points_order=descending)", 0),
+    "leduc": ("leduc_poker", 200_000, "leduc_poker"),
+    "goofspiel 5": (_GOOFSPIEL_5, 200_000, _PEER_GOOFSPIEL_5),
+    "goofspiel 5, by its rules": (_GOOFSPIEL_5, 0, None),
+    "goofspiel 8": ("python_goofspiel_ii(num_cards=8,points_order=descending)", 0, None),
 }
 
 
-def measure(game: str, max_tree_histories: int) -> dict[str, Any]:
-    """Learner steps per second, and the share of their time that is self-play."""
+def measure(game: str, max_tree_histories: int, peer_game: str | None) -> dict[str, Any]:
+    """Learner steps per second, the share of their time that is self-play, and the peer's."""
     solver = RNaDSolver(
         game,
         RNaDConfig(
@@ -48,16 +61,59 @@ def measure(game: str, max_tree_histories: int) -> dict[str, Any]:
         ),
         _DEVICE.value,
     )
-    rounds = [
-        (common.seconds_per_call(synchronised(solver.step), _SECONDS.value),
-         common.seconds_per_call(synchronised(solver.play), _SECONDS.value))
-        for _ in range(_ROUNDS.value)
-    ]  # fmt: skip
-    return {
+    has_peer = peer_game is not None and _PEER_PYTHON.value is not None
+    with peer(peer_game) if has_peer else contextlib.nullcontext() as seconds_of_peer:
+        rounds = [
+            (
+                common.seconds_per_call(synchronised(solver.step), _SECONDS.value),
+                common.seconds_per_call(synchronised(solver.play), _SECONDS.value),
+                seconds_of_peer() if has_peer else None,
+            )
+            for _ in range(_ROUNDS.value)
+        ]
+    result = {
         "game": str(solver.game),
-        "steps_per_second": statistics.median(1 / step for step, _ in rounds),
-        "self_play_share": statistics.median(played / step for step, played in rounds),
+        "steps_per_second": statistics.median(1 / step for step, _, _ in rounds),
+        "self_play_share": statistics.median(played / step for step, played, _ in rounds),
     }
+    if has_peer:
+        result["peer_steps_per_second"] = statistics.median(1 / theirs for *_, theirs in rounds)
+        result["ratio"] = statistics.median(theirs / step for step, _, theirs in rounds)
+    return result
+
+
+@contextlib.contextmanager
+def peer(game: str) -> Iterator[Callable[[], float]]:
+    """The peer, started and compiled: a call does steps, and returns the seconds of one."""
+    command = [
+        _PEER_PYTHON.value,
+        str(Path(__file__).with_name("openspiel_rnad.py")),
+        game,
+        str(_BATCH_SIZE.value),
+        *map(str, _HIDDEN.value),
+    ]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    with subprocess.Popen(
+        command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
+
+        def answer() -> str:
+            line = stdout.readline()
+            if not line:
+                raise SystemExit(f"the peer has ended: {' '.join(command)}")
+            return line
+
+        def seconds_per_step() -> float:
+            print(_SECONDS.value, file=stdin, flush=True)
+            return float(answer())
+
+        while answer().strip() != "ready":
+            pass  # what OpenSpiel says of its own
+        yield seconds_per_step
+        stdin.close()
 
 
 def synchronised(function: Any) -> Any:
@@ -81,12 +137,16 @@ def report(results: dict[str, Any]) -> str:
         f"{machine}. Device: {results['device']}; {results['batch_size']} games per learner step, "
         f"hidden layers {results['hidden_sizes']}. Medians of {results['rounds']} rounds. "
         f"Wall-clock of the whole run: {results['seconds']:.0f} s.\n",
-        "| game | learner steps/s | share of self-play |",
-        "|---|---:|---:|",
+        "| game | learner steps/s | share of self-play | OpenSpiel's R-NaD | ratio |",
+        "|---|---:|---:|---:|---:|",
     ]
     for name, result in results["games"].items():
         share = f"{100 * result['self_play_share']:.0f}%"
-        lines.append(f"| {name} | {result['steps_per_second']:,.0f} | {share} |")
+        has_peer = "ratio" in result
+        theirs = f"{result['peer_steps_per_second']:.2f}" if has_peer else ""
+        ratio = f"{result['ratio']:,.0f}x" if has_peer else ""
+        ours = f"{result['steps_per_second']:,.0f}"
+        lines.append(f"| {name} | {ours} | {share} | {theirs} | {ratio} |")
     lines += ["\nThe games:\n", *(f"- {n}: `{r['game']}`" for n, r in results["games"].items())]
     return "\n".join([*lines, ""])
 
