@@ -2,6 +2,7 @@
 
 Example:
   python run/dl_cfr.py --rounds=3 --value_function=runs/network/goofspiel_5/network.safetensors \\
+      --run_dir=runs/dl_cfr/goofspiel_5 \\
       --game="python_goofspiel_ii(num_cards=5,points_order=descending)"
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from spiel_dl.algorithms import dl_cfr_run
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
 from spiel_dl.algorithms.solver_run import PLOT_FILE, POLICY_FILE
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.solvers import regret_minimization
@@ -27,14 +28,30 @@ WEIGHTINGS = {
 }
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
-_MOVES = flags.DEFINE_integer("moves", None, "Depth limit in moves. Give one unit.")
-_PLIES = flags.DEFINE_integer("plies", None, "Depth limit in moves and chance events after them.")
-_ROUNDS = flags.DEFINE_integer("rounds", None, "Depth limit in rounds of the game.")
+_MOVES = flags.DEFINE_integer(
+    "moves", None, "Depth limit in moves. Give one of --moves, --plies, --rounds."
+)
+_PLIES = flags.DEFINE_integer(
+    "plies", None, "Depth limit in moves, and chance events after the first of them."
+)
+_ROUNDS = flags.DEFINE_integer("rounds", None, "Depth limit in rounds of the game, if it has any.")
 _VALUES = flags.DEFINE_string(
     "value_function", dl_cfr_run.EXACT, "exact, zero, or the file of a network."
 )
 _TOLERANCE = flags.DEFINE_float(
     "exact_tolerance", 1e-4, "Gap of the subgames with --value_function=exact, in utility units."
+)
+_WARM_START = flags.DEFINE_bool(
+    "warm_start", False, "With --value_function=exact: solve subgames on from the last solution."
+)
+_RESTART_EVERY = flags.DEFINE_integer(
+    "restart_every",
+    None,
+    "Go on from the average every so many iterations. Default: never.",
+    lower_bound=1,
+)
+_RESTART_GROWTH = flags.DEFINE_float(
+    "restart_growth", Restarts().growth, "What regrets are multiplied by at a restart."
 )
 _SOLVER = flags.DEFINE_enum("solver", "cfr_plus", list(WEIGHTINGS), "Variant of CFR in the trunk.")
 _ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Iterations in all.", lower_bound=1)
@@ -53,15 +70,22 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     try:
+        restarts = None
+        if _RESTART_EVERY.value:
+            restarts = Restarts(_RESTART_EVERY.value, _RESTART_GROWTH.value)
         limit = DepthLimit(moves=_MOVES.value, plies=_PLIES.value, rounds=_ROUNDS.value)
         solver = DLCFRSolver(
             _GAME.value,
             limit,
             dl_cfr_run.load_value_function(
-                _VALUES.value, exact_tolerance=_TOLERANCE.value, device=_DEVICE.value
+                _VALUES.value,
+                exact_tolerance=_TOLERANCE.value,
+                warm_start=_WARM_START.value,
+                device=_DEVICE.value,
             ),
             weighting=WEIGHTINGS[_SOLVER.value],
             alternating_updates=_ALTERNATING.value,
+            restarts=restarts,
         )
         tree, leaves = solver.trunk.tree, solver.trunk.leaves
         config = {
@@ -70,6 +94,8 @@ def main(argv: Sequence[str]) -> None:
             "value_function": _VALUES.value,
             "value_function_checksum": dl_cfr_run.file_checksum(_VALUES.value),
             "exact_tolerance": _TOLERANCE.value,
+            "warm_start": _WARM_START.value,
+            "restarts": restarts._asdict() if restarts else None,
             "solver": _SOLVER.value,
             "alternating_updates": _ALTERNATING.value,
         }
@@ -90,13 +116,14 @@ def main(argv: Sequence[str]) -> None:
     print(
         f"depth limit                      {limit}, {leaves.num_public_states} leaf public states"
     )
-    print(f"iterations of {_SOLVER.value:<18} {last['iteration']:,}")
+    print(f"solver                           {_SOLVER.value}")
+    print(f"iterations                       {last['iteration']:,}")
     print(f"seconds of solving               {last['solving_seconds']:.3f}")
     print(f"trunk NashConv                   {last['trunk_nash_conv']:.3e}")
     print(f"normalised trunk exploitability  {last[dl_cfr_run.METRIC]:.3e}")
     if _REFERENCE.value:
         reference = curves[dl_cfr_run.REFERENCE][-1]
-        print(f"the same for CFR+                {reference[dl_cfr_run.METRIC]:.3e}")
+        print(f"the same, CFR+ of the whole game {reference[dl_cfr_run.METRIC]:.3e}")
     print(f"policy                           {directory.path / POLICY_FILE}")
     print(f"picture                          {directory.path / PLOT_FILE}")
 

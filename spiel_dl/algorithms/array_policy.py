@@ -12,7 +12,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.io import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.solvers.regret_minimization import behaviour_strategy
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 

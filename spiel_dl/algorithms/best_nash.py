@@ -20,8 +20,8 @@ from spiel_dl.algorithms.array_policy import (
     read_strategy,
 )
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.solvers.regret_minimization import behaviour_strategy
 from spiel_dl.solvers.robust_response import best_safe_plan
+from spiel_dl.solvers.strategies import behaviour_strategy
 
 
 def best_nash(game: AnyGame, player: int, opponent_policy: openspiel_policy.Policy) -> ArrayPolicy:

@@ -15,6 +15,8 @@ for infosets where exact regrets tie: here rounding noise does not break the tie
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyspiel
 
@@ -86,6 +88,18 @@ class CFRSolver:
         """A copy of the average policy, which converges to an equilibrium."""
         first, second = (self.minimizer.average_strategy(player) for player in (0, 1))
         return ArrayPolicy(self.tree, (first, second))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Copies of all that changes from iteration to iteration, for checkpoints."""
+        return self.minimizer.state()
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on from a `state()` of a solver of the same game and variant.
+
+        Raises:
+          ValueError: if the state is of another game or variant; nothing has changed then.
+        """
+        self.minimizer.load_state(state)
 
     def cumulative_regrets(self, player: int) -> np.ndarray:
         """A copy of a player's cumulative regrets: float64 [S], in the order of its sequences."""

@@ -31,13 +31,8 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.best_response import best_response
-from spiel_dl.solvers.regret_minimization import (
-    CFR_PLUS,
-    Pair,
-    RegretMinimizer,
-    Weighting,
-    behaviour_strategy,
-)
+from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.sequence_form import SequenceForm
 from spiel_dl.tree.trunk import LeafSet, Trunk, cut

@@ -27,8 +27,8 @@ from spiel_dl.algorithms.array_policy import (
     compile_game,
     read_strategy,
 )
-from spiel_dl.solvers.regret_minimization import behaviour_strategy
 from spiel_dl.solvers.robust_response import plan_against_floors
+from spiel_dl.solvers.strategies import behaviour_strategy
 
 
 def data_biased_response(

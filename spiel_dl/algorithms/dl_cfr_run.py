@@ -32,7 +32,11 @@ _REFERENCE_DIRECTORY = "cfr_plus"
 
 
 def load_value_function(
-    name: str, *, exact_tolerance: float = 1e-4, device: str = "cpu"
+    name: str,
+    *,
+    exact_tolerance: float = 1e-4,
+    warm_start: bool = False,
+    device: str = "cpu",
 ) -> ValueFunction:
     """The value function that a person means.
 
@@ -40,6 +44,7 @@ def load_value_function(
       name: "exact" for the optimal value function, "zero" for a draw at every leaf, or the path of
         a network's file.
       exact_tolerance: gap of the subgames that "exact" solves, in utility units.
+      warm_start: "exact" begins with the regrets of the evaluation before.
       device: where a network computes.
 
     Raises:
@@ -47,7 +52,7 @@ def load_value_function(
         positive.
     """
     if name == EXACT:
-        return ExactValue(exact_tolerance)
+        return ExactValue(exact_tolerance, warm_start=warm_start)
     if name == ZERO:
         return ZeroValue()
     return load_network(name, device)

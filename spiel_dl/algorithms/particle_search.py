@@ -13,13 +13,8 @@ import dataclasses
 import numpy as np
 
 from spiel_dl.solvers.best_response import best_response
-from spiel_dl.solvers.regret_minimization import (
-    CFR_PLUS,
-    Pair,
-    RegretMinimizer,
-    Weighting,
-    behaviour_strategy,
-)
+from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import SparseTree, root_ranges, sparse_trunk

@@ -52,7 +52,7 @@ from spiel_dl.algorithms.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.algorithms.sepot_search import SearchEffort as SearchEffort
 from spiel_dl.learning.critics import Critic
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.solvers.regret_minimization import behaviour_strategy
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.pieces import ROOT, Pieces
 from spiel_dl.tree.trunk import LeafSet, Trunk, cut

@@ -26,7 +26,7 @@ from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.games.rules import ConsistentHistories
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.solvers.regret_minimization import behaviour_strategy
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.from_rules import InfosetKeys

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.solvers import linear_program
-from spiel_dl.solvers.regret_minimization import behaviour_strategy
+from spiel_dl.solvers.strategies import behaviour_strategy
 
 
 def solve_zero_sum_game(

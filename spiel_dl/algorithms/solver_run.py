@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+import numpy as np
 import tqdm
 
 from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.io import plots
 from spiel_dl.io.run_directory import RunDirectory, log_spaced_steps
-from spiel_dl.solvers.regret_minimization import RegretMinimizer
 
 POLICY_FILE = "average_policy.safetensors"
 PLOT_FILE = "exploitability.png"
@@ -28,8 +28,6 @@ _SECONDS_PER_CHECKPOINT = 60.0
 class Solver(Protocol):
     """What can be run: a `CFRSolver`, a `DLCFRSolver`, or whatever else looks like them."""
 
-    minimizer: RegretMinimizer
-
     @property
     def iteration(self) -> int:
         """Number of iterations done."""
@@ -39,6 +37,12 @@ class Solver(Protocol):
 
     def average_policy(self) -> ArrayPolicy:
         """A copy of the average policy."""
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Copies of all that changes from iteration to iteration."""
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on from a `state()`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,7 +158,7 @@ def _game(solver: Solver) -> str:
 
 def _save(solver: Solver, directory: RunDirectory, seconds: float) -> None:
     header = {"kind": "solver", "game": _game(solver), "solving_seconds": seconds}
-    directory.save_checkpoint(solver.minimizer.state(), header)
+    directory.save_checkpoint(solver.state(), header)
 
 
 def _restore(solver: Solver, directory: RunDirectory, num_iterations: int) -> float:
@@ -169,7 +173,7 @@ def _restore(solver: Solver, directory: RunDirectory, num_iterations: int) -> fl
             f"{directory.checkpoint_path} is a checkpoint of {header.get('game')}, "
             f"not of {_game(solver)}"
         )
-    solver.minimizer.load_state(arrays)
+    solver.load_state(arrays)
     if solver.iteration > num_iterations:
         raise ValueError(
             f"{directory.path} has done {solver.iteration} iterations already, more than the "

@@ -2,8 +2,9 @@
 
 "Main Experiments": `checkpoints` (loss against exploitability, Figure 2), `left_out` (public states
 that the network never saw) and `ranges` (those asked for against those trained on). "Additional
-Experiments": `amount` (of data) and `size` (of the network). Beyond the paper: `on_policy` and
-`resolving` (the whole game). Each takes a `Study` and returns a `Result` with the paper's numbers.
+Experiments": `amount` (of data) and `size` (of the network). Beyond the paper: `on_policy`,
+`resolving` (the whole game) and `exact` (the optimal value function). Each takes a `Study` and
+returns a `Result` with the paper's numbers.
 
 The paper does not say whether its L∞ is the largest error of all or the mean over samples of the
 largest error in each, nor whether it is of all outputs; both are given here, of possible positions.
@@ -23,6 +24,7 @@ import numpy as np
 import scipy.stats
 
 from spiel_dl.algorithms.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.experiments.dl_cfr_exact import exact
 from spiel_dl.experiments.dl_cfr_on_policy import on_policy
 from spiel_dl.experiments.dl_cfr_ranges import ranges
 from spiel_dl.experiments.dl_cfr_report import Result, write_result
@@ -214,7 +216,7 @@ def size(study: Study, choices: Choices) -> Result:
 Experiment = Callable[[Study, Choices], Result]
 EXPERIMENTS: Mapping[str, Experiment] = {
     experiment.__name__: experiment
-    for experiment in (checkpoints, left_out, ranges, amount, size, on_policy, resolving)
+    for experiment in (checkpoints, left_out, ranges, amount, size, on_policy, resolving, exact)
 }
 
 

@@ -27,10 +27,10 @@ from spiel_dl.solvers.regret_minimization import (
     RELATIVE_TOLERANCE,
     Pair,
     Weighting,
-    behaviour_strategy,
     check_num_threads,
     new_learner,
 )
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import Treeplex
 
 

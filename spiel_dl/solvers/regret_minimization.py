@@ -22,6 +22,7 @@ import numpy as np
 
 from spiel_dl.solvers import kernels
 from spiel_dl.solvers.kernels import Learner
+from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
@@ -74,6 +75,7 @@ class RegretMinimizer:
 
     Attributes:
       iteration: number of iterations done.
+      num_averaged: how many of them are in the average: those since the last `begin_average`.
       learners: what each player has learned: `regret` (cumulative), `strategy` (current, as
         behaviour; 1 at root sequences), `realization` (its realization plan) and `average`
         (weighted sum of the realization plans played so far), each float64 [S_p]. To be read;
@@ -102,6 +104,7 @@ class RegretMinimizer:
         """
         check_num_threads(num_threads)
         self.iteration = 0
+        self.num_averaged = 0
         self.sequence_form = sequence_form
         self.weighting = weighting
         self._alternating_updates = alternating_updates
@@ -123,7 +126,7 @@ class RegretMinimizer:
         if self._num_threads > 1:
             self._iterate(num_iterations, None)
             return
-        first, last = self.iteration + 1, self.iteration + num_iterations
+        first, last = self.num_averaged + 1, self.num_averaged + num_iterations
         kernels.run_iterations(
             self._game,
             self.learners,
@@ -133,7 +136,8 @@ class RegretMinimizer:
             self._tolerance,
             self._cfvs,
         )
-        self.iteration = last
+        self.iteration += num_iterations
+        self.num_averaged = last
 
     def run_with_leaves(self, num_iterations: int, leaf_values: LeafValues) -> None:
         """Does iterations in which a callback adds values at the leaves of the sequence form.
@@ -156,6 +160,7 @@ class RegretMinimizer:
         groups = ((0,), (1,)) if self._alternating_updates else ((0, 1),)
         for _ in range(num_iterations):
             self.iteration += 1
+            self.num_averaged += 1
             for group in groups:
                 for player in group:
                     self._evaluate_payoffs(player, plans[1 - player])
@@ -167,7 +172,7 @@ class RegretMinimizer:
                     kernels.update_player(
                         treeplexes[player],
                         self.learners[player],
-                        self.iteration,
+                        self.num_averaged,
                         weighting,
                         self._tolerance,
                         self._cfvs[player],
@@ -195,26 +200,62 @@ class RegretMinimizer:
         return behaviour_strategy(treeplex, self.learners[player].average)
 
     def average_plan(self, player: int) -> np.ndarray:
-        """The weighted mean of the realization plans played so far: float64 [S].
+        """The weighted mean of the realization plans that the average is of: float64 [S].
 
         Raises:
           ValueError: if there was no iteration yet.
         """
-        if self.iteration == 0:
+        if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
-        weights = np.arange(1.0, self.iteration + 1) ** self.weighting.gamma
+        weights = np.arange(1.0, self.num_averaged + 1) ** self.weighting.gamma
         return self.learners[player].average / weights.sum()
 
     def reset(self) -> None:
         """Forgets all iterations: uniform strategies but in fixed infosets, the same ranges."""
         self.iteration = 0
+        self.begin_average()
         for player, learner in enumerate(self.learners):
             treeplex = self.sequence_form.treeplexes[player]
-            for array in (learner.regret, learner.average, learner.prediction):
+            for array in (learner.regret, learner.prediction):
                 array[:] = 0.0
             free = treeplex.sequences_of(~learner.is_fixed)
             learner.strategy[free] = treeplex.uniform_strategy()[free]
             self._realize(player)
+
+    def begin_average(self) -> None:
+        """Begins a new average. Regrets and strategies stay; weights count from 1 again."""
+        self.num_averaged = 0
+        for learner in self.learners:
+            learner.average[:] = 0.0
+
+    def restart(self, growth: float) -> None:
+        """Goes on from the average: it is played next, and a new average begins.
+
+        In each infoset, cumulative regrets become a multiple of the average's probabilities. Their
+        sum grows, so that iterates move by smaller steps than before.
+
+        Args:
+          growth: what the sum of an infoset's positive regrets is multiplied by; positive.
+
+        Raises:
+          ValueError: if the growth is not positive, or there was no iteration yet.
+        """
+        if not growth > 0:
+            raise ValueError(f"growth={growth} must be positive")
+        if self.num_averaged == 0:
+            raise ValueError("there is no average before the first iteration")
+        for player, learner in enumerate(self.learners):
+            treeplex = self.sequence_form.treeplexes[player]
+            free = treeplex.sequences_of(~learner.is_fixed)
+            strategy = self.average_strategy(player)
+            sums = treeplex.sum_per_infoset(np.maximum(learner.regret, 0.0))
+            roots = np.zeros(treeplex.num_root_sequences)
+            sizes = np.concatenate([roots, np.repeat(growth * sums, treeplex.num_actions)])
+            learner.regret[free] = (sizes * strategy)[free]
+            learner.prediction[:] = 0.0
+            learner.strategy[free] = strategy[free]
+            self._realize(player)
+        self.begin_average()
 
     def set_range(self, player: int, root_range: np.ndarray) -> None:
         """Sets a player's reach of its root sequences: float64 [num_root_sequences].
@@ -310,7 +351,8 @@ class RegretMinimizer:
 
     def state(self) -> dict[str, np.ndarray]:
         """Copies of all that changes from iteration to iteration, for checkpoints."""
-        state = {"iteration": np.array([self.iteration])}
+        counts = {"iteration": self.iteration, "num_averaged": self.num_averaged}
+        state = {name: np.array([count]) for name, count in counts.items()}
         for player, learner in enumerate(self.learners):
             for field in _STATE_FIELDS:
                 state[f"{field}_{player}"] = getattr(learner, field).copy()
@@ -331,6 +373,7 @@ class RegretMinimizer:
                     "saved for another game or another variant of CFR"
                 )
         self.iteration = int(state["iteration"][0])
+        self.num_averaged = int(state["num_averaged"][0])
         for player, learner in enumerate(self.learners):
             for field in _STATE_FIELDS:
                 getattr(learner, field)[:] = state[f"{field}_{player}"]
@@ -338,45 +381,6 @@ class RegretMinimizer:
     def _realize(self, player: int) -> None:
         learner = self.learners[player]
         kernels.realize(self._treeplexes[player], learner)
-
-
-def behaviour_strategy(treeplex: Treeplex, plan: np.ndarray) -> np.ndarray:
-    """The behaviour strategy of a realization plan, or of a sum of them.
-
-    Args:
-      treeplex: the player's strategy space.
-      plan: float64 [S], nonnegative.
-
-    Returns:
-      float64 [S], 1 at root sequences, uniform in infosets without weight.
-    """
-    strategy = treeplex.uniform_strategy()
-    reach = np.repeat(treeplex.sum_per_infoset(plan), treeplex.num_actions)
-    below = slice(treeplex.num_root_sequences, None)
-    np.divide(plan[below], reach, out=strategy[below], where=reach > 0)
-    return strategy
-
-
-def check_strategy(treeplex: Treeplex, strategy: np.ndarray, infosets: np.ndarray) -> None:
-    """Holds a behaviour strategy (float64 [S]) to its definition at some infosets (bool [I]).
-
-    Raises:
-      ValueError: if the shape is wrong, or probabilities are negative or do not sum to 1.
-    """
-    if strategy.shape != (treeplex.num_sequences,):
-        raise ValueError(
-            f"a strategy must have one number per sequence, {treeplex.num_sequences}; got the "
-            f"shape {strategy.shape}"
-        )
-    sums = treeplex.sum_per_infoset(strategy)
-    lowest = np.minimum.reduceat(strategy, treeplex.first_sequence) if len(sums) else sums
-    wrong = infosets & ~((np.abs(sums - 1.0) < 1e-6) & (lowest >= 0.0))
-    if wrong.any():
-        infoset = int(wrong.argmax())
-        raise ValueError(
-            f"the probabilities of infoset {infoset}, {strategy[treeplex.sequences(infoset)]}, are "
-            "not a distribution"
-        )
 
 
 def check_num_threads(num_threads: int) -> None:

@@ -30,13 +30,8 @@ import numpy as np
 
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan
-from spiel_dl.solvers.regret_minimization import (
-    CFR_PLUS,
-    Pair,
-    RegretMinimizer,
-    Weighting,
-    behaviour_strategy,
-)
+from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import SequenceForm
 
 _STRETCH = 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -40,6 +41,19 @@ class ValueFunction(abc.ABC):
         Returns:
           (cfv_0, cfv_1), float64 [..., L_p], each in its player's utility.
         """
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What later values depend on besides ranges, for checkpoints: nothing, mostly."""
+        return {}
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on from a `state()` of a function of the same kind, bound to the same leaves.
+
+        Raises:
+          ValueError: if the state is of another function.
+        """
+        if state:
+            raise ValueError(f"{type(self).__name__} has no state, but was given {sorted(state)}")
 
 
 class ZeroValue(ValueFunction):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from spiel_dl.solvers.best_response import best_response
@@ -23,6 +25,9 @@ class ExactValue(ValueFunction):
     players' values in a public state sum to its *gap*, which no infoset's error exceeds by more
     than its weight allows.
 
+    Optimal values jump from one vertex to another as the ranges move, so regret minimization above
+    them is slow. Warm starts make them move with the ranges, within the tolerance.
+
     Attributes:
       gaps: float64 [P], the gap of every public state at the last evaluation.
     """
@@ -33,22 +38,28 @@ class ExactValue(ValueFunction):
         max_iterations: int = 10_000,
         *,
         weighting: Weighting = PREDICTIVE_CFR_PLUS,
-        stretch: int = 100,
+        stretch: int | None = None,
         num_threads: int = 1,
+        warm_start: bool = False,
     ):
-        """Solves from scratch at every evaluation, so that the values depend on the ranges alone.
+        """By default, values depend on the ranges alone.
 
         Args:
           tolerance: stop once all gaps are at most this, in utility units.
           max_iterations: stop at the latest after so many iterations.
           weighting: the variant of CFR. Predictive CFR+ needs a third of the iterations of CFR+
             in Goofspiel's subgames, and as many in Leduc's.
-          stretch: iterations between two looks at the gaps.
+          stretch: iterations between two looks at the gaps; None: 100, or 1 with warm starts,
+            which need few.
           num_threads: threads per iteration.
+          warm_start: begin with the regrets of the evaluation before, instead of from scratch.
+            Within the tolerance, values then depend on all ranges that were asked so far.
 
         Raises:
           ValueError: if a number is not positive.
         """
+        if stretch is None:
+            stretch = 1 if warm_start else 100
         if not (tolerance > 0 and max_iterations > 0 and stretch > 0):
             raise ValueError(
                 f"tolerance={tolerance}, max_iterations={max_iterations} and stretch={stretch} "
@@ -60,6 +71,7 @@ class ExactValue(ValueFunction):
         self._weighting = weighting
         self._stretch = stretch
         self._num_threads = num_threads
+        self._warm_start = warm_start
         self._leaves: LeafSet | None = None
 
     def bind(self, leaves: LeafSet) -> None:
@@ -90,11 +102,25 @@ class ExactValue(ValueFunction):
         cfv_1 *= mass_0[self._leaves.public_state_of_infoset(1)]
         return cfv_0, cfv_1
 
+    def state(self) -> dict[str, np.ndarray]:
+        """The subgames' regrets, with warm starts. See `ValueFunction`."""
+        return self._minimizer.state() if self._warm_start else {}
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `ValueFunction`."""
+        if self._warm_start:
+            self._minimizer.load_state(state)
+        else:
+            super().load_state(state)
+
     def _solve(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """Values at ranges that sum to 1 in each public state."""
         leaves, minimizer = self._leaves, self._minimizer
         assert leaves is not None
-        minimizer.reset()
+        if self._warm_start:
+            minimizer.begin_average()
+        else:
+            minimizer.reset()
         minimizer.set_range(0, range_0)
         minimizer.set_range(1, range_1)
         while True:
@@ -103,7 +129,7 @@ class ExactValue(ValueFunction):
             self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
             self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)
             converged = self.gaps.max() <= self._tolerance
-            if converged or minimizer.iteration >= self._max_iterations:
+            if converged or minimizer.num_averaged >= self._max_iterations:
                 return cfv_0, cfv_1
 
     def _best_response_values(self, player: int) -> np.ndarray:

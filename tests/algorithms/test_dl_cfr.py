@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import ExactValue, ZeroValue
@@ -38,6 +38,46 @@ def test_trunk_nash_conv_falls(game, limit, bound, alternating_updates):
     )
     solver.run(200)
     assert 0 <= trunk_losses(solver.trunk, solver.average_policy()).nash_conv < bound
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_warm_starts_and_restarts_come_much_closer(rounds):
+    """The trunk of the average is judged by linear programs, which know neither of them."""
+
+    def nash_conv(warm_start, restarts):
+        values = ExactValue(0.01, stretch=1 if warm_start else 20, warm_start=warm_start)
+        solver = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=rounds), values, restarts=restarts)
+        solver.run(500)
+        return trunk_losses(solver.trunk, solver.average_policy()).nash_conv
+
+    assert nash_conv(True, Restarts(100, 1.5)) < 0.3 * nash_conv(False, None)
+
+
+def test_restarts_go_on_from_the_average():
+    solver = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=2), ZeroValue(), restarts=Restarts(5, 3.0))
+    once = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=2), ZeroValue())
+    solver.run(5)
+    once.run(5)
+    average = once.average_policy().strategies
+    for ours, theirs in zip(solver.average_policy().strategies, average, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    solver.run(1)  # After one iteration, the average is what was played in it.
+    assert solver.iteration == 6
+    for ours, theirs in zip(solver.average_policy().strategies, average, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+    solver.run(9)
+    in_one_go = DLCFRSolver(
+        GOOFSPIEL_4, DepthLimit(rounds=2), ZeroValue(), restarts=Restarts(5, 3.0)
+    )
+    in_one_go.run(15)
+    for name, array in in_one_go.state().items():
+        np.testing.assert_array_equal(array, solver.state()[name], err_msg=name)
+
+
+@pytest.mark.parametrize("restarts", [Restarts(0, 2.0), Restarts(10, 0.0)])
+def test_impossible_restarts_are_refused(restarts):
+    with pytest.raises(ValueError, match="both numbers must be positive"):
+        DLCFRSolver("kuhn_poker", DepthLimit(moves=1), ZeroValue(), restarts=restarts)
 
 
 def test_a_wrong_value_function_is_asked_and_misleads():

@@ -10,7 +10,7 @@ import pytest
 
 from spiel_dl.algorithms import cfr, dl_cfr_run
 from spiel_dl.algorithms.array_policy import ArrayPolicy
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
 from spiel_dl.algorithms.solver_run import PLOT_FILE, POLICY_FILE
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit, GameTree, cut
@@ -27,9 +27,17 @@ def goofspiel() -> GameTree:
 
 
 def run(
-    tree: GameTree, path: Path, iterations: int, *, resume: bool = False, reference: bool = True
+    tree: GameTree,
+    path: Path,
+    iterations: int,
+    *,
+    resume: bool = False,
+    reference: bool = True,
+    warm_start: bool = False,
 ) -> dict[str, list[dict[str, float]]]:
-    solver = DLCFRSolver(tree, LIMIT, ExactValue(1e-3))
+    restarts = Restarts(every=10, growth=1.5) if warm_start else None
+    values = ExactValue(1e-3, warm_start=warm_start)
+    solver = DLCFRSolver(tree, LIMIT, values, restarts=restarts)
     return dl_cfr_run.run_dl_cfr(
         solver,
         RunDirectory(path, {}, resume=resume),
@@ -74,10 +82,13 @@ def test_a_run_and_its_comparison(goofspiel: GameTree, tmp_path: Path) -> None:
     assert (tmp_path / PLOT_FILE).stat().st_size > 0
 
 
-def test_a_resumed_run_ends_with_the_same_policy(goofspiel: GameTree, tmp_path: Path) -> None:
-    run(goofspiel, tmp_path / "whole", 60, reference=False)
-    run(goofspiel, tmp_path / "twice", 25, reference=False)
-    curves = run(goofspiel, tmp_path / "twice", 60, resume=True)
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_a_resumed_run_ends_with_the_same_policy(
+    warm_start: bool, goofspiel: GameTree, tmp_path: Path
+) -> None:
+    run(goofspiel, tmp_path / "whole", 60, reference=False, warm_start=warm_start)
+    run(goofspiel, tmp_path / "twice", 25, reference=False, warm_start=warm_start)
+    curves = run(goofspiel, tmp_path / "twice", 60, resume=True, warm_start=warm_start)
     assert curves["ours"][-1]["iteration"] == 60
     whole, twice = (
         ArrayPolicy.load(tmp_path / name / POLICY_FILE, goofspiel) for name in ("whole", "twice")

@@ -15,7 +15,7 @@ from spiel_dl.algorithms import continual_resolving
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.dl_cfr_run import METRIC
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
-from spiel_dl.algorithms.trunk_exploitability import trunk_losses
+from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_losses
 from spiel_dl.experiments import dl_cfr_experiments as experiments
 from spiel_dl.experiments import dl_cfr_ranges, dl_cfr_report, dl_cfr_study
 from spiel_dl.experiments.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
@@ -68,6 +68,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "size",
             "on_policy",
             "resolving",
+            "exact",
         )
     ]
     return path
@@ -159,6 +160,20 @@ def test_sizes_vary_one_at_a_time(finished: Path) -> None:
     # Weights and biases of three linear layers, scales and shifts of two normalisations.
     by_hand = inputs * 16 + 16 + 16 * 16 + 16 + 16 * outputs + outputs + 4 * 16
     assert rows[1]["parameters"] == rows[3]["parameters"] == by_hand
+
+
+def test_the_optimal_value_function_is_judged_at_every_limit(finished: Path) -> None:
+    rows = read(finished, "exact")["rows"]
+    limits = {row["limit"] for row in rows}
+    assert limits == {str(LIMIT)}
+    last = [row for row in rows if row["iteration"] == CONFIG.num_iterations]
+    variants = [row["variant"] for row in rows]
+    assert len(last) == len(set(variants)) == 5
+    solver = DLCFRSolver(CONFIG.data.game, LIMIT, ExactValue(0.01, stretch=20))
+    solver.run(CONFIG.num_iterations)
+    ours = trunk_exploitability(CONFIG.data.game, solver.average_policy(), LIMIT)
+    row = next(row for row in last if row["variant"] == "subgames from scratch")
+    assert row["trunk_nash_conv"] == pytest.approx(ours, abs=1e-9)
 
 
 def test_resolving_is_judged_as_openspiel_does(finished: Path) -> None:

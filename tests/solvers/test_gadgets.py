@@ -9,7 +9,8 @@ import pytest
 
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers.best_response import best_response, realization_plan
-from spiel_dl.solvers.regret_minimization import RegretMinimizer, behaviour_strategy
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 from spiel_dl.tree.trunk import Trunk

@@ -9,7 +9,8 @@ from open_spiel.python.algorithms import discounted_cfr
 
 from spiel_dl.algorithms import cfr, exploitability
 from spiel_dl.solvers import linear_program, regret_minimization
-from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting, behaviour_strategy
+from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
 from tests.solvers.exact_cfr import ExactCFR
 
