@@ -23,6 +23,8 @@ $(VENV)/installed-docs: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	touch $@
 
+# Torch's threads mostly wait for each other here if the machine has other work.
+demo: export OMP_NUM_THREADS ?= 1
 demo: $(VENV)/installed
 	rm -rf runs/demo
 	$(BIN)/python run/solve.py --game="leduc_poker" --iterations=$(DEMO_ITERATIONS) \

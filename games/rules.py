@@ -113,15 +113,15 @@ class Rules(abc.ABC):
       num_actions: A, the number of distinct player actions.
       num_chance_outcomes: C, the number of distinct chance outcomes; 0 without chance.
       max_game_length: the largest number of player actions in a history.
-      max_chance_nodes: the largest number of chance events in a history.
+      max_chance_nodes: the largest number of chance events in a history; 0 without chance.
       min_utility: the smallest utility of either player.
       max_utility: the largest utility of either player.
     """
 
     num_actions: int
-    num_chance_outcomes: int
+    num_chance_outcomes: int = 0
     max_game_length: int
-    max_chance_nodes: int
+    max_chance_nodes: int = 0
     min_utility: float
     max_utility: float
 

@@ -22,12 +22,14 @@ from spiel_dl.io.run_directory import describe_environment
 _GAME = flags.DEFINE_string(
     "game", "leduc_poker", "leduc_poker, goofspiel_4 or an OpenSpiel game string."
 )
-_SECONDS = flags.DEFINE_float("seconds", 120.0, "Of learning, for each contender.")
+_SECONDS = flags.DEFINE_float("seconds", 120.0, "Seconds of learning, for each contender.")
 _CONTENDERS = flags.DEFINE_multi_enum(
-    "contender", [], list(NAMES), "May be repeated. Default: all."
+    "contender", [], list(NAMES), "Whom to measure; may be repeated. Default: all."
 )
 _SEED = flags.DEFINE_integer("seed", 0, "Seed of every contender.")
-_WORK_DIR = flags.DEFINE_string("work_dir", "runs/compare", "Finished parts, by game.")
+_WORK_DIR = flags.DEFINE_string(
+    "work_dir", "runs/compare", "Finished parts, by game; what is there is not done again."
+)
 _OUTPUT_DIR = flags.DEFINE_string("output_dir", "results/compare", "Where the report goes.")
 
 

@@ -18,12 +18,18 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
-_MOVES = flags.DEFINE_integer("moves", None, "Depth limit in moves. Give one unit.")
-_PLIES = flags.DEFINE_integer("plies", None, "Depth limit in moves and chance events after them.")
-_ROUNDS = flags.DEFINE_integer("rounds", None, "Depth limit in rounds of the game.")
+_MOVES = flags.DEFINE_integer(
+    "moves", None, "Depth limit in moves. Give one of --moves, --plies, --rounds."
+)
+_PLIES = flags.DEFINE_integer(
+    "plies", None, "Depth limit in moves, and chance events after the first of them."
+)
+_ROUNDS = flags.DEFINE_integer("rounds", None, "Depth limit in rounds of the game, if it has any.")
 _SHARDS = flags.DEFINE_integer("shards", 10, "Files in all.", lower_bound=1)
 _SHARD_SIZE = flags.DEFINE_integer("shard_size", 100, "Trunk strategies per file.", lower_bound=1)
-_ITERATIONS = flags.DEFINE_integer("max_iterations", 1000, "Iterations of CFR+.", lower_bound=1)
+_ITERATIONS = flags.DEFINE_integer(
+    "max_iterations", 1000, "Iterations of CFR+ in the subgames, at most.", lower_bound=1
+)
 _TOLERANCE = flags.DEFINE_float(
     "tolerance", 1e-4, "Stop earlier once no subgame's gap exceeds this many utility units."
 )

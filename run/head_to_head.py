@@ -21,7 +21,9 @@ from spiel_dl.io.run_directory import describe_environment
 _GAME = flags.DEFINE_string("game", None, "OpenSpiel game string, with parameters.")
 _PRESET = flags.DEFINE_enum("preset", None, list(PRESETS), "A game of the SePoT paper, by name.")
 _FIRST = flags.DEFINE_string("first", None, f"Who plays: {CONTESTANT_NAMES}.", required=True)
-_SECOND = flags.DEFINE_string("second", None, "Against whom; likewise.", required=True)
+_SECOND = flags.DEFINE_string(
+    "second", None, "Against whom; the same names as for --first.", required=True
+)
 _GAMES = flags.DEFINE_integer("num_games", 1000, "Games, half of them in each seat.")
 _SEED = flags.DEFINE_integer("seed", 0, "Seed of chance and of both players' choices.")
 _PAIRS = flags.DEFINE_integer("pairs_at_once", 64, "Pairs of games in one piece of work.")

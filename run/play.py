@@ -3,7 +3,9 @@
 Examples:
   python run/play.py --game="python_leduc"
   python run/play.py --game="python_goofspiel_ii(num_cards=5)" --opponent=human
-  python run/play.py --game="leduc_poker" --opponent=runs/demo/leduc_poker/policy.safetensors
+  python run/play.py --game=leduc_poker --opponent=cfr+:1000
+  python run/play.py --game=leduc_poker \\
+      --opponent=runs/demo/leduc_poker/average_policy.safetensors
 
 Against search on top of a policy network that was just trained (minutes):
   python run/train_sepot.py --preset=leduc --num_steps=2000 --run_dir=runs/sepot/leduc

@@ -28,17 +28,27 @@ _DATA = DatasetConfig("", DepthLimit(rounds=1))
 _CHOICES = Choices()
 
 _DOMAIN = flags.DEFINE_enum("domain", None, list(DOMAINS), "Game and depth limit of the paper.")
-_GAME = flags.DEFINE_string("game", None, "A game of your own instead of a domain.")
-_MOVES = flags.DEFINE_integer("moves", None, "Its depth limit in moves. Give one unit.")
-_PLIES = flags.DEFINE_integer("plies", None, "The same in moves and chance events after them.")
+_GAME = flags.DEFINE_string(
+    "game", None, "OpenSpiel game string, instead of a domain; with a depth limit."
+)
+_MOVES = flags.DEFINE_integer(
+    "moves", None, "Depth limit of --game in moves. Give one of --moves, --plies, --rounds."
+)
+_PLIES = flags.DEFINE_integer(
+    "plies", None, "The same in moves, and chance events after the first of them."
+)
 _ROUNDS = flags.DEFINE_integer("rounds", None, "The same in rounds of the game.")
 _EXPERIMENT = flags.DEFINE_enum("experiment", "all", [*EXPERIMENTS, "all"], "Which experiment.")
 _WORK_DIR = flags.DEFINE_string(
     "work_dir", None, "Data and networks; what is there is reused. Default: runs/dl_cfr/DOMAIN."
 )
-_OUTPUT_DIR = flags.DEFINE_string("output_dir", None, "Default: results/dl_cfr/DOMAIN.")
-_SEEDS = flags.DEFINE_multi_integer("seed", [0, 1], "Of a network; may be repeated.")
-_ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Of DL-CFR+ and CFR+.", lower_bound=1)
+_OUTPUT_DIR = flags.DEFINE_string(
+    "output_dir", None, "Where reports go. Default: results/dl_cfr/DOMAIN."
+)
+_SEEDS = flags.DEFINE_multi_integer("seed", [0, 1], "Seed of a network; may be repeated.")
+_ITERATIONS = flags.DEFINE_integer(
+    "iterations", 1000, "Iterations of DL-CFR+ and CFR+.", lower_bound=1
+)
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of networks, such as cpu or cuda.")
 _ENGINE = distributed.define_flags()
 
@@ -47,16 +57,24 @@ _SHARD_SIZE = flags.DEFINE_integer("shard_size", 100, "Trunk strategies per file
 _DATA_ITERATIONS = flags.DEFINE_integer(
     "max_iterations", _DATA.max_iterations, "Iterations of CFR+ per trunk strategy.", lower_bound=1
 )
-_TOLERANCE = flags.DEFINE_float("tolerance", _DATA.tolerance, "Gap at which these stop earlier.")
+_TOLERANCE = flags.DEFINE_float(
+    "tolerance",
+    _DATA.tolerance,
+    "Stop earlier once no subgame's gap exceeds this many utility units.",
+)
 _DATA_SEED = flags.DEFINE_integer("data_seed", 0, "Seed of the trunk strategies.", lower_bound=0)
 
 _LAYERS = flags.DEFINE_integer("num_layers", 5, "Hidden layers.", lower_bound=1)
 _UNITS = flags.DEFINE_integer("num_units", 400, "Units in a hidden layer.", lower_bound=1)
-_EPOCHS = flags.DEFINE_integer("num_epochs", _TRAINING.num_epochs, "Epochs.", lower_bound=1)
-_BATCH = flags.DEFINE_integer("batch_size", _TRAINING.batch_size, "Samples.", lower_bound=1)
-_RATE = flags.DEFINE_float("learning_rate", _TRAINING.learning_rate, "Of the first step.")
+_EPOCHS = flags.DEFINE_integer(
+    "num_epochs", _TRAINING.num_epochs, "Passes over the data.", lower_bound=1
+)
+_BATCH = flags.DEFINE_integer(
+    "batch_size", _TRAINING.batch_size, "Samples in a step of Adam.", lower_bound=1
+)
+_RATE = flags.DEFINE_float("learning_rate", _TRAINING.learning_rate, "Adam's at the first step.")
 _FINAL_RATE = flags.DEFINE_float(
-    "final_learning_rate", _TRAINING.final_learning_rate, "Of the last step."
+    "final_learning_rate", _TRAINING.final_learning_rate, "Adam's at the last step."
 )
 _LOSS = flags.DEFINE_enum("loss", _TRAINING.loss, LOSSES, "What is minimised.")
 _KEPT = flags.DEFINE_integer("networks_per_decade", 8, "Networks kept per factor of 10 in steps.")
@@ -77,7 +95,10 @@ _ON_POLICY_ROUNDS = flags.DEFINE_integer(
     "on_policy_rounds", _ON_POLICY.num_rounds, "on_policy: rounds after the first.", lower_bound=1
 )
 _ON_POLICY_POLISHES = flags.DEFINE_integer(
-    "on_policy_polishes", _ON_POLICY.num_polishes, "on_policy: rounds after these.", lower_bound=0
+    "on_policy_polishes",
+    _ON_POLICY.num_polishes,
+    "on_policy: rounds after --on_policy_rounds.",
+    lower_bound=0,
 )
 _ON_POLICY_EPOCHS = flags.DEFINE_list(
     "on_policy_epochs",

@@ -46,12 +46,16 @@ _EXPERIMENT = flags.DEFINE_enum(
     "experiment",
     None,
     ["linear_targets", "public_states", "architectures", "fractions", "self_play", "match"],
-    "What to do.",
+    "Which experiment; see above.",
     required=True,
 )
-_RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory.", required=True)
-_SEED = flags.DEFINE_integer("seed", 0, "Seed.", lower_bound=0)
-_DIMENSION = flags.DEFINE_integer("dimension", _LINEAR.dimension, "linear_targets: n.")
+_RUN_DIR = flags.DEFINE_string(
+    "run_dir", None, "Run directory; the report goes there.", required=True
+)
+_SEED = flags.DEFINE_integer("seed", 0, "Seed of networks, data and games.", lower_bound=0)
+_DIMENSION = flags.DEFINE_integer(
+    "dimension", _LINEAR.dimension, "linear_targets: length n of a vector."
+)
 _STEPS = flags.DEFINE_integer("num_steps", _LINEAR.num_steps, "linear_targets: steps of Adam.")
 _SEEDS = flags.DEFINE_integer(
     "num_seeds", 10, "linear_targets, architectures, fractions: runs.", lower_bound=1
@@ -62,18 +66,22 @@ _GAME = flags.DEFINE_string(
     "python_goofspiel_ii(num_cards=13,points_order=descending)",
     "Game string; of all experiments but linear_targets and public_states.",
 )
-_MOVES = flags.DEFINE_integer("moves", None, "Its depth limit in moves.")
-_PLIES = flags.DEFINE_integer("plies", None, "Its depth limit in plies.")
-_ROUNDS = flags.DEFINE_integer("rounds", None, "Its depth limit in rounds.")
+_MOVES = flags.DEFINE_integer(
+    "moves", None, "Depth limit of --game in moves. Give one of --moves, --plies, --rounds."
+)
+_PLIES = flags.DEFINE_integer(
+    "plies", None, "The same in moves, and chance events after the first of them."
+)
+_ROUNDS = flags.DEFINE_integer("rounds", None, "The same in rounds of the game.")
 _GAMES = flags.DEFINE_integer("num_games", 100, "self_play, match: games, of each opponent.")
 _BUDGET = flags.DEFINE_integer("budget", _PLAY.budget, "self_play, match: particles at most.")
 _ITERATIONS = flags.DEFINE_integer(
     "iterations",
     None,
-    f"Of DL-CFR+. Default: {_PLAY.iterations} in a search, 1000 in architectures.",
+    f"Iterations of DL-CFR+. Default: {_PLAY.iterations} in a search, 1000 in architectures.",
     lower_bound=1,
 )
-_RATE = flags.DEFINE_float("learning_rate", _PLAY.learning_rate, "Of Adam, of its first step.")
+_RATE = flags.DEFINE_float("learning_rate", _PLAY.learning_rate, "Adam's at the first step.")
 _RECALL = flags.DEFINE_bool("perfect_recall", True, "Particle features remember the past.")
 _BASE = flags.DEFINE_integer("base", _SIZES.base, "Length of a base.")
 _BASIS = flags.DEFINE_float(
@@ -92,14 +100,22 @@ _DOMAIN = flags.DEFINE_enum(
     "architectures: game, depth limit, samples and epochs of the paper, instead of one's own.",
 )
 _SAMPLES = flags.DEFINE_integer(
-    "samples", None, "Training set; 9000 for a game of one's own.", lower_bound=1
+    "samples",
+    None,
+    "Samples to train on. Default: 9000 for --game, else the domain's.",
+    lower_bound=1,
 )
 _EPOCHS = flags.DEFINE_integer(
-    "num_epochs", None, "Epochs; 100 for a game of one's own.", lower_bound=1
+    "num_epochs",
+    None,
+    "Passes over the data. Default: 100 for --game, else the domain's.",
+    lower_bound=1,
 )
 _BATCH = flags.DEFINE_integer("batch_size", _TRAINING.batch_size, "Samples in a step of Adam.")
 _FINAL_RATE = flags.DEFINE_float(
-    "final_learning_rate", _TRAINING.final_learning_rate, "Of Adam's last step, in a dataset."
+    "final_learning_rate",
+    _TRAINING.final_learning_rate,
+    "Adam's at the last step; not in linear_targets and self_play.",
 )
 _KEPT = flags.DEFINE_integer("networks_per_decade", 4, "Networks kept per factor of 10 in steps.")
 _PLAYED = flags.DEFINE_integer(

@@ -24,7 +24,9 @@ from spiel_dl.tree.pieces import SCHEMES
 
 _SWEEP, _NETWORKS = Sweep(), NetworkChoices()
 _EXPERIMENT = flags.DEFINE_enum("experiment", "all", [*EXPERIMENTS, "all"], "Which experiment.")
-_GAMES = flags.DEFINE_multi_enum("game", [], games(), "May be repeated. Default: the experiment's.")
+_GAMES = flags.DEFINE_multi_enum(
+    "game", [], games(), "Which game; may be repeated. Default: the experiment's."
+)
 _MODELS = flags.DEFINE_multi_string(
     "model",
     [],
@@ -32,9 +34,11 @@ _MODELS = flags.DEFINE_multi_string(
     "Default: the experiment's.",
 )
 _PLAYERS = flags.DEFINE_multi_integer("player", [0, 1], "Who responds; may be repeated.")
-_PLIES = flags.DEFINE_integer("plies", 2, "frontier: depth limit.", lower_bound=1)
-_SCHEME = flags.DEFINE_enum("scheme", _SWEEP.scheme, SCHEMES, "frontier: of CDRNR.")
-_GADGETS = flags.DEFINE_multi_enum("gadget", list(GADGETS), GADGETS, "Of CDRNR; may be repeated.")
+_PLIES = flags.DEFINE_integer("plies", 2, "frontier: depth limit in plies.", lower_bound=1)
+_SCHEME = flags.DEFINE_enum("scheme", _SWEEP.scheme, SCHEMES, "frontier: scheme of CDRNR.")
+_GADGETS = flags.DEFINE_multi_enum(
+    "gadget", list(GADGETS), GADGETS, "Gadget of CDRNR; may be repeated."
+)
 _PARAMETERS = flags.DEFINE_multi_float(
     "p", list(_SWEEP.parameters), "frontier: p, alpha and weight of CDBR; may be repeated."
 )
@@ -45,10 +49,14 @@ _STRATEGIES = flags.DEFINE_integer(
     "num_strategies", _NETWORKS.num_strategies, "network: trunk strategies of each of two kinds."
 )
 _LAYERS = flags.DEFINE_integer("num_layers", _NETWORKS.num_layers, "network: hidden layers.")
-_UNITS = flags.DEFINE_integer("num_units", _NETWORKS.num_units, "network: units in each.")
-_EPOCHS = flags.DEFINE_integer("num_epochs", _NETWORKS.training.num_epochs, "network: epochs.")
+_UNITS = flags.DEFINE_integer(
+    "num_units", _NETWORKS.num_units, "network: units in each hidden layer."
+)
+_EPOCHS = flags.DEFINE_integer(
+    "num_epochs", _NETWORKS.training.num_epochs, "network: passes over the data."
+)
 _ITERATIONS = flags.DEFINE_integer(
-    "iterations", _NETWORKS.iterations, "network: of CFR+ in each step of CDBR."
+    "iterations", _NETWORKS.iterations, "network: iterations of CFR+ in each step of CDBR."
 )
 _ROUNDS = flags.DEFINE_integer(
     "num_rounds", _NETWORKS.num_rounds, "network: rounds of learning from CDBR's responses."

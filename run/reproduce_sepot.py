@@ -27,11 +27,15 @@ from spiel_dl.learning.transformations import TRANSFORMATION_SETS
 from spiel_dl.tree import DepthLimit
 
 _DEFAULT, _DISTILLED = StudyConfig("kuhn_poker"), DistilledConfig()
-_EXPERIMENT = flags.DEFINE_enum("experiment", None, list(GAMES_OF), "Which one.", required=True)
+_EXPERIMENT = flags.DEFINE_enum(
+    "experiment", None, list(GAMES_OF), "Which experiment; see above.", required=True
+)
 _GAMES = flags.DEFINE_multi_string(
     "game", [], f"Game string, or {', '.join(GAMES)}; may be repeated. Default: the experiment's."
 )
-_SEEDS = flags.DEFINE_multi_integer("seed", list(_DEFAULT.seeds), "Of networks; may be repeated.")
+_SEEDS = flags.DEFINE_multi_integer(
+    "seed", list(_DEFAULT.seeds), "Seed of networks; may be repeated."
+)
 _STEPS = flags.DEFINE_integer("steps", _DEFAULT.num_steps, "Learner steps in all.")
 _EVERY = flags.DEFINE_integer(
     "every", _DEFAULT.steps_per_evaluation, "Learner steps between evaluations."
@@ -40,21 +44,32 @@ _ROUNDS = flags.DEFINE_multi_integer(
     "rounds", [], "Depth limit of searches in rounds; may be repeated. Default: the paper's."
 )
 _MOVES = flags.DEFINE_multi_integer("moves", [], "Depth limit in moves, likewise.")
-_ITERATIONS = flags.DEFINE_integer("iterations", _DEFAULT.iterations, "Of CFR+ in each search.")
+_ITERATIONS = flags.DEFINE_integer(
+    "iterations", _DEFAULT.iterations, "Iterations of CFR+ in each search."
+)
 _BATCH = flags.DEFINE_integer("batch_size", _DEFAULT.learner.batch_size, "Games per learner step.")
 _HIDDEN = flags.DEFINE_multi_integer(
-    "hidden_size", list(_DEFAULT.learner.hidden_sizes), "Units of a hidden layer of both networks."
+    "hidden_size",
+    list(_DEFAULT.learner.hidden_sizes),
+    "Units of a hidden layer of both networks; repeated for each.",
 )
 _TRANSFORMATIONS = flags.DEFINE_enum(
-    "transformations", None, list(TRANSFORMATION_SETS), "Default: those that the paper uses."
+    "transformations",
+    None,
+    list(TRANSFORMATION_SETS),
+    "Of the critic. Default: those of the paper.",
 )
-_NUM_GAMES = flags.DEFINE_integer("num_games", Options().num_games, "table_1: of each match.")
+_NUM_GAMES = flags.DEFINE_integer("num_games", Options().num_games, "table_1: games of each match.")
 _STRATEGIES = flags.DEFINE_integer(
     "num_strategies", _DISTILLED.num_strategies, "distilled: random trunk strategies."
 )
 _LAYERS = flags.DEFINE_integer("num_layers", _DISTILLED.num_layers, "distilled: hidden layers.")
-_UNITS = flags.DEFINE_integer("num_units", _DISTILLED.num_units, "distilled: units in each.")
-_EPOCHS = flags.DEFINE_integer("num_epochs", _DISTILLED.training.num_epochs, "distilled: epochs.")
+_UNITS = flags.DEFINE_integer(
+    "num_units", _DISTILLED.num_units, "distilled: units in each hidden layer."
+)
+_EPOCHS = flags.DEFINE_integer(
+    "num_epochs", _DISTILLED.training.num_epochs, "distilled: passes over the data."
+)
 _DEVICE = flags.DEFINE_string("device", _DEFAULT.device, "Torch device of training.")
 _ENGINE = distributed.define_flags()
 _WORK_DIR = flags.DEFINE_string("work_dir", "runs/reproduce_sepot", "Networks and finished parts.")

@@ -16,7 +16,7 @@ _HISTORIES = flags.DEFINE_integer(
     "max_histories", _DEFAULT.max_histories, "SePoT: larger public states are left to the network."
 )
 _ITERATIONS = flags.DEFINE_integer(
-    "iterations", _DEFAULT.effort.iterations, "SePoT: of CFR+ in each search."
+    "iterations", _DEFAULT.effort.iterations, "SePoT: iterations of CFR+ in each search."
 )
 _LEAF_CHOICE = flags.DEFINE_enum(
     "leaf_choice", _DEFAULT.effort.leaf_choice, list(LEAF_CHOICES),

@@ -1,8 +1,11 @@
 """Draws what a policy or a search does in every public state of a game, as an HTML page.
 
 Examples:
-  python run/show.py --game=leduc_poker --policy=cfr+:1000 --plies=4 --output=leduc.html
-  python run/show.py --game=leduc_poker --search=cdbr:uniform --plies=4 --output=cdbr.html
+  python run/show.py --game=leduc_poker --policy=cfr+:1000 --plies=4 --output=runs/leduc.html
+  python run/show.py --game=leduc_poker --search=cdbr:uniform --plies=4 --output=runs/cdbr.html
+
+A search is made in every public state of the game, shown or not. With resolving:exact, that takes
+minutes already in Leduc: fewer --iterations are quicker.
 """
 
 import sys
@@ -20,15 +23,27 @@ from spiel_dl.tree.pieces import Pieces
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
 _POLICY = flags.DEFINE_string("policy", None, f"What to show: {named_policies.POLICY_NAMES}.")
 _SEARCH = flags.DEFINE_string("search", None, f"Show a search: {named_policies.SEARCH_NAMES}.")
-_MOVES = flags.DEFINE_integer("moves", None, "Show so many moves. Give one unit.")
-_PLIES = flags.DEFINE_integer("plies", None, "Show so many moves and chance events after them.")
-_ROUNDS = flags.DEFINE_integer("rounds", None, "Show so many rounds of the game.")
-_LOOK_AHEAD = flags.DEFINE_integer(
-    "look_ahead", 1, "Depth limit of each search, in the same unit.", lower_bound=1
+_MOVES = flags.DEFINE_integer(
+    "moves", None, "Show so many moves. Give one of --moves, --plies, --rounds."
 )
-_ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Of CFR, per search.", lower_bound=1)
-_PLAYER = flags.DEFINE_integer("player", 0, "Who responds in cdbr.", lower_bound=0, upper_bound=1)
-_OUTPUT = flags.DEFINE_string("output", None, "The page's file.", required=True)
+_PLIES = flags.DEFINE_integer(
+    "plies", None, "Show so many moves, and chance events after the first of them."
+)
+_ROUNDS = flags.DEFINE_integer("rounds", None, "Show so many rounds of the game, if it has any.")
+_LOOK_AHEAD = flags.DEFINE_integer(
+    "look_ahead", 1, "Depth limit of each search, in the unit of what is shown.", lower_bound=1
+)
+_ITERATIONS = flags.DEFINE_integer(
+    "iterations", 1000, "Iterations of CFR in each search.", lower_bound=1
+)
+_PLAYER = flags.DEFINE_integer(
+    "player",
+    0,
+    "Who responds in cdbr; the other player is the model.",
+    lower_bound=0,
+    upper_bound=1,
+)
+_OUTPUT = flags.DEFINE_string("output", None, "File of the page, such as page.html.", required=True)
 flags.mark_flags_as_mutual_exclusive(["policy", "search"], required=True)
 flags.mark_flags_as_mutual_exclusive(["moves", "plies", "rounds"], required=True)
 

@@ -62,7 +62,8 @@ def main(argv: Sequence[str]) -> None:
     last = directory.read_metrics()[-1]
     print(f"game                        {solver.game}")
     print(f"histories                   {solver.tree.num_histories:,}")
-    print(f"iterations of {_SOLVER.value:<13} {last['iteration']:,}")
+    print(f"solver                      {_SOLVER.value}")
+    print(f"iterations                  {last['iteration']:,}")
     print(f"seconds of solving          {last['solving_seconds']:.3f}")
     print(f"exploitability (NashConv/2) {last['exploitability']:.3e}")
     print(f"policy                      {directory.path / POLICY_FILE}")

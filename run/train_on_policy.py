@@ -2,7 +2,7 @@
 
 Example:
   python run/generate_data.py --game="python_goofspiel_ii(num_cards=4,points_order=descending)" \\
-      --rounds=2 --data_dir=runs/data/goofspiel_4
+      --rounds=2 --run_dir=runs/data/goofspiel_4
   python run/train_on_policy.py --data=runs/data/goofspiel_4 --run_dir=runs/on_policy/goofspiel_4
 """
 
@@ -19,20 +19,30 @@ from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 
 _DEFAULT = OnPolicyConfig()
-_DATA = flags.DEFINE_string("data", None, "Directory of random data.", required=True)
-_RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory.", required=True)
+_DATA = flags.DEFINE_string(
+    "data", None, "Directory of random data, which run/generate_data.py made.", required=True
+)
+_RUN_DIR = flags.DEFINE_string(
+    "run_dir", None, "Run directory; the network goes there.", required=True
+)
 _RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
 _ON_POLICY_ROUNDS = flags.DEFINE_integer(
-    "on_policy_rounds", _DEFAULT.num_rounds, "Rounds.", lower_bound=1
+    "on_policy_rounds",
+    _DEFAULT.num_rounds,
+    "Rounds after the training on random data.",
+    lower_bound=1,
 )
 _ITERATIONS = flags.DEFINE_integer(
-    "iterations", _DEFAULT.num_iterations, "Of DL-CFR+ per round.", lower_bound=1
+    "iterations", _DEFAULT.num_iterations, "Iterations of DL-CFR+ per round.", lower_bound=1
 )
 _MAX_RANGES = flags.DEFINE_integer(
     "max_ranges", _DEFAULT.max_ranges, "Pairs of ranges to keep per round.", lower_bound=1
 )
 _POLISHES = flags.DEFINE_integer(
-    "on_policy_polishes", _DEFAULT.num_polishes, "Rounds after these.", lower_bound=0
+    "on_policy_polishes",
+    _DEFAULT.num_polishes,
+    "Rounds after --on_policy_rounds, each with --num_epochs per polish.",
+    lower_bound=0,
 )
 _EPOCHS = flags.DEFINE_list(
     "num_epochs",
@@ -40,10 +50,10 @@ _EPOCHS = flags.DEFINE_list(
         str(part.num_epochs)
         for part in (_DEFAULT.first, _DEFAULT.between, _DEFAULT.last, _DEFAULT.polish)
     ],
-    "Epochs on the random data, per round, in the last round, and per polish.",
+    "Epochs on the random data, per round, in the last of --on_policy_rounds, and per polish.",
 )
 _LAYERS = flags.DEFINE_integer("num_layers", 5, "Hidden layers.", lower_bound=1)
-_UNITS = flags.DEFINE_integer("num_units", 400, "Units in each of them.", lower_bound=1)
+_UNITS = flags.DEFINE_integer("num_units", 400, "Units in each hidden layer.", lower_bound=1)
 _SEED = flags.DEFINE_integer("seed", 0, "Seed of parameters and batches.", lower_bound=0)
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device, such as cpu or cuda.")
 
@@ -72,8 +82,9 @@ def main(argv: Sequence[str]) -> None:
         sys.exit(f"error: {error}")
     print("round    samples' strategies    L1 on policy    normalised trunk exploitability")
     for line in lines:
-        error = line.get(f"{ON_POLICY}l1", float("nan"))
-        print(f"{line['round']:<9}{line['num_strategies']:<23,}{error:<16.3e}{line[METRIC]:.3e}")
+        # Nothing has been asked of the network before the first round on policy.
+        error = f"{line[f'{ON_POLICY}l1']:.3e}" if f"{ON_POLICY}l1" in line else "-"
+        print(f"{line['round']:<9}{line['num_strategies']:<23,}{error:<16}{line[METRIC]:.3e}")
     print(f"network  {directory.path / NETWORK_FILE}")
 
 

@@ -1,6 +1,6 @@
 """Trains a policy network by R-NaD, in self-play, on any two-player zero-sum OpenSpiel game.
 
-Example:
+Examples:
   python run/train_rnad.py --preset=goofspiel_5_descending --run_dir=runs/rnad/goofspiel_5
   python run/train_rnad.py --game="leduc_poker" --batch_size=64 --hidden_size=128 --hidden_size=128
 """

@@ -3,7 +3,7 @@
 The critic says what histories are worth if the opponent follows each of some transformations of the
 policy. With --frozen_blueprint, it is trained alone, for a policy that is there already.
 
-Example:
+Examples:
   python run/train_sepot.py --preset=goofspiel_5_descending --run_dir=runs/sepot/goofspiel_5
   python run/train_sepot.py --preset=leduc --transformations=pure
   python run/train_sepot.py --frozen_blueprint=runs/rnad/leduc/checkpoint.safetensors
@@ -33,14 +33,22 @@ _TRANSFORMATIONS = flags.DEFINE_enum(
     "The paper's 22, or the pure actions, which it uses in Leduc.",
 )  # fmt: skip
 _HIDDEN = flags.DEFINE_multi_integer(
-    "critic_hidden_size", list(_DEFAULT.hidden_sizes), "Units of a hidden layer of the critic."
+    "critic_hidden_size",
+    list(_DEFAULT.hidden_sizes),
+    "Units of a hidden layer of the critic; repeated for each.",
 )
-_RATE = flags.DEFINE_float("critic_learning_rate", _DEFAULT.learning_rate, "Adam's.")
+_RATE = flags.DEFINE_float("critic_learning_rate", _DEFAULT.learning_rate, "Adam's for the critic.")
 _AVERAGING = flags.DEFINE_float(
-    "critic_target_averaging", _DEFAULT.target_averaging, "How far its target network moves."
+    "critic_target_averaging",
+    _DEFAULT.target_averaging,
+    "How far the critic's target network moves in a step, 0 to 1.",
 )
-_C_BAR = flags.DEFINE_float("critic_c_bar", _DEFAULT.c_bar, "v-trace's bound behind a move.")
-_RHO_BAR = flags.DEFINE_float("critic_rho_bar", _DEFAULT.rho_bar, "v-trace's bound at a move.")
+_C_BAR = flags.DEFINE_float(
+    "critic_c_bar", _DEFAULT.c_bar, "v-trace's c bar: bounds the ratios behind a move."
+)
+_RHO_BAR = flags.DEFINE_float(
+    "critic_rho_bar", _DEFAULT.rho_bar, "v-trace's rho bar: bounds the ratio at a move."
+)
 _EXPLORATION = flags.DEFINE_float(
     "exploration", _DEFAULT.exploration, "Share of random decisions with a frozen blueprint."
 )

@@ -16,21 +16,35 @@ from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.validation import ERROR_TITLES, UNNORMALISED
 
 _DEFAULT = training.TrainingConfig()
-_DATA = flags.DEFINE_string("data", None, "Directory of the dataset.", required=True)
-_RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory.", required=True)
+_DATA = flags.DEFINE_string(
+    "data", None, "Directory of the dataset, which run/generate_data.py made.", required=True
+)
+_RUN_DIR = flags.DEFINE_string(
+    "run_dir", None, "Run directory; the network goes there.", required=True
+)
 _RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
-_NETWORK = flags.DEFINE_string("network", None, "Start from this network's parameters.")
+_NETWORK = flags.DEFINE_string(
+    "network", None, "File of a network to start from. Default: a new one."
+)
 _LAYERS = flags.DEFINE_integer("num_layers", 5, "Hidden layers of a new network.", lower_bound=1)
-_UNITS = flags.DEFINE_integer("num_units", 400, "Units in each of them.", lower_bound=1)
-_EPOCHS = flags.DEFINE_integer("num_epochs", _DEFAULT.num_epochs, "Epochs.", lower_bound=1)
-_BATCH = flags.DEFINE_integer("batch_size", _DEFAULT.batch_size, "Samples.", lower_bound=1)
-_RATE = flags.DEFINE_float("learning_rate", _DEFAULT.learning_rate, "Of the first step.")
+_UNITS = flags.DEFINE_integer(
+    "num_units", 400, "Units in each hidden layer of a new network.", lower_bound=1
+)
+_EPOCHS = flags.DEFINE_integer(
+    "num_epochs", _DEFAULT.num_epochs, "Passes over the data.", lower_bound=1
+)
+_BATCH = flags.DEFINE_integer(
+    "batch_size", _DEFAULT.batch_size, "Samples in a step of Adam.", lower_bound=1
+)
+_RATE = flags.DEFINE_float("learning_rate", _DEFAULT.learning_rate, "Adam's at the first step.")
 _FINAL_RATE = flags.DEFINE_float(
-    "final_learning_rate", _DEFAULT.final_learning_rate, "Of the last step."
+    "final_learning_rate", _DEFAULT.final_learning_rate, "Adam's at the last step."
 )
 _LOSS = flags.DEFINE_enum("loss", _DEFAULT.loss, training.LOSSES, "What is minimised.")
 _SHARE = flags.DEFINE_float(
-    "validation_share", _DEFAULT.validation_share, "Share of the trunk strategies set apart."
+    "validation_share",
+    _DEFAULT.validation_share,
+    "Share of the trunk strategies set apart to measure errors on.",
 )
 _MAX_STRATEGIES = flags.DEFINE_integer(
     "max_strategies", None, "Trunk strategies to train on. Default: all that are not set apart."

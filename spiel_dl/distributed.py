@@ -232,7 +232,9 @@ def define_flags() -> Callable[[], Engine]:
         "Who does the work; no result depends on it. Default: this process, if there is one worker "
         "and no --ray_address.",
     )
-    num_workers = flags.DEFINE_integer("num_workers", 1, "How many of them.", lower_bound=1)
+    num_workers = flags.DEFINE_integer(
+        "num_workers", 1, "Processes, or workers of the cluster, that do it.", lower_bound=1
+    )
     address = flags.DEFINE_string(
         "ray_address", None, "Of a running Ray cluster. Default: one on this machine, for this run."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import pydoc
@@ -85,7 +86,29 @@ def commands(page: Path) -> Iterator[list[str]]:
                 yield words
 
 
-SCRIPTS = sorted({tuple(words) for page in PAGES for words in commands(page)})
+def commands_in_text(page: Path) -> Iterator[list[str]]:
+    """The commands between backticks, such as those of tables; not those that only ask for help."""
+    for command in re.findall(r"`(python run/[^`]+)`", page.read_text(encoding="utf-8")):
+        words = shlex.split(command)
+        if "--help" not in words:
+            yield words
+
+
+def commands_of_script(script: Path) -> Iterator[list[str]]:
+    """The commands that a script's --help gives as examples."""
+    text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
+    for command in re.findall(r"^ +(python run/.*)$", text.replace("\\\n", " "), re.MULTILINE):
+        yield shlex.split(command)
+
+
+SCRIPTS = sorted(
+    {tuple(words) for page in PAGES for words in [*commands(page), *commands_in_text(page)]}
+    | {
+        tuple(words)
+        for script in (ROOT / "run").glob("*.py")
+        for words in commands_of_script(script)
+    }
+)
 
 
 @pytest.mark.parametrize("words", SCRIPTS, ids=" ".join)
@@ -204,4 +227,4 @@ def test_site_builds_without_warnings(tmp_path: Path):
         check=False,
     )
     assert built.returncode == 0, built.stderr
-    assert "<math" in (tmp_path / "concepts" / "index.html").read_text(encoding="utf-8")
+    assert "<math" in (tmp_path / "concepts.html").read_text(encoding="utf-8")

@@ -110,7 +110,9 @@ def load_contestant(
     if checkpoint is not None:
         return trained_blueprint.load_blueprint(checkpoint, game, device)
     if kind not in _COMPILED and not Path(name).exists():
-        raise ValueError(f"nobody is called {name!r}; give one of {CONTESTANT_NAMES}")
+        raise ValueError(
+            f"nobody is called {name!r}, and there is no such file; give one of {CONTESTANT_NAMES}"
+        )
     return named_policies.load_policy(name, game)
 
 

@@ -80,19 +80,20 @@ def table_1(study: Study) -> Report:
         "seconds": "seconds without ABR",
     }
     known = {name: title for name, title in columns.items() if any(name in row for row in rows)}
+    tables = {"All models and players, percent": Table(rows, known)}
+    if beside:
+        whose = Table(beside, {"game": "game", "whose": "", **_COLUMNS})
+        tables = {"Beside the paper's, percent": whose, **tables}
     return Report(
         "table_1",
         "Table 1: gain against a model, in percent of a best response's",
         [
-            "Milec et al. (2024), Table 1: player 0 against the uniform policy, optimal value "
-            "function. CDBR n slides with a depth limit of n + 1 plies.",
+            "Milec et al. (2024), Table 1, which has player 0 against the uniform policy. Optimal "
+            "value function; CDBR n slides with a depth limit of n + 1 plies.",
             study.describe(study.games(GAMES)),
             "Gap: by how much CDBR's steps may be below their optima, 0 for linear programs.",
         ],
-        {
-            "Beside the paper's, percent": Table(beside, {"game": "game", "whose": "", **_COLUMNS}),
-            "All models and players, percent": Table(rows, known),
-        },
+        tables,
     )
 
 

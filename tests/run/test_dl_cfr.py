@@ -31,7 +31,11 @@ TINY = (
 def test_a_run_that_goes_on(tmp_path: Path) -> None:
     code, output, errors = run_script(*KUHN, "--run_dir=a", "--iterations=20", directory=tmp_path)
     assert code == 0, errors
-    for words in ("1 moves, 2 leaf public states", "iterations of cfr_plus", "the same for CFR+"):
+    for words in (
+        "1 moves, 2 leaf public states",
+        "solver                           cfr_plus",
+        "the same, CFR+ of the whole game",
+    ):
         assert words in output, words
     code, output, errors = run_script(
         *KUHN, "--run_dir=a", "--iterations=100", "--resume", directory=tmp_path
@@ -62,7 +66,7 @@ def test_a_network_and_all_flags(tmp_path: Path) -> None:
     )
     code, output, errors = run_script(*KUHN, "--run_dir=b", *arguments, directory=tmp_path)
     assert code == 0, errors
-    assert "the same for CFR+" not in output
+    assert "the same, CFR+ of the whole game" not in output
     assert not (tmp_path / "b" / "cfr_plus").exists()
     config = json.loads((tmp_path / "b" / "config.json").read_text())
     assert config["value_function_checksum"] > 0
