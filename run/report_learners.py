@@ -1,0 +1,29 @@
+"""Puts runs of one learner with different seeds into a table and a picture.
+
+Example:
+  python run/train_rnad.py --game=kuhn_poker --num_steps=2000 --seed=0 --run_dir=runs/kuhn/0
+  python run/train_rnad.py --game=kuhn_poker --num_steps=2000 --seed=1 --run_dir=runs/kuhn/1
+  python run/report_learners.py --output=runs/kuhn/report runs/kuhn/0 runs/kuhn/1
+"""
+
+import sys
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from spiel_dl.experiments.learner_curves import write_curves
+
+_OUTPUT = flags.DEFINE_string("output", None, "Path of the report, without ending.", required=True)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Writes the report, and says where it is."""
+    try:
+        write_curves(argv[1:], _OUTPUT.value)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    print(f"{_OUTPUT.value}.md")
+
+
+if __name__ == "__main__":
+    app.run(main)
