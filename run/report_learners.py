@@ -3,7 +3,7 @@
 Example:
   python run/train_rnad.py --game=kuhn_poker --num_steps=2000 --seed=0 --run_dir=runs/kuhn/0
   python run/train_rnad.py --game=kuhn_poker --num_steps=2000 --seed=1 --run_dir=runs/kuhn/1
-  python run/report_learners.py --output=runs/kuhn/report runs/kuhn/0 runs/kuhn/1
+  python run/report_learners.py --run=runs/kuhn/0 --run=runs/kuhn/1 --output=runs/kuhn/report
 """
 
 import sys
@@ -13,13 +13,16 @@ from absl import app, flags
 
 from spiel_dl.experiments.learner_curves import write_curves
 
+_RUNS = flags.DEFINE_multi_string("run", None, "A run directory; repeated for each.", required=True)
 _OUTPUT = flags.DEFINE_string("output", None, "Path of the report, without ending.", required=True)
 
 
 def main(argv: Sequence[str]) -> None:
     """Writes the report, and says where it is."""
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     try:
-        write_curves(argv[1:], _OUTPUT.value)
+        write_curves(_RUNS.value, _OUTPUT.value)
     except ValueError as error:
         sys.exit(f"error: {error}")
     print(f"{_OUTPUT.value}.md")
