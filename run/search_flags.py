@@ -1,4 +1,4 @@
-"""Flags of the scripts in which SePoT may play: how it searches."""
+"""Flags of the scripts in which SePoT or continual resolving may play: how they search."""
 
 from absl import flags
 
@@ -8,15 +8,17 @@ from spiel_dl.tree import DepthLimit
 
 _DEFAULT = SearchOptions()
 _ROUNDS = flags.DEFINE_integer(
-    "rounds", None, "SePoT: look so many rounds ahead. Default: 1, unless another unit is given."
+    "rounds", None, "Searches: look so many rounds ahead. Default: 1, unless another unit is given."
 )
-_MOVES = flags.DEFINE_integer("moves", None, "SePoT: look so many moves ahead.")
-_PLIES = flags.DEFINE_integer("plies", None, "SePoT: look so many moves and chance events ahead.")
+_MOVES = flags.DEFINE_integer("moves", None, "Searches: look so many moves ahead.")
+_PLIES = flags.DEFINE_integer(
+    "plies", None, "Searches: look so many moves and chance events ahead."
+)
 _HISTORIES = flags.DEFINE_integer(
     "max_histories", _DEFAULT.max_histories, "SePoT: larger public states are left to the network."
 )
 _ITERATIONS = flags.DEFINE_integer(
-    "iterations", _DEFAULT.effort.iterations, "SePoT: iterations of CFR+ in each search."
+    "iterations", _DEFAULT.effort.iterations, "Searches: iterations of CFR+ in each."
 )
 _LEAF_CHOICE = flags.DEFINE_enum(
     "leaf_choice", _DEFAULT.effort.leaf_choice, list(LEAF_CHOICES),

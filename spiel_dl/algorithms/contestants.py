@@ -6,6 +6,7 @@
 | highest | the legal action with the highest id |
 | a checkpoint of a learner, or its run directory | the policy network alone |
 | sepot:CHECKPOINT, or sepot:RUN_DIRECTORY | SePoT on top of that network |
+| resolving:exact, resolving:NETWORK | continual resolving by DL-CFR; the game is compiled for it |
 | cfr+:1000, equilibrium, a policy file, ... | `named_policies`; the game is compiled for them |
 
 SePoT is as printed in Kubíček et al. (2023): ranges of the blueprint, given cfvs of the critic,
@@ -33,20 +34,21 @@ from spiel_dl.tree.depth_limit import DepthLimit
 
 CONTESTANT_NAMES = (
     "uniform, highest, a learner's checkpoint or run directory (its network alone), "
-    "sepot:CHECKPOINT (SePoT on top of it), or, in games small enough to compile, equilibrium, "
-    "cfr+:K, cfr:K, cfr_last:K, random:SEED or a policy file"
+    "sepot:CHECKPOINT (SePoT on top of it), or, in games small enough to compile, "
+    "resolving:exact, resolving:NETWORK, equilibrium, cfr+:K, cfr:K, cfr_last:K, random:SEED or a "
+    "policy file"
 )
 _COMPILED = ("equilibrium", "cfr+", "cfr", "cfr_last", "random")
 
 
 @dataclasses.dataclass(frozen=True)
 class SearchOptions:
-    """How SePoT searches.
+    """How SePoT and continual resolving search.
 
     Attributes:
       depth_limit: how deep each search looks.
-      max_histories: larger public states are left to the network.
-      effort: how to solve.
+      max_histories: SePoT leaves larger public states to the network.
+      effort: how to solve; of it, continual resolving takes the iterations.
     """
 
     depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(rounds=1))
@@ -93,7 +95,7 @@ def load_contestant(
     Args:
       name: as in the module's table.
       game: the turn-based game.
-      search: how SePoT searches; None: the defaults.
+      search: how to search, for those who do; None: the defaults.
       device: where networks live.
 
     Raises:
@@ -106,6 +108,11 @@ def load_contestant(
     kind, _, source = name.partition(":")
     if kind == "sepot" and source:
         return RememberingPolicy(_load_sepot(source, game, search or SearchOptions(), device))
+    if kind == "resolving" and source:
+        search = search or SearchOptions()
+        return named_policies.load_resolving(
+            source, game, search.depth_limit, search.effort.iterations
+        )
     checkpoint = _learner_checkpoint(name)
     if checkpoint is not None:
         return trained_blueprint.load_blueprint(checkpoint, game, device)

@@ -82,10 +82,7 @@ def load_search(
     if iterations < 1:
         raise ValueError(f"iterations={iterations} must be at least 1")
     if kind == "resolving" and source:
-        values = load_value_function(source)
-        return ContinualResolvingPolicy(
-            tree, values, look_ahead, iterations=iterations
-        ).to_array_policy()
+        return load_resolving(source, tree, look_ahead, iterations).to_array_policy()
     if kind == "cdbr" and source:
         model = load_policy(source, tree)
         effort = Effort(iterations=iterations)
@@ -94,3 +91,22 @@ def load_search(
         config = sepot.SearchConfig(effort=sepot.SearchEffort(iterations=iterations))
         return sepot.load(source, look_ahead, config, tree).to_array_policy()
     raise ValueError(f"no search {name!r}; give one of {SEARCH_NAMES}")
+
+
+def load_resolving(
+    values: str, game: AnyGame, look_ahead: DepthLimit, iterations: int = 1000
+) -> ContinualResolvingPolicy:
+    """Continual resolving, which searches where it is asked.
+
+    Args:
+      values: "exact", "zero" or a network's file, as in `dl_cfr_run.load_value_function`.
+      game: the game, its game string, or the compiled game.
+      look_ahead: the depth limit of each search, counted from where it starts.
+      iterations: of CFR in each search.
+
+    Raises:
+      ValueError: if the game cannot be compiled or cut, or there are no such values for it.
+    """
+    return ContinualResolvingPolicy(
+        compile_game(game), load_value_function(values), look_ahead, iterations=iterations
+    )

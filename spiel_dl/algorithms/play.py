@@ -288,9 +288,9 @@ def load_opponent(
 
     Args:
       name: "human", or what `contestants.load_contestant` knows: "random", a file that
-        `ArrayPolicy.save` wrote, "sepot:CHECKPOINT", and others.
+        `ArrayPolicy.save` wrote, "sepot:CHECKPOINT", "resolving:exact", and others.
       game: the turn-based game to be played.
-      search: how SePoT searches; None: the defaults.
+      search: how to search, for those who do; None: the defaults.
 
     Returns:
       The policy; None for a person.

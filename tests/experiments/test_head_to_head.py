@@ -5,6 +5,8 @@ import json
 
 import pyspiel
 import pytest
+from open_spiel.python import policy as openspiel_policy
+from open_spiel.python.algorithms import exploitability
 
 from spiel_dl.algorithms import cfr, contestants, rnad
 from spiel_dl.algorithms.contestants import SearchOptions
@@ -51,7 +53,8 @@ def test_everybody_can_play(game, checkpoints, tmp_path):
     run = checkpoints[game]
     names = [
         "uniform", "random", "highest", f"{run}", f"{run}/checkpoint.safetensors", f"sepot:{run}",
-        "cfr+:10", "equilibrium", "random:1", f"{tmp_path}", f"{tmp_path}/{POLICY_FILE}",
+        "resolving:exact", "cfr+:10", "equilibrium", "random:1",
+        f"{tmp_path}", f"{tmp_path}/{POLICY_FILE}",
     ]  # fmt: skip
     for name in names:
         config = HeadToHeadConfig(game, name, "uniform", num_games=4, search=QUICK)
@@ -75,6 +78,14 @@ def test_names_are_what_they_say(checkpoints):
     state.apply_action(3)  # the public state has four histories now
     answers = [policy.action_probabilities(state) for policy in (network, blueprint)]
     assert answers[0] == pytest.approx(answers[1], abs=1e-6)
+
+
+def test_continual_resolving_needs_no_training():
+    game = load_turn_based("kuhn_poker")
+    search = SearchOptions(DepthLimit(moves=1), effort=SearchEffort(iterations=500))
+    policy = contestants.load_contestant("resolving:exact", game, search)
+    tabular = openspiel_policy.tabular_policy_from_callable(game, policy.action_probabilities)
+    assert exploitability.exploitability(game, tabular) < 0.02
 
 
 def test_an_equilibrium_wins_against_uniform_play():
