@@ -191,6 +191,13 @@ def test_every_report_is_listed_with_its_command():
         assert "`python " in pages.command_of(report)
 
 
+def test_commands_of_reports_name_no_place_of_one_machine():
+    """A command with an absolute path would work only where it was run."""
+    for report in [*(ROOT / "results").rglob("*.md"), *(ROOT / "results").rglob("*.json")]:
+        for word in re.findall(r"(?:python |\"command\": )[^`\n]*", report.read_text()):
+            assert not re.search(r"[ =\"]/(?:\w+/)+", word), f"{report}: {word}"
+
+
 def test_api_pages_cover_all_modules():
     text = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.md"))
     pages = load_hook("pages")
