@@ -109,6 +109,11 @@ _ON_POLICY_EPOCHS = flags.DEFINE_list(
     "on_policy: epochs on the random data, per round, in the last round, and per polish.",
 )
 
+_EXACT_TOLERANCE = flags.DEFINE_float(
+    "exact_tolerance",
+    _CHOICES.exact_tolerance,
+    "exact: gap of the subgames that the optimal value function solves, in utility units.",
+)
 _EXACT_RESOLVING = flags.DEFINE_bool(
     "exact_resolving", True, "resolving: with the optimal value function too."
 )
@@ -140,6 +145,7 @@ def main(argv: Sequence[str]) -> None:
                 num_iterations=_ITERATIONS.value,
             ).with_epochs([int(number) for number in _ON_POLICY_EPOCHS.value]),
             exact_resolving=_EXACT_RESOLVING.value,
+            exact_tolerance=_EXACT_TOLERANCE.value,
         )
         names = list(EXPERIMENTS) if _EXPERIMENT.value == "all" else [_EXPERIMENT.value]
         output = _OUTPUT_DIR.value or f"results/dl_cfr/{_DOMAIN.value}"

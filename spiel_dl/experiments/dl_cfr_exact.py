@@ -22,7 +22,6 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.exact import ExactValue
 
-_TOLERANCE = 0.01
 _POINTS_PER_DECADE = 4
 _TITLES = {
     "limit": "depth limit",
@@ -48,17 +47,21 @@ _VARIANTS = {
 
 def exact(study: Study, choices: Choices) -> Result:
     """Trunk NashConv over iterations with the optimal value function, beside CFR+."""
-    del choices
+    tolerance = choices.exact_tolerance
     tree, iterations = study.trunk.tree, study.config.num_iterations
     rows: list[dict[str, Any]] = []
     for limit in _limits(study.config.data.depth_limit):
         trunk = cut(tree, limit)
         labels = {"limit": str(limit), "variant": "CFR+ of the whole game"}
         compute = functools.partial(_curve, CFRPlusSolver(tree), trunk, iterations)
-        rows += [labels | line for line in study.part(f"exact-cfr_plus-{limit}", compute)]
+        rows += [
+            labels | line
+            for line in study.part(f"exact-cfr_plus-{limit}".replace(" ", "_"), compute)
+        ]
         for name, variant in _VARIANTS.items():
-            compute = functools.partial(_variant_curve, trunk, variant, iterations)
-            lines = study.part(f"exact-{name}-{limit}".replace(" ", "_"), compute)
+            compute = functools.partial(_variant_curve, trunk, variant, tolerance, iterations)
+            part = f"exact-{name}-{limit}-{tolerance:g}".replace(" ", "_")
+            lines = study.part(part, compute)
             rows += [labels | {"variant": name} | line for line in lines]
     for row in rows:
         row["curve"] = f"{row['variant']}, {row['limit']}"
@@ -68,7 +71,7 @@ def exact(study: Study, choices: Choices) -> Result:
         "exact",
         "DL-CFR+ with the optimal value function",
         [
-            f"Subgames are solved to gaps of {_TOLERANCE} utility units, from scratch at every "
+            f"Subgames are solved to gaps of {tolerance} utility units, from scratch at every "
             "evaluation or on from the last solution (warm starts). Restarts: every "
             f"{restarts.every} iterations the solver goes on from its average, with regrets "
             f"{restarts.growth} times as large. The paper has no such experiment.",
@@ -87,9 +90,11 @@ def _limits(limit: DepthLimit) -> list[DepthLimit]:
     return [DepthLimit(rounds=rounds) for rounds in range(1, limit.rounds + 1)]
 
 
-def _variant_curve(trunk: Trunk, variant: _Variant, num_iterations: int) -> list[dict[str, Any]]:
+def _variant_curve(
+    trunk: Trunk, variant: _Variant, tolerance: float, num_iterations: int
+) -> list[dict[str, Any]]:
     stretch = None if variant.warm_start else 20
-    values = ExactValue(_TOLERANCE, stretch=stretch, warm_start=variant.warm_start)
+    values = ExactValue(tolerance, stretch=stretch, warm_start=variant.warm_start)
     solver = DLCFRSolver(trunk.tree, trunk.depth_limit, values, restarts=variant.restarts)
     return _curve(solver, trunk, num_iterations)
 

@@ -121,6 +121,8 @@ class Choices:
       on_policy: rounds and trainings on policy; the study's iterations and seeds take the place
         of its own.
       exact_resolving: resolve with the optimal value function too.
+      exact_tolerance: of the experiment with the optimal value function: gap of its subgames, in
+        utility units.
     """
 
     every_state: int = 1
@@ -130,6 +132,7 @@ class Choices:
     paper_left_out_linf: float | None = None
     on_policy: OnPolicyConfig = dataclasses.field(default_factory=OnPolicyConfig)
     exact_resolving: bool = True
+    exact_tolerance: float = 0.01
 
     def __post_init__(self) -> None:
         numbers = (self.every_state, *self.amounts, *self.layers, *self.units)
