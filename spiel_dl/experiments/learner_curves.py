@@ -122,11 +122,12 @@ def _markdown(results: Mapping[str, Any], picture: str) -> str:
     learner = ", ".join(f"{name} {value}" for name, value in config["learner"].items())
     spread = f" ± {results['half_width']:.3g}" if results["half_width"] is not None else ""
     last = results["starts"][-1]
+    titles = {n: title for n, title in _TITLES.items() if any(n in r for r in results["rows"])}
     paragraphs = [
         f"# {config['algorithm']}: `{config['game']}`",
         f"Learner: {learner}.",
         f"NashConv of the last iterates: mean {results['mean']:.3g}{spread} (95 %, t, over seeds).",
-        reports.Table(results["rows"], _TITLES).to_markdown().rstrip(),
+        reports.Table(results["rows"], titles).to_markdown().rstrip(),
         f"![NashConv over training]({picture})",
         "The runs:",
         "".join(f"- {reports.describe_run(start)}" for start in results["starts"]).rstrip(),
