@@ -139,6 +139,7 @@ def _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv):
     """`update_second` for the infosets from `begin` to before `end`."""
     positive, negative, average_weight, tolerance = rates
     discounts = (positive, negative)
+    arrays = (learner.regret, learner.strategy, learner.prediction)
     num_infosets = ranges.size
     num_choices = cfv.size // num_infosets - 1
     gathered = np.empty(_widest(blocks, begin, end))
@@ -148,7 +149,8 @@ def _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv):
         _values_of_block(blocks, infoset, weights, gathered, cfv[first:last])
         for s in range(first, last):
             learner.average[s] += average_weight * ranges[infoset] * learner.strategy[s]
-        cfv[infoset] = update_infoset(learner, infoset, first, last, cfv, discounts, tolerance)
+        is_fixed = learner.is_fixed[infoset]
+        cfv[infoset] = update_infoset(arrays, is_fixed, first, last, cfv, discounts, tolerance)
 
 
 @_jit

@@ -169,20 +169,23 @@ def best_response_values(treeplex, is_fixed, cfv, strategy):
         cfv[treeplex.parent_sequence[i]] += value
 
 
-@_jit
-def update_infoset(learner, infoset, first, end, cfv, discounts, tolerance):
+# A call costs more than the update itself: inlined, iterations take little more than half as long.
+@numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
+def update_infoset(arrays, is_fixed, first, end, cfv, discounts, tolerance):
     """`update_regrets` for one infoset, of the sequences from `first` to before `end`.
+
+    `arrays` are the learner's regret, strategy and prediction.
 
     Returns:
       The infoset's value under the strategy before this update.
     """
     positive, negative = discounts
-    regret, strategy, prediction = learner.regret, learner.strategy, learner.prediction
+    regret, strategy, prediction = arrays
     predicts = prediction.size > 0
     value = 0.0
     for s in range(first, end):
         value += strategy[s] * cfv[s]
-    if learner.is_fixed[infoset]:
+    if is_fixed:
         return value
     total = 0.0
     for s in range(first, end):
@@ -217,10 +220,12 @@ def update_regrets(treeplex, learner, cfv, discounts, tolerance):
       discounts: the factors of positive and of negative cumulative regrets.
       tolerance: cumulative regrets up to this count as zero in regret matching.
     """
+    arrays = (learner.regret, learner.strategy, learner.prediction)
+    is_fixed = learner.is_fixed
     for i in range(treeplex.parent_sequence.size - 1, -1, -1):
         first = treeplex.first_sequence[i]
         end = first + treeplex.num_actions[i]
-        value = update_infoset(learner, i, first, end, cfv, discounts, tolerance)
+        value = update_infoset(arrays, is_fixed[i], first, end, cfv, discounts, tolerance)
         cfv[treeplex.parent_sequence[i]] += value
 
 
