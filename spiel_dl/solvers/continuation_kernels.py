@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from spiel_dl.solvers.kernels import update_infoset
+from spiel_dl.solvers.kernels import match_regrets
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 # Sums may be reordered, or they would not compile to vector instructions.
@@ -138,8 +138,8 @@ def values_of_second(blocks, weights, values):
 def _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv):
     """`update_second` for the infosets from `begin` to before `end`."""
     positive, negative, average_weight, tolerance = rates
-    discounts = (positive, negative)
-    arrays = (learner.regret, learner.strategy, learner.prediction)
+    regret, strategy, prediction = learner.regret, learner.strategy, learner.prediction
+    is_fixed = learner.is_fixed
     num_infosets = ranges.size
     num_choices = cfv.size // num_infosets - 1
     gathered = np.empty(_widest(blocks, begin, end))
@@ -149,8 +149,14 @@ def _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv):
         _values_of_block(blocks, infoset, weights, gathered, cfv[first:last])
         for s in range(first, last):
             learner.average[s] += average_weight * ranges[infoset] * learner.strategy[s]
-        is_fixed = learner.is_fixed[infoset]
-        cfv[infoset] = update_infoset(arrays, is_fixed, first, last, cfv, discounts, tolerance)
+        value = 0.0
+        for s in range(first, last):
+            value += strategy[s] * cfv[s]
+        cfv[infoset] = value
+        if not is_fixed[infoset]:
+            match_regrets(
+                regret, strategy, prediction, first, last, cfv, value, positive, negative, tolerance
+            )
 
 
 @_jit
