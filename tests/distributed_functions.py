@@ -17,10 +17,14 @@ def draw(seed: int) -> tuple[int, np.ndarray]:
     return seed, np.random.default_rng(seed).random(3)
 
 
-def fail_at_two(item: int) -> int:
-    """Ten times the item, but an error for 2."""
+def fail_at_two(item: int, mark: Path) -> int:
+    """Ten times the item, but an error for 2; items beyond 2 are finished only after that."""
     if item == 2:
+        mark.touch()
         raise KeyError("no")
+    while item > 2 and not mark.exists():
+        time.sleep(0.05)
+    time.sleep(0.5 if item > 2 else 0.0)  # The news of the error takes a moment.
     return 10 * item
 
 
