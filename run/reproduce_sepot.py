@@ -16,6 +16,7 @@ import dataclasses
 import sys
 from collections.abc import Sequence
 
+import rnad_flags
 from absl import app, flags
 
 from spiel_dl import distributed
@@ -47,12 +48,6 @@ _MOVES = flags.DEFINE_multi_integer("moves", [], "Depth limit in moves, likewise
 _ITERATIONS = flags.DEFINE_integer(
     "iterations", _DEFAULT.iterations, "Iterations of CFR+ in each search."
 )
-_BATCH = flags.DEFINE_integer("batch_size", _DEFAULT.learner.batch_size, "Games per learner step.")
-_HIDDEN = flags.DEFINE_multi_integer(
-    "hidden_size",
-    list(_DEFAULT.learner.hidden_sizes),
-    "Units of a hidden layer of both networks; repeated for each.",
-)
 _TRANSFORMATIONS = flags.DEFINE_enum(
     "transformations",
     None,
@@ -74,6 +69,10 @@ _DEVICE = flags.DEFINE_string("device", _DEFAULT.device, "Torch device of traini
 _ENGINE = distributed.define_flags()
 _WORK_DIR = flags.DEFINE_string("work_dir", "runs/reproduce_sepot", "Networks and finished parts.")
 _OUTPUT_DIR = flags.DEFINE_string("output_dir", "results/sepot", "Where the report goes.")
+flags.adopt_module_key_flags(rnad_flags)
+flags.set_default(rnad_flags.BATCH, _DEFAULT.learner.batch_size)
+# Of both networks.
+flags.set_default(rnad_flags.HIDDEN, list(_DEFAULT.learner.hidden_sizes))
 
 
 def main(argv: Sequence[str]) -> None:
@@ -96,14 +95,14 @@ def main(argv: Sequence[str]) -> None:
 def _config(game: str) -> StudyConfig:
     limits = [DepthLimit(rounds=number) for number in _ROUNDS.value]
     limits += [DepthLimit(moves=number) for number in _MOVES.value]
-    sizes = tuple(_HIDDEN.value)
+    learner = rnad_flags.config(_STEPS.value, seed=0)
     return StudyConfig(
         game,
         seeds=tuple(_SEEDS.value),
         num_steps=_STEPS.value,
         steps_per_evaluation=_EVERY.value,
-        learner=dataclasses.replace(_DEFAULT.learner, batch_size=_BATCH.value, hidden_sizes=sizes),
-        critic=dataclasses.replace(_DEFAULT.critic, hidden_sizes=sizes),
+        learner=learner,
+        critic=dataclasses.replace(_DEFAULT.critic, hidden_sizes=learner.hidden_sizes),
         transformations=_TRANSFORMATIONS.value,
         limits=tuple(limits),
         iterations=_ITERATIONS.value,

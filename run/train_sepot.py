@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 
 import learner_flags
+import rnad_flags
 import torch
 from absl import app, flags
 
@@ -80,7 +81,7 @@ def make_learner() -> Learner:
     transformations = transformations_by_name(_TRANSFORMATIONS.value, blueprint.game)
     alone = CriticLearnerConfig(
         **dataclasses.asdict(critic),
-        batch_size=learner_flags.BATCH.value,
+        batch_size=rnad_flags.BATCH.value,
         exploration=_EXPLORATION.value,
     )
     return CriticLearner(blueprint.game, blueprint, transformations, alone, device)

@@ -150,8 +150,9 @@ class DLCFRSolver:
         Raises:
           ValueError: if it was made in another way.
         """
-        values = {n.removeprefix(_OF_VALUES): a for n, a in state.items() if _OF_VALUES in n}
-        self.minimizer.load_state({n: a for n, a in state.items() if _OF_VALUES not in n})
+        names = {name for name in state if name.startswith(_OF_VALUES)}
+        values = {name.removeprefix(_OF_VALUES): state[name] for name in names}
+        self.minimizer.load_state({name: state[name] for name in state.keys() - names})
         if self._value_function:
             self._value_function.load_state(values)
 

@@ -1,11 +1,13 @@
-"""`Tally`: a running mean of what was won, with its 95% confidence interval."""
+"""Means with 95% confidence intervals: `Tally` of many winnings, Student's t of a few runs."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 _CONFIDENCE_95 = 1.959963984540054
 """Two-sided 95% quantile of the normal distribution, in standard errors."""
@@ -45,3 +47,11 @@ class Tally(NamedTuple):
     def half_width(self) -> float:
         """Half the width of a 95% confidence interval of the mean, by the normal distribution."""
         return _CONFIDENCE_95 * self.standard_error
+
+
+def student_half_width(values: Sequence[float]) -> float | None:
+    """Half the width of a 95% interval of the mean, by Student's t; None of a single value."""
+    if len(values) < 2:
+        return None
+    error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return float(stats.t.ppf(0.975, len(values) - 1)) * error

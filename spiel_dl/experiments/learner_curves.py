@@ -6,7 +6,6 @@ last iterate of every run, not the best one on the way.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from spiel_dl.experiments.sepot_curves import half_width
+from spiel_dl.algorithms.tally import student_half_width
 from spiel_dl.io import plots, reports
-from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.io.run_directory import describe_environment, read_run
 
 _TITLES = {
     "seed": "seed",
@@ -61,7 +60,7 @@ def write_curves(runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike
         "environment": describe_environment(),
         "config": config,
         "mean": float(np.mean(values)),
-        "half_width": half_width(values),
+        "half_width": student_half_width(values),
         "rows": rows,
         "curves": {str(run["seed"]): run["metrics"] for run in found},
         "starts": [start for run in found for start in run["starts"]],
@@ -75,25 +74,17 @@ def write_curves(runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike
 
 def _read(directory: Path) -> dict[str, Any]:
     """What a run directory says."""
-    try:
-        config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
-        seed = config["learner"]["seed"]
-        lines = (directory / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-        starts = (directory / "environment.jsonl").read_text(encoding="utf-8").splitlines()
-    except (OSError, KeyError) as error:
-        raise ValueError(
-            f"{directory} is no run directory of a learner ({error!r}); give one of "
-            "run/train_rnad.py"
-        ) from error
-    metrics = [json.loads(line) for line in lines]
+    config, starts, metrics = read_run(directory)
+    if "learner" not in config:
+        raise ValueError(f"{directory} holds no run of a learner; give one of run/train_rnad.py")
     if not metrics or "nash_conv" not in metrics[-1]:
         raise ValueError(f"{directory} holds no NashConv yet, or its game is too large for it")
     return {
         "directory": str(directory),
         "config": config,
-        "seed": seed,
+        "seed": config["learner"]["seed"],
         "metrics": metrics,
-        "starts": [json.loads(line) for line in starts],
+        "starts": starts,
     }
 
 

@@ -19,6 +19,7 @@ from spiel_dl.experiments import response_sweeps as sweeps
 from spiel_dl.experiments.response_contests import Contest
 from spiel_dl.experiments.response_report import Picture, Report
 from spiel_dl.experiments.response_study import Study
+from spiel_dl.io.parts import file_name
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -127,13 +128,12 @@ def _points(
 ) -> Points:
     """What all methods come to, or only these."""
     contest = study.contest(labels["game"], labels["model"], labels["player"])
-    file = "-".join(str(label) for label in labels.values())
     found = {}
     for method, (respond, parameters) in sweeps.methods(contest, sweep).items():
         if only and method not in only:
             continue
         found[method] = study.parts.get(
-            _slug(f"frontier-{file}-{method}"),
+            file_name("frontier", *labels.values(), method),
             {
                 **labels,
                 "depth_limit": str(sweep.depth_limit),
@@ -143,10 +143,6 @@ def _points(
             functools.partial(sweeps.measure, contest, respond, parameters),
         )
     return found
-
-
-def _slug(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "._" else "-" for c in name)
 
 
 def _picture(
@@ -166,7 +162,7 @@ def _picture(
         f"{labels['game'] if str(game) == 'efg_game()' else game}, player {labels['player']} "
         f"against {labels['model']}; depth limit {sweep.depth_limit}, {sweep.scheme}"
     )
-    file = _slug("-".join([name, *(str(label) for label in labels.values())]))
+    file = file_name(name, *labels.values())
     return Picture(file, title, _PANELS, groups, levels)
 
 

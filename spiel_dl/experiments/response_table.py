@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from spiel_dl.algorithms.best_nash import best_nash
@@ -26,6 +25,7 @@ from spiel_dl.experiments import response_networks
 from spiel_dl.experiments.response_contests import Contest
 from spiel_dl.experiments.response_report import Report
 from spiel_dl.experiments.response_study import Study
+from spiel_dl.io.parts import file_name
 from spiel_dl.io.reports import Table
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.solvers.restricted_game import Effort
@@ -105,7 +105,7 @@ def network(study: Study) -> Report:
         for model in study.models(("uniform",)):
             for player in study.choices.players:
                 labels = {"game": game, "model": model, "player": player}
-                name = f"network-{_slug(labels)}"
+                name = file_name("network", *labels.values())
                 found = study.parts.get(
                     name,
                     {**labels, **choices.to_json()},
@@ -149,18 +149,13 @@ def network(study: Study) -> Report:
     )
 
 
-def _slug(labels: Mapping[str, Any]) -> str:
-    """A file's name of a game, model and player."""
-    return "-".join(str(label).replace(":", "-").replace("/", "-") for label in labels.values())
-
-
 def _cells(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in _COLUMNS if name in row}
 
 
 def _row(study: Study, game: str, model: str, player: int) -> dict[str, Any]:
     labels = {"game": game, "model": model, "player": player}
-    name = _slug(labels)
+    name = file_name(*labels.values())
     settings = {**labels, "tolerance": _TOLERANCE, "max_iterations": _MAX_ITERATIONS}
 
     def compute() -> dict[str, float]:

@@ -7,16 +7,16 @@ and 6). `cfvs`: for each depth limit, given cfvs of the critic against those of 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
+from spiel_dl.algorithms.tally import student_half_width
 from spiel_dl.experiments.response_report import Picture, Report
 from spiel_dl.experiments.sepot_evaluation import CRITIC, SEARCHES, Search
-from spiel_dl.experiments.sepot_study import Study, slug
+from spiel_dl.experiments.sepot_study import Study
+from spiel_dl.io.parts import file_name
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 
@@ -68,7 +68,7 @@ def curves(studies: Sequence[Study]) -> Report:
         found = measured(study, wanted)
         rows += found
         final += last_points(found)
-        name = slug(f"curves {study.config.game}")
+        name = file_name("curves", study.config.game)
         pictures.append(_picture(name, f"{study.game}; given cfvs of the critic", found))
     return Report(
         "curves",
@@ -89,7 +89,7 @@ def cfvs(studies: Sequence[Study]) -> Report:
             found = measured(study, [network, *pair])
             rows += [row for row in found if row["policy"] != NETWORK or limit == study.limits[0]]
             final += last_points(found)
-            name = slug(f"cfvs {study.config.game} {limit}")
+            name = file_name("cfvs", study.config.game, limit)
             pictures.append(_picture(name, f"{study.game}; depth limit {limit}", found))
     return Report(
         "cfvs",
@@ -122,7 +122,8 @@ def measured(study: Study, wanted: Sequence[Curve]) -> list[dict[str, Any]]:
         means = {name: float(np.mean([r[name] for r in found])) for name in (*_METRICS, "seconds")}
         values = [result["nash_conv"] for result in found]
         row = {"game": study.config.game, "policy": label, "step": step, **means}
-        row |= {"values": values, "by_seed": _joined(values), "half_width": half_width(values)}
+        row |= {"values": values, "by_seed": _joined(values)}
+        row |= {"half_width": student_half_width(values)}
         rows.append(row)
     return rows
 
@@ -136,14 +137,6 @@ def last_points(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         row["network"] = network["nash_conv"]
         row["below"] = f"{sum(own < other for own, other in pairs)} of {len(pairs)}"
     return [row for row in last if row is not network]
-
-
-def half_width(values: Sequence[float]) -> float | None:
-    """Half the width of a 95% interval of the mean, by Student's t; None of a single value."""
-    if len(values) < 2:
-        return None
-    error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return float(stats.t.ppf(0.975, len(values) - 1)) * error
 
 
 def _searches(study: Study, source: str) -> list[Curve]:

@@ -30,7 +30,8 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.experiments.response_report import Report
 from spiel_dl.experiments.sepot_evaluation import compiled, judge, tabulated
-from spiel_dl.experiments.sepot_study import Study, slug
+from spiel_dl.experiments.sepot_study import Study
+from spiel_dl.io.parts import file_name
 from spiel_dl.io.reports import Table
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.learning.critics import Critic, ExactCritic
@@ -225,7 +226,7 @@ def _rows(study: Study, config: DistilledConfig) -> list[dict[str, Any]]:
             continue
         for seed in study.config.seeds:
             for critic in (_EXACT, _LEARNED):
-                name = slug(f"distilled {limit} seed {seed} {critic} {study.config.num_steps}")
+                name = file_name("distilled", limit, "seed", seed, critic, study.config.num_steps)
                 checkpoint = str(study.checkpoint(seed, study.config.num_steps))
                 item = Item(
                     study.game,

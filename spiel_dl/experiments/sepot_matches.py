@@ -22,7 +22,8 @@ from spiel_dl.experiments import head_to_head, sepot_position
 from spiel_dl.experiments.head_to_head import HeadToHeadConfig
 from spiel_dl.experiments.response_report import Report
 from spiel_dl.experiments.sepot_games import PRESETS, TABLE_1
-from spiel_dl.experiments.sepot_study import Study, slug
+from spiel_dl.experiments.sepot_study import Study
+from spiel_dl.io.parts import file_name
 from spiel_dl.io.reports import Table
 
 POSITION_GAME = "battleships_5x5"
@@ -130,7 +131,7 @@ def _match(study: Study, seed: int, other: int, most: int, num_games: int) -> di
         search=SearchOptions(study.limits[0], most, SearchEffort(config.iterations)),
         device=config.device,
     )
-    name = slug(f"match {seed} {other} {config.num_steps} {most} {num_games}")
+    name = file_name("match", seed, other, config.num_steps, most, num_games)
     settings = {
         "game": study.game,
         "depth_limit": str(study.limits[0]),
@@ -180,5 +181,5 @@ def _answer(study: Study, seed: int, step: int) -> dict[str, Any]:
         assert isinstance(blueprint, NetworkPolicy)  # The game is too large for tables.
         return sepot_position.measure(blueprint, critic)._asdict()
 
-    found = study.parts.get(slug(f"position seed {seed} step {step}"), settings, measure)
+    found = study.parts.get(file_name("position seed", seed, "step", step), settings, measure)
     return {"seed": seed, "step": step, **found}

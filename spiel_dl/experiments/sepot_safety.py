@@ -26,7 +26,8 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.experiments.response_report import Report
 from spiel_dl.experiments.sepot_evaluation import compiled, judge, tabulated
-from spiel_dl.experiments.sepot_study import Study, slug
+from spiel_dl.experiments.sepot_study import Study
+from spiel_dl.io.parts import file_name
 from spiel_dl.io.reports import Table
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
@@ -226,4 +227,4 @@ def _source(case: Case) -> str:
 
 def _name(case: Case) -> str:
     words = [_source(case), case.critic, case.cfvs, _limit(case), case.first_level]
-    return slug("safety " + " ".join(map(str, [*words, case.iterations])))
+    return file_name("safety", *words, case.iterations)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,7 +25,7 @@ from spiel_dl.distributed import IN_PROCESS, Engine
 from spiel_dl.experiments.sepot_evaluation import Evaluation, Search, evaluate
 from spiel_dl.experiments.sepot_games import PRESETS
 from spiel_dl.io import tensor_files
-from spiel_dl.io.parts import Parts
+from spiel_dl.io.parts import Parts, file_name
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
@@ -140,7 +139,7 @@ class Study:
         if any(limit.rounds for limit in self.limits) and not _has_rounds(self.game):
             raise ValueError(f"{self.game} has no rounds; give depth limits in moves")
         self.transformations = config.transformations or _default_transformations(self.game)
-        self.directory = Path(directory) / slug(config.game)
+        self.directory = Path(directory) / file_name(config.game)
         self.parts = Parts(self.directory / "parts")
         self.engine = engine
         self.show_progress = show_progress
@@ -237,11 +236,6 @@ def _has_rounds(game: str) -> bool:
     return hasattr(load_turn_based(game), "rules")
 
 
-def slug(name: str) -> str:
-    """A name as that of a file."""
-    return re.sub(r"[^\w.]+", "-", name).strip("-")
-
-
 def _default_transformations(game: str) -> str:
     return "pure" if load_turn_based(game).num_distinct_actions() <= _MAX_PURE else "paper"
 
@@ -290,7 +284,7 @@ def _name(evaluation: Evaluation) -> str:
     place = f"{checkpoint.parent.name}-{checkpoint.stem}"
     if search is None:
         return f"network-{place}"
-    return f"search-{place}-{slug(f'{search.depth_limit} {search.cfvs} {search.iterations}')}"
+    return f"search-{place}-{file_name(search.depth_limit, search.cfvs, search.iterations)}"
 
 
 def _settings(evaluation: Evaluation) -> dict[str, Any]:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from spiel_dl.io.run_directory import write_json
+
+
+def file_name(*words: object) -> str:
+    """Words as the name of a file or folder: letters, digits, underscores, dots and dashes."""
+    return re.sub(r"[^\w.]+", "-", " ".join(map(str, words))).strip("-")
 
 
 class Parts:

@@ -21,7 +21,7 @@ import sys
 import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _PACKAGES = ("spiel_dl", "open_spiel", "numpy", "scipy", "numba", "torch")
 
-
 CHECKPOINT_FILE = "checkpoint.safetensors"
+_CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
 
 
 def slug(name: str) -> str:
@@ -67,7 +67,7 @@ class RunDirectory:
         self._step_name: str | None = None
         self._last_step = 0
         self._events: SummaryWriter | None = None
-        config_path = self.path / "config.json"
+        config_path = self.path / _CONFIG_FILE
         wanted = json.loads(json.dumps(dict(config)))
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"the run directory {self.path} is a file; choose another path")
@@ -83,12 +83,12 @@ class RunDirectory:
         for leftover in self._leftovers():
             leftover.unlink()
         write_json(config_path, wanted)
-        _append_json_line(self.path / "environment.jsonl", describe_environment())
+        _append_json_line(self.path / _STARTS_FILE, describe_environment())
 
     @property
     def metrics_path(self) -> Path:
         """The file of metrics."""
-        return self.path / "metrics.jsonl"
+        return self.path / _METRICS_FILE
 
     @property
     def checkpoint_path(self) -> Path:
@@ -112,11 +112,7 @@ class RunDirectory:
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """All complete lines of metrics."""
-        if not self.metrics_path.exists():
-            return []
-        lines = self.metrics_path.read_text(encoding="utf-8").splitlines(keepends=True)
-        # A killed run may have left half a line.
-        return [json.loads(line) for line in lines if line.endswith("\n")]
+        return _read_json_lines(self.metrics_path)
 
     def truncate_metrics(self, step_name: str, last_step: int) -> None:
         """Drops the metrics of steps after `last_step`, and half a line if there is one.
@@ -169,10 +165,47 @@ class RunDirectory:
                 )
 
 
+class RunRecord(NamedTuple):
+    """What a run directory says of its run.
+
+    Attributes:
+      config: what was asked for.
+      starts: what `describe_environment` said, for each start.
+      metrics: all complete lines of metrics.
+    """
+
+    config: dict[str, Any]
+    starts: list[dict[str, Any]]
+    metrics: list[dict[str, Any]]
+
+
+def read_run(path: str | os.PathLike[str]) -> RunRecord:
+    """Reads a run directory and leaves it as it is, even while its run goes on.
+
+    Raises:
+      ValueError: if it holds no run.
+    """
+    path = Path(path)
+    if not (path / _CONFIG_FILE).exists():
+        raise ValueError(f"{path} holds no run: there is no {_CONFIG_FILE}")
+    config = json.loads((path / _CONFIG_FILE).read_text(encoding="utf-8"))
+    lines = [_read_json_lines(path / name) for name in (_STARTS_FILE, _METRICS_FILE)]
+    return RunRecord(config, *lines)
+
+
 def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Writes one JSON file, completely or not at all."""
     with tensor_files.atomic_path(path) as temporary:
         temporary.write_text(json.dumps(dict(content), indent=2) + "\n", encoding="utf-8")
+
+
+def _read_json_lines(path: Path) -> list[dict[str, Any]]:
+    """All complete lines of a file; none if it does not exist."""
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    # A killed run may have left half a line.
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def _append_json_line(path: Path, content: Mapping[str, Any]) -> None:

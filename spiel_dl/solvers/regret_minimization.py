@@ -246,15 +246,11 @@ class RegretMinimizer:
             raise ValueError("there is no average before the first iteration")
         for player, learner in enumerate(self.learners):
             treeplex = self.sequence_form.treeplexes[player]
-            free = treeplex.sequences_of(~learner.is_fixed)
-            strategy = self.average_strategy(player)
             sums = treeplex.sum_per_infoset(np.maximum(learner.regret, 0.0))
             roots = np.zeros(treeplex.num_root_sequences)
             sizes = np.concatenate([roots, np.repeat(growth * sums, treeplex.num_actions)])
-            learner.regret[free] = (sizes * strategy)[free]
             learner.prediction[:] = 0.0
-            learner.strategy[free] = strategy[free]
-            self._realize(player)
+            self._start_at(player, self.average_strategy(player), sizes)
         self.begin_average()
 
     def set_range(self, player: int, root_range: np.ndarray) -> None:
@@ -343,11 +339,7 @@ class RegretMinimizer:
         check_strategy(treeplex, strategy, np.ones(treeplex.num_infosets, np.bool_))
         if not weight > 0:
             raise ValueError(f"weight={weight} must be positive")
-        learner = self.learners[player]
-        free = treeplex.sequences_of(~learner.is_fixed)
-        learner.regret[free] = weight * self.sequence_form.utility_range * strategy[free]
-        learner.strategy[free] = strategy[free]
-        self._realize(player)
+        self._start_at(player, strategy, weight * self.sequence_form.utility_range)
 
     def state(self) -> dict[str, np.ndarray]:
         """Copies of all that changes from iteration to iteration, for checkpoints."""
@@ -377,6 +369,14 @@ class RegretMinimizer:
         for player, learner in enumerate(self.learners):
             for field in _STATE_FIELDS:
                 getattr(learner, field)[:] = state[f"{field}_{player}"]
+
+    def _start_at(self, player: int, strategy: np.ndarray, sizes: np.ndarray | float) -> None:
+        """Makes regret matching come to a strategy, with these sums of an infoset's regrets."""
+        learner = self.learners[player]
+        free = self.sequence_form.treeplexes[player].sequences_of(~learner.is_fixed)
+        learner.regret[free] = (sizes * strategy)[free]
+        learner.strategy[free] = strategy[free]
+        self._realize(player)
 
     def _realize(self, player: int) -> None:
         learner = self.learners[player]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from spiel_dl.algorithms.tally import Tally
+from spiel_dl.algorithms.tally import Tally, student_half_width
 
 
 def test_intervals_are_those_of_the_normal_distribution():
@@ -16,3 +16,9 @@ def test_intervals_are_those_of_the_normal_distribution():
     assert tally.mean + tally.half_width == pytest.approx(high, abs=1e-9)
     assert np.isnan(Tally().add(winnings[:1]).half_width)
     assert np.isnan(Tally().mean)
+
+
+def test_student_half_width_by_hand():
+    assert student_half_width([1.0]) is None
+    # Standard deviation 1 of three values; the t quantile of two degrees of freedom is 4.3027.
+    assert student_half_width([1.0, 2.0, 3.0]) == pytest.approx(4.3027 / 3**0.5, abs=1e-4)

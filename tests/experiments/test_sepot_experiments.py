@@ -15,7 +15,7 @@ from spiel_dl.algorithms import trained_blueprint
 from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.experiments import sepot_distilled, sepot_evaluation, sepot_safety
-from spiel_dl.experiments.sepot_curves import cfvs, curves, half_width
+from spiel_dl.experiments.sepot_curves import cfvs, curves
 from spiel_dl.experiments.sepot_distilled import DistilledConfig, distilled
 from spiel_dl.experiments.sepot_evaluation import CRITIC, SEARCHES, Search
 from spiel_dl.experiments.sepot_experiments import run_experiment
@@ -113,12 +113,6 @@ def test_judgement_of_a_player_is_its_own() -> None:
     assert found["nash_conv"] == pytest.approx(11 / 12)
     assert found["exploitability_0"] == pytest.approx(best[1] - 1 / 18)
     assert found["exploitability_1"] == pytest.approx(best[0] + 1 / 18)
-
-
-def test_half_width_by_hand() -> None:
-    assert half_width([1.0]) is None
-    # Standard deviation 1 of three values; the t quantile of two degrees of freedom is 4.3027.
-    assert half_width([1.0, 2.0, 3.0]) == pytest.approx(4.3027 / 3**0.5, abs=1e-4)
 
 
 def test_safety(trained: Path) -> None:
