@@ -73,7 +73,7 @@ class OnPolicyConfig:
     )
     polish: TrainingConfig = dataclasses.field(
         default_factory=lambda: TrainingConfig(
-            num_epochs=3, learning_rate=5e-4, mass_share=_MASS_SHARE
+            num_epochs=3, learning_rate=1e-4, mass_share=_MASS_SHARE
         )
     )
 
