@@ -26,12 +26,13 @@ import numpy as np
 
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.dl_cfr_run import measure_trunk
+from spiel_dl.io import tensor_files
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, add_ranges
-from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import validation_errors
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 RANDOM, ON_POLICY = "random_", "on_policy_"
 # Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
@@ -118,7 +119,7 @@ class OnPolicyConfig:
 
 
 def train_on_policy(
-    network: PositionalNetwork,
+    network: ValueNetwork,
     data: str | Path,
     directory: RunDirectory,
     config: OnPolicyConfig,
@@ -163,7 +164,7 @@ class _Run:
 
     def __init__(
         self,
-        network: PositionalNetwork,
+        network: ValueNetwork,
         data: str | Path,
         directory: RunDirectory,
         config: OnPolicyConfig,
@@ -200,7 +201,8 @@ class _Run:
     def trained_parameters(self, number: int) -> dict[str, np.ndarray]:
         """The parameters that a finished round ended with."""
         path = self._round_path(number) / training.NETWORK_FILE
-        return PositionalNetwork.load(path).parameter_arrays()
+        arrays, _ = tensor_files.load(path)
+        return arrays
 
     def _round_path(self, number: int) -> Path:
         return self._path / "rounds" / f"{number:02d}"

@@ -174,7 +174,9 @@ class ParticleSelfPlay:
         if self._optimizer is None:
             # The parameters exist since the network was bound in the first game.
             parameters = self.network.module.parameters()
-            self._optimizer = torch.optim.Adam(parameters, lr=self._config.learning_rate)
+            self._optimizer = torch.optim.Adam(
+                parameters, lr=self._config.learning_rate, fused=True
+            )
         chosen = self._generator.integers(len(self.buffer), size=self._config.batch_size)
         samples = [self.buffer[i] for i in chosen.tolist()]
         inputs, targets, is_entry = join_samples(samples, self.network.device)

@@ -6,7 +6,10 @@ infostates of both players, each with a belief. For infostate j of sample i:
   1. base b_ij = change_basis(features_ij), one network for all infostates;
   2. context c_i = sum over j of belief_ij * b_ij;
   3. regressed values y_i = regression([c_i, public features_i]);
-  4. value_ij = <y_i, b_ij>, or with concatenation, output([b_ij, y_i]).
+  4. value_ij = <y_i, b_ij> / sqrt(base), or with concatenation, output([b_ij, y_i]).
+
+The paper does not divide. It changes no network's range, but one step of Adam moves an inner product
+the further the longer the vectors, and divided ones are learnt to half the error in as many steps.
 
 So a value does not depend on the order of the others, nor on infostates of belief 0. Sets of
 different sizes are therefore joined to one batch with entries of belief 0, whose values are to be
@@ -16,6 +19,7 @@ ignored.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import NamedTuple
 
 import torch
@@ -130,7 +134,7 @@ class ParticleModule(torch.nn.Module):
         public = public.expand(len(belief), *public.shape)
         regressed = self.regression(torch.cat([context, public], dim=-1))
         if self.output is None:
-            return torch.einsum("mnd,nqd->mnq", regressed, bases)
+            return torch.einsum("mnd,nqd->mnq", regressed / math.sqrt(bases.shape[-1]), bases)
         shape = (*belief.shape, bases.shape[-1])
         pairs = torch.cat([bases.expand(shape), regressed[:, :, None].expand(shape)], dim=-1)
         values: torch.Tensor = self.output(pairs)

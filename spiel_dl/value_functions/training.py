@@ -182,7 +182,9 @@ class _Run:
         self._network, self._directory, self._config = network, directory, config
         self._samples = network.samples(dataset)
         self._training, self._validation = _choose_samples(self._samples, dataset, config)
-        self._optimizer = torch.optim.Adam(network.module.parameters(), lr=config.learning_rate)
+        self._optimizer = torch.optim.Adam(
+            network.module.parameters(), lr=config.learning_rate, fused=True
+        )
         self._identity = {
             "network": header,
             "training": config.to_json(),
@@ -313,8 +315,9 @@ class _Run:
         }
         self._network.load_parameters(parameters)
         for name, parameter in self._network.module.named_parameters():
-            # As Adam itself keeps it: one count of steps per parameter, on the CPU.
-            state: dict[str, Any] = {"step": torch.tensor(float(self.step))}
+            # As the fused Adam itself keeps it: one count of steps per parameter, on its device.
+            count = torch.tensor(float(self.step), device=parameter.device)
+            state: dict[str, Any] = {"step": count}
             for moment in _MOMENTS:
                 tensor = torch.from_numpy(arrays[f"{moment}.{name}"]).to(parameter.device)
                 state[moment] = tensor

@@ -97,6 +97,9 @@ def test_any_positional_network_is_a_particle_network(game, limit):
     particle.module.regression = positional.module
     particle.module.double()
     with torch.no_grad():
+        # Values are divided by the root of the base's length.
+        for parameter in regression[-1].parameters():
+            parameter.mul_(layout.num_outputs**0.5)
         particle.module.change_basis[0].weight.copy_(change_of_basis.T)
     particle.tensors = particle.tensors._replace(
         features=features, public=particle.tensors.public.double()
@@ -196,7 +199,7 @@ def test_evaluation_follows_the_definition(game, limit, concatenation_layers):
         regressed = module.regression(torch.cat([context.float(), public]))
         for (player, infoset), base in bases.items():
             if module.output is None:
-                value = (regressed * base).sum()
+                value = (regressed * base).sum() / len(base) ** 0.5
             else:
                 value = module.output(torch.cat([base, regressed]))[0]
             expected = value.item() * mass[1 - player]
