@@ -12,10 +12,10 @@ The same on a game of one's own, in seconds:
 import sys
 from collections.abc import Sequence
 
+import on_policy_flags
 from absl import app, flags
 
 from spiel_dl import distributed
-from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.experiments.dl_cfr_experiments import EXPERIMENTS, run_experiments
 from spiel_dl.experiments.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
 from spiel_dl.tree import DepthLimit
@@ -90,25 +90,6 @@ _VARIED_UNITS = flags.DEFINE_multi_integer(
     "units", list(_CHOICES.units), "size: units in a hidden layer; may be repeated."
 )
 
-_ON_POLICY = OnPolicyConfig()
-_ON_POLICY_ROUNDS = flags.DEFINE_integer(
-    "on_policy_rounds", _ON_POLICY.num_rounds, "on_policy: rounds after the first.", lower_bound=1
-)
-_ON_POLICY_POLISHES = flags.DEFINE_integer(
-    "on_policy_polishes",
-    _ON_POLICY.num_polishes,
-    "on_policy: rounds after --on_policy_rounds.",
-    lower_bound=0,
-)
-_ON_POLICY_EPOCHS = flags.DEFINE_list(
-    "on_policy_epochs",
-    [
-        str(part.num_epochs)
-        for part in (_ON_POLICY.first, _ON_POLICY.between, _ON_POLICY.last, _ON_POLICY.polish)
-    ],
-    "on_policy: epochs on the random data, per round, in the last round, and per polish.",
-)
-
 _EXACT_TOLERANCE = flags.DEFINE_float(
     "exact_tolerance",
     _CHOICES.exact_tolerance,
@@ -117,6 +98,7 @@ _EXACT_TOLERANCE = flags.DEFINE_float(
 _EXACT_RESOLVING = flags.DEFINE_bool(
     "exact_resolving", True, "resolving: with the optimal value function too."
 )
+flags.adopt_module_key_flags(on_policy_flags)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -139,11 +121,7 @@ def main(argv: Sequence[str]) -> None:
             paper_left_out_linf=DOMAINS[_DOMAIN.value].paper_left_out_linf
             if _DOMAIN.value
             else None,
-            on_policy=OnPolicyConfig(
-                num_rounds=_ON_POLICY_ROUNDS.value,
-                num_polishes=_ON_POLICY_POLISHES.value,
-                num_iterations=_ITERATIONS.value,
-            ).with_epochs([int(number) for number in _ON_POLICY_EPOCHS.value]),
+            on_policy=on_policy_flags.config(_ITERATIONS.value),
             exact_resolving=_EXACT_RESOLVING.value,
             exact_tolerance=_EXACT_TOLERANCE.value,
         )

@@ -5,6 +5,8 @@ Examples:
   python run/reproduce_particle.py --experiment=public_states --run_dir=runs/particle/sizes
   python run/reproduce_particle.py --experiment=architectures --run_dir=runs/particle/goofspiel \\
       --domain=goofspiel
+  python run/reproduce_particle.py --experiment=on_policy --run_dir=runs/particle/goofspiel \\
+      --domain=goofspiel --num_seeds=3 --on_policy_rounds=6 --on_policy_epochs=100,5,20,3
   python run/reproduce_particle.py --experiment=fractions --run_dir=runs/particle/fractions \\
       --game="python_goofspiel_ii(num_cards=5,points_order=descending)" --rounds=3 --samples=27000
   python run/reproduce_particle.py --experiment=self_play --run_dir=runs/particle/network \\
@@ -13,14 +15,17 @@ Examples:
       --game="python_goofspiel_ii(num_cards=13,points_order=descending)" --num_games=2000 \\
       --network=runs/particle/network/network.safetensors
 
-The experiments `architectures` (Figure 3) and `fractions` (Figure 4) go on where an earlier start
-in the same run directory was stopped.
+The experiments `architectures` and `on_policy` (Figure 3, on random beliefs as in the paper, and on
+those asked for) and `fractions` (Figure 4) go on where an earlier start in the same run directory
+was stopped.
 """
 
+import dataclasses
 import sys
 import time
 from collections.abc import Callable, Sequence
 
+import on_policy_flags
 from absl import app, flags
 
 from spiel_dl import distributed
@@ -32,6 +37,7 @@ from spiel_dl.experiments.dl_cfr_study import Study
 from spiel_dl.experiments.particle_architectures import architectures
 from spiel_dl.experiments.particle_fractions import FractionsConfig, fractions
 from spiel_dl.experiments.particle_linear_targets import LinearTargetsConfig
+from spiel_dl.experiments.particle_on_policy import on_policy
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -45,7 +51,15 @@ _FRACTIONS, _TRAINING = FractionsConfig(), TrainingConfig()
 _EXPERIMENT = flags.DEFINE_enum(
     "experiment",
     None,
-    ["linear_targets", "public_states", "architectures", "fractions", "self_play", "match"],
+    [
+        "linear_targets",
+        "public_states",
+        "architectures",
+        "on_policy",
+        "fractions",
+        "self_play",
+        "match",
+    ],
     "Which experiment; see above.",
     required=True,
 )
@@ -58,7 +72,7 @@ _DIMENSION = flags.DEFINE_integer(
 )
 _STEPS = flags.DEFINE_integer("num_steps", _LINEAR.num_steps, "linear_targets: steps of Adam.")
 _SEEDS = flags.DEFINE_integer(
-    "num_seeds", 10, "linear_targets, architectures, fractions: runs.", lower_bound=1
+    "num_seeds", 10, "linear_targets, architectures, on_policy, fractions: runs.", lower_bound=1
 )
 _CARDS = flags.DEFINE_integer("num_cards", 13, "public_states: cards of Goofspiel.")
 _GAME = flags.DEFINE_string(
@@ -97,7 +111,7 @@ _DOMAIN = flags.DEFINE_enum(
     "domain",
     None,
     list(particle_study.DOMAINS),
-    "architectures: game, depth limit, samples and epochs of the paper, instead of one's own.",
+    "architectures, on_policy: game, depth limit, samples and epochs of the paper, not one's own.",
 )
 _SAMPLES = flags.DEFINE_integer(
     "samples",
@@ -127,6 +141,7 @@ _FRACTION = flags.DEFINE_multi_float(
     "fraction", list(_FRACTIONS.fractions), "fractions: of the histories; may be repeated."
 )
 _ENGINE = distributed.define_flags()
+flags.adopt_module_key_flags(on_policy_flags)
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of networks, such as cpu or cuda.")
 
 
@@ -153,6 +168,17 @@ def _public_states() -> None:
 def _architectures() -> None:
     start, study = time.perf_counter(), _study(1000)
     result = architectures(study, _sizes())
+    write_result(result, study, _RUN_DIR.value, time.perf_counter() - start)
+
+
+def _on_policy() -> None:
+    start, study = time.perf_counter(), _study(1000)
+    config = on_policy_flags.config(study.config.num_iterations)
+    config = config.with_trainings(batch_size=_BATCH.value)
+    config = dataclasses.replace(
+        config, first=dataclasses.replace(config.first, learning_rate=_RATE.value)
+    )
+    result = on_policy(study, _sizes(), config)
     write_result(result, study, _RUN_DIR.value, time.perf_counter() - start)
 
 
@@ -251,6 +277,7 @@ _EXPERIMENTS: dict[str, Callable[[], None]] = {
     "linear_targets": _linear_targets,
     "public_states": _public_states,
     "architectures": _architectures,
+    "on_policy": _on_policy,
     "fractions": _fractions,
     "self_play": _self_play,
     "match": _match,

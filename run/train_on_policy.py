@@ -9,6 +9,7 @@ Example:
 import sys
 from collections.abc import Sequence
 
+import on_policy_flags
 from absl import app, flags
 
 from spiel_dl.algorithms.dl_cfr_run import METRIC
@@ -26,36 +27,14 @@ _RUN_DIR = flags.DEFINE_string(
     "run_dir", None, "Run directory; the network goes there.", required=True
 )
 _RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
-_ON_POLICY_ROUNDS = flags.DEFINE_integer(
-    "on_policy_rounds",
-    _DEFAULT.num_rounds,
-    "Rounds after the training on random data.",
-    lower_bound=1,
-)
 _ITERATIONS = flags.DEFINE_integer(
     "iterations", _DEFAULT.num_iterations, "Iterations of DL-CFR+ per round.", lower_bound=1
-)
-_MAX_RANGES = flags.DEFINE_integer(
-    "max_ranges", _DEFAULT.max_ranges, "Pairs of ranges to keep per round.", lower_bound=1
-)
-_POLISHES = flags.DEFINE_integer(
-    "on_policy_polishes",
-    _DEFAULT.num_polishes,
-    "Rounds after --on_policy_rounds, each with --num_epochs per polish.",
-    lower_bound=0,
-)
-_EPOCHS = flags.DEFINE_list(
-    "num_epochs",
-    [
-        str(part.num_epochs)
-        for part in (_DEFAULT.first, _DEFAULT.between, _DEFAULT.last, _DEFAULT.polish)
-    ],
-    "Epochs on the random data, per round, in the last of --on_policy_rounds, and per polish.",
 )
 _LAYERS = flags.DEFINE_integer("num_layers", 5, "Hidden layers.", lower_bound=1)
 _UNITS = flags.DEFINE_integer("num_units", 400, "Units in each hidden layer.", lower_bound=1)
 _SEED = flags.DEFINE_integer("seed", 0, "Seed of parameters and batches.", lower_bound=0)
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device, such as cpu or cuda.")
+flags.adopt_module_key_flags(on_policy_flags)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -63,14 +42,7 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     try:
-        config = OnPolicyConfig(
-            num_rounds=_ON_POLICY_ROUNDS.value,
-            num_polishes=_POLISHES.value,
-            num_iterations=_ITERATIONS.value,
-            max_ranges=_MAX_RANGES.value,
-        )
-        config = config.with_epochs([int(number) for number in _EPOCHS.value])
-        config = config.with_seed(_SEED.value)
+        config = on_policy_flags.config(_ITERATIONS.value).with_trainings(seed=_SEED.value)
         network = PositionalNetwork(
             _LAYERS.value, _UNITS.value, seed=_SEED.value, device=_DEVICE.value
         )

@@ -95,9 +95,9 @@ class OnPolicyConfig:
             raise ValueError(f"num_epochs={num_epochs} must be four numbers, of {_TRAININGS}")
         return self._replace_each([{"num_epochs": number} for number in num_epochs])
 
-    def with_seed(self, seed: int) -> OnPolicyConfig:
-        """The same with another seed of the batches."""
-        return self._replace_each([{"seed": seed}] * len(_TRAININGS))
+    def with_trainings(self, **changes: Any) -> OnPolicyConfig:
+        """The same with these entries of all four trainings, such as the batches' seed, changed."""
+        return self._replace_each([changes] * len(_TRAININGS))
 
     def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
         first, between, last, polish = (

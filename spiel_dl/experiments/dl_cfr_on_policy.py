@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spiel_dl.algorithms.dl_cfr_run import METRIC, METRIC_TITLE
-from spiel_dl.algorithms.on_policy import ON_POLICY, RANDOM, train_on_policy
+from spiel_dl.algorithms.on_policy import ON_POLICY, RANDOM, OnPolicyConfig, train_on_policy
 from spiel_dl.experiments.dl_cfr_report import Result
 from spiel_dl.experiments.dl_cfr_study import Choices, Study
 from spiel_dl.io.plots import Panel
@@ -19,6 +19,7 @@ from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 _PREFIXES = {RANDOM: "random ranges", ON_POLICY: "ranges asked for"}
 # "Main Experiments"; see `dl_cfr_experiments` for the unit.
@@ -74,22 +75,39 @@ def on_policy(study: Study, choices: Choices) -> Result:
 def trained_on_policy(
     study: Study, choices: Choices, seed: int
 ) -> tuple[list[dict[str, Any]], Path]:
-    """Trains a network on policy, as far as that is not done yet.
+    """Trains a positional network on policy, as far as that is not done yet.
 
     Returns:
       The lines of metrics of `train_on_policy`, and the path of the network.
     """
-    config = choices.on_policy.with_seed(seed)
     network = PositionalNetwork(
         study.config.num_layers, study.config.num_units, seed=seed, device=study.config.device
     )
+    config = choices.on_policy.with_trainings(seed=seed)
+    return train_in_rounds(study, network, config, f"seed-{seed}")
+
+
+def train_in_rounds(
+    study: Study, network: ValueNetwork, config: OnPolicyConfig, name: str
+) -> tuple[list[dict[str, Any]], Path]:
+    """Trains a network of any kind on policy, as far as that is not done yet.
+
+    Args:
+      study: whose data to begin with, and in whose directory to work.
+      network: untrained; it is bound to the trunk's leaves.
+      config: how to train it.
+      name: of its run directory.
+
+    Returns:
+      The lines of metrics of `train_on_policy`, and the path of the network.
+    """
     network.bind(study.trunk.leaves)
     identity = {
         "num_strategies": study.dataset.num_strategies,
         "network": network.header(),
         **config.to_json(),
     }
-    path = study.directory / "on_policy" / f"seed-{seed}"
+    path = study.directory / "on_policy" / name
     directory = RunDirectory(path, identity, resume=True)
     lines = train_on_policy(
         network, study.directory / "data", directory, config, show_progress=study.show_progress

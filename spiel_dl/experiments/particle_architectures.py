@@ -18,13 +18,13 @@ from spiel_dl.io.reports import Table
 
 NASH_CONV = "trunk_nash_conv"
 MSE = "mse"
-_NASH_CONV_TITLE = "trunk NashConv, in utility units"
+NASH_CONV_TITLE = "trunk NashConv, in utility units"
 _MSE_TITLE = "mean squared error in training"
 _COLUMNS = {
     "kind": "network",
     "step": "steps",
     "epoch": "epochs",
-    NASH_CONV: f"{_NASH_CONV_TITLE}, mean",
+    NASH_CONV: f"{NASH_CONV_TITLE}, mean",
     "deviation": "standard deviation",
     "smallest": "smallest",
     "largest": "largest",
@@ -66,7 +66,7 @@ def architectures(study: Study, sizes: NetworkSizes) -> Result:
         Table([curve[-1] for curve in curves.values()], _COLUMNS),
         Table([point for curve in curves.values() for point in curve], _COLUMNS),
         [
-            Panel("step", NASH_CONV, "steps of Adam", _NASH_CONV_TITLE),
+            Panel("step", NASH_CONV, "steps of Adam", NASH_CONV_TITLE),
             Panel("step", MSE, "steps of Adam", _MSE_TITLE),
         ],
         "kind",

@@ -134,14 +134,21 @@ def train(study: Study, kind: str, sizes: NetworkSizes, seed: int) -> TrainedNet
       ValueError: as `Study.train_network` does.
     """
     settings = dataclasses.replace(study.config.training, seed=seed)
-    network: ValueNetwork
-    if kind == POSITIONAL:
-        num_inputs = PositionalLayout.of_leaves(study.trunk.leaves).num_inputs
-        num_units = max(1, round(sizes.width * num_inputs))
-        network = PositionalNetwork(
-            sizes.num_layers, num_units, seed=seed, device=study.config.device
-        )
-    else:
+    network = make_network(study, kind, sizes, seed)
+    return study.train_network(network_name(kind, sizes, seed), network, settings)
+
+
+def make_network(study: Study, kind: str, sizes: NetworkSizes, seed: int) -> ValueNetwork:
+    """The untrained network of a kind, POSITIONAL or PARTICLE, and a seed."""
+    device = study.config.device
+    if kind == PARTICLE:
         features = InfostateFeatures(sizes.perfect_recall)
-        network = ParticleNetwork(sizes.particle, features, seed=seed, device=study.config.device)
-    return study.train_network(f"{kind}-{sizes.name}-seed-{seed}", network, settings)
+        return ParticleNetwork(sizes.particle, features, seed=seed, device=device)
+    num_inputs = PositionalLayout.of_leaves(study.trunk.leaves).num_inputs
+    num_units = max(1, round(sizes.width * num_inputs))
+    return PositionalNetwork(sizes.num_layers, num_units, seed=seed, device=device)
+
+
+def network_name(kind: str, sizes: NetworkSizes, seed: int) -> str:
+    """That of a network's run directory."""
+    return f"{kind}-{sizes.name}-seed-{seed}"

@@ -8,8 +8,8 @@ infostates of both players, each with a belief. For infostate j of sample i:
   3. regressed values y_i = regression([c_i, public features_i]);
   4. value_ij = <y_i, b_ij> / sqrt(base), or with concatenation, output([b_ij, y_i]).
 
-The paper does not divide. It changes no network's range, but one step of Adam moves an inner product
-the further the longer the vectors, and divided ones are learnt to half the error in as many steps.
+The paper does not divide. What can be represented stays the same, but a step of Adam moves an inner
+product the further the longer its vectors; divided ones learn to half the error in as many steps.
 
 So a value does not depend on the order of the others, nor on infostates of belief 0. Sets of
 different sizes are therefore joined to one batch with entries of belief 0, whose values are to be
