@@ -8,8 +8,14 @@ import pytest
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.experiments import particle_architectures, particle_fractions, particle_study
+from spiel_dl.experiments import (
+    particle_architectures,
+    particle_fractions,
+    particle_on_policy,
+    particle_study,
+)
 from spiel_dl.experiments.dl_cfr_report import write_result
 from spiel_dl.experiments.dl_cfr_study import Study
 from spiel_dl.experiments.particle_fractions import FractionsConfig
@@ -71,6 +77,33 @@ def test_architectures(tmp_path):
         assert found[1]["trunk_nash_conv"] == pytest.approx(np.mean(values), abs=1e-9)
         assert found[1]["by network"] == pytest.approx(values, abs=1e-9)
         assert found[1]["mse"] == pytest.approx(np.mean(errors))
+
+
+def test_on_policy(tmp_path):
+    config = OnPolicyConfig(num_rounds=1, num_iterations=20, max_ranges=5)
+    config = config.with_epochs([1, 1, 1, 1])
+    whole = study(tmp_path / "work", 2)
+    result = particle_on_policy.on_policy(whole, SIZES, config)
+    rows = {(row["kind"], row["round"]): row for row in result.table.rows}
+    assert list(rows) == [(kind, n) for kind in ("positional", "particle") for n in (0, 1)]
+    assert [row["kind"] for row in result.summary.rows] == ["positional", "particle"]
+    for kind in ("positional", "particle"):
+        folders = sorted((tmp_path / "work" / "on_policy").glob(f"{kind}-*"))
+        networks = [load_network(folder / "network.safetensors") for folder in folders]
+        assert [network.kind for network in networks] == [f"{kind}_network"] * 2
+        values = []
+        for network in networks:
+            solver = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=2), network)
+            solver.run(20)
+            values.append(trunk_losses(solver.trunk, solver.average_policy()).nash_conv)
+        assert rows[kind, 1]["by network"] == pytest.approx(values, abs=1e-9)
+        assert rows[kind, 1]["trunk_nash_conv"] == pytest.approx(np.mean(values), abs=1e-9)
+        added = rows[kind, 1]["num_samples"] - rows[kind, 0]["num_samples"]
+        assert added == 5 * 9  # ranges asked for, of 9 leaf public states
+    again = particle_on_policy.on_policy(study(tmp_path / "work", 2), SIZES, config)
+    assert [row["by network"] for row in again.table.rows] == [
+        row["by network"] for row in result.table.rows
+    ]
 
 
 def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch):
