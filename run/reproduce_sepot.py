@@ -16,6 +16,7 @@ import dataclasses
 import sys
 from collections.abc import Sequence
 
+import critic_flags
 import rnad_flags
 from absl import app, flags
 
@@ -48,6 +49,12 @@ _MOVES = flags.DEFINE_multi_integer("moves", [], "Depth limit in moves, likewise
 _ITERATIONS = flags.DEFINE_integer(
     "iterations", _DEFAULT.iterations, "Iterations of CFR+ in each search."
 )
+_CRITIC_STEPS = flags.DEFINE_integer(
+    "critic_steps",
+    _DEFAULT.critic_steps,
+    "Learner steps of a critic for each kept network, on games of its own. Default: critics learn "
+    "from the games of the network's training.",
+)
 _TRANSFORMATIONS = flags.DEFINE_enum(
     "transformations",
     None,
@@ -71,8 +78,9 @@ _WORK_DIR = flags.DEFINE_string("work_dir", "runs/reproduce_sepot", "Networks an
 _OUTPUT_DIR = flags.DEFINE_string("output_dir", "results/sepot", "Where the report goes.")
 flags.adopt_module_key_flags(rnad_flags)
 flags.set_default(rnad_flags.BATCH, _DEFAULT.learner.batch_size)
-# Of both networks.
 flags.set_default(rnad_flags.HIDDEN, list(_DEFAULT.learner.hidden_sizes))
+flags.adopt_module_key_flags(critic_flags)
+flags.set_default(critic_flags.HIDDEN, list(_DEFAULT.critic.hidden_sizes))
 
 
 def main(argv: Sequence[str]) -> None:
@@ -95,14 +103,15 @@ def main(argv: Sequence[str]) -> None:
 def _config(game: str) -> StudyConfig:
     limits = [DepthLimit(rounds=number) for number in _ROUNDS.value]
     limits += [DepthLimit(moves=number) for number in _MOVES.value]
-    learner = rnad_flags.config(_STEPS.value, seed=0)
     return StudyConfig(
         game,
         seeds=tuple(_SEEDS.value),
         num_steps=_STEPS.value,
         steps_per_evaluation=_EVERY.value,
-        learner=learner,
-        critic=dataclasses.replace(_DEFAULT.critic, hidden_sizes=learner.hidden_sizes),
+        learner=rnad_flags.config(_STEPS.value, seed=0),
+        critic=critic_flags.config(seed=0),
+        critic_steps=_CRITIC_STEPS.value,
+        exploration=critic_flags.EXPLORATION.value,
         transformations=_TRANSFORMATIONS.value,
         limits=tuple(limits),
         iterations=_ITERATIONS.value,

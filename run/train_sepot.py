@@ -13,6 +13,7 @@ import dataclasses
 import sys
 from collections.abc import Sequence
 
+import critic_flags
 import learner_flags
 import rnad_flags
 import torch
@@ -21,11 +22,9 @@ from absl import app, flags
 from spiel_dl.algorithms import rnad, trained_blueprint
 from spiel_dl.algorithms.critic_learner import CriticLearner, CriticLearnerConfig
 from spiel_dl.algorithms.learner import Learner
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import TRANSFORMATION_SETS, transformations_by_name
 from spiel_dl.tree.from_openspiel import load_turn_based
 
-_DEFAULT = CriticLearnerConfig()
 _FROZEN = flags.DEFINE_string(
     "frozen_blueprint", None, "Checkpoint of a policy to train a critic for; it names the game."
 )
@@ -33,45 +32,14 @@ _TRANSFORMATIONS = flags.DEFINE_enum(
     "transformations", "paper", list(TRANSFORMATION_SETS),
     "The paper's 22, or the pure actions, which it uses in Leduc.",
 )  # fmt: skip
-_HIDDEN = flags.DEFINE_multi_integer(
-    "critic_hidden_size",
-    list(_DEFAULT.hidden_sizes),
-    "Units of a hidden layer of the critic; repeated for each.",
-)
-_RATE = flags.DEFINE_float("critic_learning_rate", _DEFAULT.learning_rate, "Adam's for the critic.")
-_AVERAGING = flags.DEFINE_float(
-    "critic_target_averaging",
-    _DEFAULT.target_averaging,
-    "How far the critic's target network moves in a step, 0 to 1.",
-)
-_C_BAR = flags.DEFINE_float(
-    "critic_c_bar", _DEFAULT.c_bar, "v-trace's c bar: bounds the ratios behind a move."
-)
-_RHO_BAR = flags.DEFINE_float(
-    "critic_rho_bar", _DEFAULT.rho_bar, "v-trace's rho bar: bounds the ratio at a move."
-)
-_EXPLORATION = flags.DEFINE_float(
-    "exploration", _DEFAULT.exploration, "Share of random decisions with a frozen blueprint."
-)
 flags.adopt_module_key_flags(learner_flags)
+flags.adopt_module_key_flags(critic_flags)
 flags.mark_flags_as_mutual_exclusive(["game", "preset", "frozen_blueprint"], required=True)
-
-
-def critic_config() -> CriticConfig:
-    """How the critic is to learn."""
-    return CriticConfig(
-        hidden_sizes=tuple(_HIDDEN.value),
-        learning_rate=_RATE.value,
-        target_averaging=_AVERAGING.value,
-        c_bar=_C_BAR.value,
-        rho_bar=_RHO_BAR.value,
-        seed=learner_flags.SEED.value,
-    )
 
 
 def make_learner() -> Learner:
     """The learner that is asked for."""
-    device, critic = learner_flags.DEVICE.value, critic_config()
+    device, critic = learner_flags.DEVICE.value, critic_flags.config(learner_flags.SEED.value)
     if not _FROZEN.value:
         game = load_turn_based(learner_flags.game_string())
         transformations = transformations_by_name(_TRANSFORMATIONS.value, game)
@@ -82,7 +50,7 @@ def make_learner() -> Learner:
     alone = CriticLearnerConfig(
         **dataclasses.asdict(critic),
         batch_size=rnad_flags.BATCH.value,
-        exploration=_EXPLORATION.value,
+        exploration=critic_flags.EXPLORATION.value,
     )
     return CriticLearner(blueprint.game, blueprint, transformations, alone, device)
 
@@ -95,7 +63,7 @@ def main(argv: Sequence[str]) -> None:
     try:
         learner = make_learner()
         also = {
-            "critic": critic_config().to_json(),
+            "critic": critic_flags.config(learner_flags.SEED.value).to_json(),
             "transformations": _TRANSFORMATIONS.value,
             "frozen_blueprint": _FROZEN.value,
         }

@@ -15,7 +15,7 @@ import numpy as np
 from spiel_dl.algorithms.tally import student_half_width
 from spiel_dl.experiments.response_report import Picture, Report
 from spiel_dl.experiments.sepot_evaluation import CRITIC, SEARCHES, Search
-from spiel_dl.experiments.sepot_study import Study
+from spiel_dl.experiments.sepot_study import Study, StudyConfig
 from spiel_dl.io.parts import file_name
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
@@ -165,9 +165,19 @@ def _notes(studies: Sequence[Study]) -> list[str]:
             f"{config.game} is `{study.game}`; seeds {', '.join(map(str, config.seeds))}; R-NaD "
             f"of {config.num_steps:,} learner steps, batch {config.learner.batch_size}, policy "
             f"network {sizes}, critic {'x'.join(map(str, config.critic.hidden_sizes))} of the "
-            f"transformations {study.transformations!r}; {config.iterations:,} iterations of CFR+."
+            f"transformations {study.transformations!r}, {_describe_critic(config)}; "
+            f"{config.iterations:,} iterations of CFR+."
         )
     return notes
+
+
+def _describe_critic(config: StudyConfig) -> str:
+    if not config.critic_steps:
+        return "trained on the same games"
+    return (
+        f"trained for each kept network by itself, {config.critic_steps:,} steps on games in which "
+        f"{config.exploration:.0%} of decisions are random"
+    )
 
 
 def _joined(values: Sequence[float]) -> str:

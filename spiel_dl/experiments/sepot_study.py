@@ -4,6 +4,7 @@ A study is about one game. In its working directory, what is finished is not don
 
 seed-0/                            run directory of R-NaD and its critic; one for every seed
 seed-0/step-00010000.safetensors   its checkpoint after so many learner steps
+seed-0/critic-00010000/            run directory of that step's critic, if it is trained by itself
 parts/                             one JSON file per smaller result
 """
 
@@ -20,7 +21,9 @@ import torch
 
 from spiel_dl import distributed
 from spiel_dl.algorithms import learner_run
+from spiel_dl.algorithms.critic_learner import CriticLearner, CriticLearnerConfig
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.algorithms.trained_blueprint import load_blueprint
 from spiel_dl.distributed import IN_PROCESS, Engine
 from spiel_dl.experiments.sepot_evaluation import Evaluation, Search, evaluate
 from spiel_dl.experiments.sepot_games import PRESETS
@@ -54,6 +57,10 @@ class StudyConfig:
       learner: how networks learn; the study's seeds take the place of its seed. Networks and
         batches are smaller than the paper's, so that two cores do.
       critic: how critics learn; likewise.
+      critic_steps: 0: critics learn from the games of the networks' training, as in the paper.
+        Otherwise each kept checkpoint gets a critic of its own, of so many learner steps, on games
+        of the network as it was then.
+      exploration: share of random decisions in such games.
       transformations: "paper", "pure", or None: pure in Leduc, as in the paper, and in other games
         of at most three actions; the paper's 22 elsewhere.
       limits: depth limits of searches; none: `default_limits`.
@@ -71,6 +78,8 @@ class StudyConfig:
     critic: CriticConfig = dataclasses.field(
         default_factory=lambda: CriticConfig(hidden_sizes=_SMALL)
     )
+    critic_steps: int = 0
+    exploration: float = CriticLearnerConfig.exploration
     transformations: str | None = None
     limits: tuple[DepthLimit, ...] = ()
     iterations: int = 1500
@@ -82,6 +91,8 @@ class StudyConfig:
         for name in ("num_steps", "steps_per_evaluation", "iterations"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be positive")
+        if self.critic_steps < 0:
+            raise ValueError(f"critic_steps={self.critic_steps} must not be negative")
 
     @property
     def game_string(self) -> str:
@@ -245,12 +256,15 @@ def _train(item: tuple[StudyConfig, str, int, str, list[int]]) -> None:
     config, transformations, seed, path, steps = item
     torch.set_num_threads(1)
     game = load_turn_based(config.game_string)
+    also: dict[str, Any] = {}
+    if not config.critic_steps:
+        also["transformations"] = transformations_by_name(transformations, game)
+        also["critic"] = dataclasses.replace(config.critic, seed=seed)
     learner = RNaDSolver(
         game,
         dataclasses.replace(config.learner, seed=seed),
         config.device,
-        transformations=transformations_by_name(transformations, game),
-        critic=dataclasses.replace(config.critic, seed=seed),
+        **also,
     )
     directory = RunDirectory(path, _identity(config, transformations, seed), resume=True)
     for step in steps:
@@ -260,8 +274,36 @@ def _train(item: tuple[StudyConfig, str, int, str, list[int]]) -> None:
         learner_run.run_learner(
             learner, directory, step, steps_per_evaluation=step, show_progress=False
         )
+        done = directory
+        if config.critic_steps:
+            done = _train_critic(config, transformations, seed, directory, step)
         with tensor_files.atomic_path(kept) as temporary:
-            shutil.copyfile(directory.checkpoint_path, temporary)
+            shutil.copyfile(done.checkpoint_path, temporary)
+
+
+def _train_critic(
+    config: StudyConfig, transformations: str, seed: int, trained: RunDirectory, step: int
+) -> RunDirectory:
+    """Trains a critic of the network as it is now, in a run directory of its own."""
+    game = load_turn_based(config.game_string)
+    learner = CriticLearner(
+        game,
+        load_blueprint(trained.checkpoint_path, game, config.device),
+        transformations_by_name(transformations, game),
+        CriticLearnerConfig(
+            **dataclasses.asdict(dataclasses.replace(config.critic, seed=seed)),
+            batch_size=config.learner.batch_size,
+            exploration=config.exploration,
+        ),
+        config.device,
+    )
+    identity = {**_identity(config, transformations, seed), "step": step}
+    directory = RunDirectory(trained.path / f"critic-{step:08d}", identity, resume=True)
+    num_steps = config.critic_steps
+    learner_run.run_learner(
+        learner, directory, num_steps, steps_per_evaluation=num_steps, show_progress=False
+    )
+    return directory
 
 
 def _identity(config: StudyConfig, transformations: str, seed: int) -> dict[str, Any]:
@@ -270,6 +312,8 @@ def _identity(config: StudyConfig, transformations: str, seed: int) -> dict[str,
         "game": config.game_string,
         "learner": dataclasses.replace(config.learner, seed=seed).to_json(),
         "critic": dataclasses.replace(config.critic, seed=seed).to_json(),
+        "critic_steps": config.critic_steps,
+        "exploration": config.exploration,
         "transformations": transformations,
         "device": config.device,
     }

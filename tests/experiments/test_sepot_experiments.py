@@ -71,6 +71,27 @@ def test_checkpoints_are_those_of_their_steps(trained: Path) -> None:
     assert found.checkpoint(0, 4).stat().st_mtime_ns == before
 
 
+def test_critics_may_be_trained_by_themselves(trained: Path, tmp_path: Path) -> None:
+    alone = study(tmp_path, critic_steps=2, exploration=0.5, seeds=(0,))
+    alone.train()
+    checkpoints = [alone.checkpoint(0, step) for step in (3, 4)]
+    for step, path in zip((3, 4), checkpoints, strict=True):
+        found = sepot_evaluation.trained_blueprint.load(path)
+        beside = sepot_evaluation.trained_blueprint.load(study(trained).checkpoint(0, step))
+        tree = sepot_evaluation.compiled(alone.game)
+        own, other = (
+            sepot_evaluation.tabulated(tree, each.blueprint).strategies for each in (found, beside)
+        )
+        # Critics take no part in the network's training.
+        np.testing.assert_allclose(np.concatenate(own), np.concatenate(other), atol=1e-6)
+        assert found.critic.names == beside.critic.names
+    assert checkpoints[0].read_bytes() != checkpoints[1].read_bytes()
+    with pytest.raises(ValueError, match="critic_steps"):
+        study(tmp_path, critic_steps=3, exploration=0.5, seeds=(0,)).train()
+    with pytest.raises(ValueError, match="must not be negative"):
+        study(tmp_path, critic_steps=-1)
+
+
 def test_curves_are_means_of_exact_exploitability(trained: Path, monkeypatch) -> None:
     report = curves([study(trained)])
     rows = list(report.tables["All points"].rows)
