@@ -1,4 +1,4 @@
-"""Flags of the scripts in which SePoT or continual resolving may play: how they search."""
+"""Flags of the scripts in which those who search may play: how they do so."""
 
 from absl import flags
 
@@ -20,6 +20,9 @@ _HISTORIES = flags.DEFINE_integer(
 _ITERATIONS = flags.DEFINE_integer(
     "iterations", _DEFAULT.effort.iterations, "Searches: iterations of CFR+ in each."
 )
+_BUDGET = flags.DEFINE_integer(
+    "budget", _DEFAULT.budget, "Search among particles: how many each search starts with, at most."
+)
 _LEAF_CHOICE = flags.DEFINE_enum(
     "leaf_choice", _DEFAULT.effort.leaf_choice, list(LEAF_CHOICES),
     "SePoT: how the opponent chooses at the leaves.",
@@ -34,4 +37,5 @@ def search_options() -> SearchOptions:
         DepthLimit(moves=_MOVES.value, plies=_PLIES.value, rounds=rounds),
         _HISTORIES.value,
         SearchEffort(_ITERATIONS.value, leaf_choice=_LEAF_CHOICE.value),
+        _BUDGET.value,
     )

@@ -6,6 +6,7 @@
 | highest | the legal action with the highest id |
 | a checkpoint of a learner, or its run directory | the policy network alone |
 | sepot:CHECKPOINT, or sepot:RUN_DIRECTORY | SePoT on top of that network |
+| particle:NETWORK | search among particles with a particle value network |
 | resolving:exact, resolving:NETWORK | continual resolving by DL-CFR; the game is compiled for it |
 | cfr+:1000, equilibrium, a policy file, ... | `named_policies`; the game is compiled for them |
 
@@ -26,15 +27,18 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.algorithms import named_policies, trained_blueprint
 from spiel_dl.algorithms.matches import HighestActionPolicy
 from spiel_dl.algorithms.network_policy import NetworkPolicy
+from spiel_dl.algorithms.particle_policy import ParticlePolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.io.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.value_functions.particle import ParticleNetwork
 
 CONTESTANT_NAMES = (
     "uniform, highest, a learner's checkpoint or run directory (its network alone), "
-    "sepot:CHECKPOINT (SePoT on top of it), or, in games small enough to compile, "
+    "sepot:CHECKPOINT (SePoT on top of it), particle:NETWORK (search among particles), or, in "
+    "games small enough to compile, "
     "resolving:exact, resolving:NETWORK, equilibrium, cfr+:K, cfr:K, cfr_last:K, random:SEED or a "
     "policy file"
 )
@@ -43,17 +47,19 @@ _COMPILED = ("equilibrium", "cfr+", "cfr", "cfr_last", "random")
 
 @dataclasses.dataclass(frozen=True)
 class SearchOptions:
-    """How SePoT and continual resolving search.
+    """How those who search do so.
 
     Attributes:
       depth_limit: how deep each search looks.
       max_histories: SePoT leaves larger public states to the network.
-      effort: how to solve; of it, continual resolving takes the iterations.
+      effort: how to solve; of it, the others take the iterations.
+      budget: how many particles a search among particles starts with, at most.
     """
 
     depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(rounds=1))
     max_histories: int = 25_000
     effort: SearchEffort = dataclasses.field(default_factory=SearchEffort)
+    budget: int = 1000
 
 
 class RememberingPolicy(openspiel_policy.Policy):
@@ -105,11 +111,19 @@ def load_contestant(
         return openspiel_policy.UniformRandomPolicy(game)
     if name == "highest":
         return HighestActionPolicy(game, [0, 1])
+    search = search or SearchOptions()
     kind, _, source = name.partition(":")
     if kind == "sepot" and source:
-        return RememberingPolicy(_load_sepot(source, game, search or SearchOptions(), device))
+        return RememberingPolicy(_load_sepot(source, game, search, device))
+    if kind == "particle" and source:
+        return ParticlePolicy(
+            game,
+            ParticleNetwork.load(source, device=device),
+            search.depth_limit,
+            budget=search.budget,
+            iterations=search.effort.iterations,
+        )
     if kind == "resolving" and source:
-        search = search or SearchOptions()
         return named_policies.load_resolving(
             source, game, search.depth_limit, search.effort.iterations
         )

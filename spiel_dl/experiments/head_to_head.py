@@ -44,7 +44,7 @@ class HeadToHeadConfig:
       second: another one's.
       num_games: how many games, an even number; half of them in each seat.
       seed: of chance and of both players' choices.
-      search: how SePoT searches, if it plays.
+      search: how those who search do so.
       pairs_at_once: pairs of games that are one piece of work; networks are asked for all of its
         games at a time.
       device: where networks live.

@@ -11,6 +11,7 @@ from open_spiel.python.algorithms import exploitability
 from spiel_dl.algorithms import cfr, contestants, rnad
 from spiel_dl.algorithms.contestants import SearchOptions
 from spiel_dl.algorithms.network_policy import NetworkPolicy
+from spiel_dl.algorithms.particle_policy import ParticlePolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.algorithms.solver_run import POLICY_FILE
 from spiel_dl.distributed import LocalProcesses
@@ -20,8 +21,10 @@ from spiel_dl.experiments.sepot_games import PRESETS, TABLE_1
 from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.tree import DepthLimit
+from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_module import ParticleSizes
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
 QUICK = SearchOptions(DepthLimit(moves=2), 100, SearchEffort(iterations=20))
@@ -86,6 +89,26 @@ def test_continual_resolving_needs_no_training():
     policy = contestants.load_contestant("resolving:exact", game, search)
     tabular = openspiel_policy.tabular_policy_from_callable(game, policy.action_probabilities)
     assert exploitability.exploitability(game, tabular) < 0.02
+
+
+def test_particles(tmp_path):
+    game = load_turn_based(GOOFSPIEL)
+    limit = DepthLimit(rounds=1)
+    network = ParticleNetwork(ParticleSizes(4, 1, 1.0, 2, 1.0))
+    network.bind(cut(GameTree.from_game(game), limit).leaves)
+    network.save(tmp_path / "network.safetensors")
+    name = f"particle:{tmp_path / 'network.safetensors'}"
+    search = SearchOptions(limit, effort=SearchEffort(iterations=7), budget=9)
+    found = contestants.load_contestant(name, game, search)
+    policy = ParticlePolicy(game, network, limit, budget=9, iterations=7)
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        probabilities = policy.action_probabilities(state)
+        assert found.action_probabilities(state) == probabilities
+        state.apply_action(max(probabilities, key=probabilities.get))
+    config = HeadToHeadConfig(GOOFSPIEL, name, "uniform", num_games=6, search=search)
+    with_two = head_to_head.play(dataclasses.replace(config, pairs_at_once=1))
+    assert head_to_head.play(config).mean_return == with_two.mean_return
 
 
 def test_an_equilibrium_wins_against_uniform_play():
