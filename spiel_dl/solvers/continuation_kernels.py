@@ -24,13 +24,13 @@ _sum_jit = numba.njit(
 class Blocks(NamedTuple):
     """Payoffs at leaves, a block for each of the second side's L_1 leaf infosets.
 
-    In a block they stand by the second side's K_1 choices and by *columns*, which are the first
-    side's K_0 choices in all leaf infosets that share histories with this one. The blocks have C
+    In a block they stand by *columns*, which are the first side's K_0 choices in all leaf infosets
+    that share histories with this one, and by the second side's K_1 choices. The blocks have C
     columns altogether.
 
     Attributes:
-      payoffs: float32 or float64 [K_1 C], block after block, in it choice after choice: chance's
-        reach times the first side's utility, summed over the histories.
+      payoffs: float32 or float64 [C, K_1], block after block: chance's reach times the first side's
+        utility, summed over the histories.
       columns: int32 [C], choice k in the first side's leaf infoset i as K_0 i + k.
       starts: int64 [L_1 + 1], where each block's columns start.
     """
@@ -41,59 +41,47 @@ class Blocks(NamedTuple):
 
 
 @_sum_jit
-def _values_of_block(blocks, infoset, weights, gathered, values):
+def _values_of_block(blocks, infoset, weights, values):
     """What each choice at an infoset of the second side earns it, into `values` (float64 [K_1])."""
+    values[:] = 0.0
     start, end = blocks.starts[infoset], blocks.starts[infoset + 1]
-    width = end - start
-    columns = blocks.columns[start:end]
-    for j in range(width):
-        gathered[j] = weights[columns[j]]
-    for choice in range(values.size):
-        first = values.size * start + choice * width
-        payoffs = blocks.payoffs[first : first + width]
-        value = 0.0
-        for j in range(width):
-            value += payoffs[j] * gathered[j]
-        values[choice] = -value
+    unrolled = end - (end - start) % 4
+    # Four columns at a time, so that each value is loaded and stored a quarter as often.
+    for j in range(start, unrolled, 4):
+        columns = blocks.columns[j : j + 4]
+        a, b = weights[columns[0]], weights[columns[1]]
+        c, d = weights[columns[2]], weights[columns[3]]
+        row_a, row_b, row_c, row_d = (
+            blocks.payoffs[j], blocks.payoffs[j + 1], blocks.payoffs[j + 2], blocks.payoffs[j + 3]
+        )  # fmt: skip
+        for k in range(values.size):
+            values[k] -= a * row_a[k] + b * row_b[k] + c * row_c[k] + d * row_d[k]
+    for j in range(unrolled, end):
+        weight, row = weights[blocks.columns[j]], blocks.payoffs[j]
+        for k in range(values.size):
+            values[k] -= weight * row[k]
 
 
 @_sum_jit
-def _expect_block(blocks, infoset, weights, expected):
-    """The payoffs of a block (float64 [width]), weighted by the second side's choices."""
-    start, width = blocks.starts[infoset], expected.size
-    expected[:] = 0.0
-    for choice in range(weights.size):
-        weight = weights[choice]
-        # Regret matching drops most choices, and theirs need not be read.
-        if weight != 0.0:
-            first = weights.size * start + choice * width
-            payoffs = blocks.payoffs[first : first + width]
-            for j in range(width):
-                expected[j] += weight * payoffs[j]
-
-
-@_jit
-def _widest(blocks, begin, end):
-    """The largest number of columns of some blocks."""
-    widest = 0
-    for infoset in range(begin, end):
-        widest = max(widest, blocks.starts[infoset + 1] - blocks.starts[infoset])
-    return widest
+def _expected(payoffs, weights):
+    """The payoff of a column (float [K_1]) under the second side's choices."""
+    value = 0.0
+    for k in range(weights.size):
+        value += weights[k] * payoffs[k]
+    return value
 
 
 @_jit
 def _values_of_first(blocks, begin, end, reach, choices, values):
     """`values_of_first` for the second side's infosets from `begin` to before `end`."""
-    expected = np.empty(_widest(blocks, begin, end))
     values[:] = 0.0
     for infoset in range(begin, end):
         weight = reach[infoset]
         # Where the second side never comes, which is often, nothing has to be read.
         if weight != 0.0:
-            start, stop = blocks.starts[infoset], blocks.starts[infoset + 1]
-            _expect_block(blocks, infoset, choices[infoset], expected[: stop - start])
-            for j in range(start, stop):
-                values[blocks.columns[j]] += weight * expected[j - start]
+            for j in range(blocks.starts[infoset], blocks.starts[infoset + 1]):
+                payoff = _expected(blocks.payoffs[j], choices[infoset])
+                values[blocks.columns[j]] += weight * payoff
 
 
 @_jit
@@ -129,9 +117,8 @@ def values_of_second(blocks, weights, values):
       weights: float64 [L_0 K_0], the first side's reach of its choices.
       values: overwritten.
     """
-    gathered = np.empty(_widest(blocks, 0, values.shape[0]))
     for infoset in range(values.shape[0]):
-        _values_of_block(blocks, infoset, weights, gathered, values[infoset])
+        _values_of_block(blocks, infoset, weights, values[infoset])
 
 
 @_jit
@@ -142,11 +129,10 @@ def _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv):
     is_fixed = learner.is_fixed
     num_infosets = ranges.size
     num_choices = cfv.size // num_infosets - 1
-    gathered = np.empty(_widest(blocks, begin, end))
     for infoset in range(begin, end):
         first = num_infosets + num_choices * infoset
         last = first + num_choices
-        _values_of_block(blocks, infoset, weights, gathered, cfv[first:last])
+        _values_of_block(blocks, infoset, weights, cfv[first:last])
         for s in range(first, last):
             learner.average[s] += average_weight * ranges[infoset] * learner.strategy[s]
         value = 0.0

@@ -8,9 +8,8 @@ payoffs are dense; they are kept in blocks of single precision and summed in dou
 
 Reading the blocks is most of an iteration. One sweep cannot serve both sides if these are updated
 in turn, because the first side answers the second side's new choices. But only one of two sweeps is
-a whole one. All choices of the second side have to be valued, for their regrets; the first side is
-paid by those choices alone that are made, in those infosets to which the second side comes. In
-regret matching these are few, so blocks are stored choice after choice, and the rest is not read.
+a whole one: the first side is paid only in those infosets to which the second side comes, which in
+regret matching are few, and the rest is not read.
 """
 
 from __future__ import annotations
@@ -72,15 +71,10 @@ class Continuations(NamedTuple):
         second, first = np.divmod(key[first_of_pair], num_infosets[0])
         starts = num_choices[0] * np.searchsorted(second, np.arange(num_infosets[1] + 1))
         columns = num_choices[0] * first[:, None] + np.arange(num_choices[0])
-        width = np.repeat(np.diff(starts), np.diff(starts))
-        # Of the second side's first choice; each further one stands a block's width behind.
-        above = np.repeat((num_choices[1] - 1) * starts[:-1], np.diff(starts))
-        position = np.arange(columns.size) + above
-        payoffs = np.empty(columns.size * num_choices[1], dtype)
+        payoffs = np.empty((columns.size, num_choices[1]), dtype)
         for choice in range(num_choices[1]):
             weighted = utilities[order, :, choice] * reach
-            summed = np.add.reduceat(weighted, first_of_pair)
-            payoffs[position + choice * width] = summed.reshape(-1)
+            payoffs[:, choice] = np.add.reduceat(weighted, first_of_pair).reshape(-1)
         blocks = Blocks(payoffs, columns.reshape(-1).astype(np.int32), starts)
         return Continuations(blocks, num_infosets, num_choices)
 

@@ -139,7 +139,7 @@ def test_values_are_stored_once_per_pair_in_single_precision():
     payoffs = function.continuations.blocks.payoffs
     assert payoffs.dtype == np.float32
     pairs = {tuple(pair) for pair in leaves.infoset_of_history.T.tolist()}
-    assert payoffs.shape == (5 * len(pairs),)
+    assert payoffs.shape == (len(pairs), 5)
 
 
 def test_errors():
