@@ -29,6 +29,7 @@ _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results
 _ROUNDS = flags.DEFINE_integer("rounds", 5, "Rounds per figure.", lower_bound=1)
 _SECONDS = flags.DEFINE_float("seconds", 2.0, "Least seconds per figure and round.")
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device, such as cpu or cuda.")
+_CUDA_GRAPH = flags.DEFINE_bool("cuda_graph", False, "On CUDA: a learner step as one graph.")
 _BATCH_SIZE = flags.DEFINE_integer("batch_size", 64, "Games per learner step.", lower_bound=1)
 _HIDDEN = flags.DEFINE_multi_integer("hidden_size", [128, 128], "Units of the hidden layers.")
 _THREADS = flags.DEFINE_integer("threads", 1, "Threads of torch.", lower_bound=1)
@@ -60,6 +61,7 @@ def measure(game: str, max_tree_histories: int, peer_game: str | None) -> dict[s
             max_tree_histories=max_tree_histories,
         ),
         _DEVICE.value,
+        cuda_graph=_CUDA_GRAPH.value,
     )
     has_peer = peer_game is not None and _PEER_PYTHON.value is not None
     with peer(peer_game) if has_peer else contextlib.nullcontext() as seconds_of_peer:

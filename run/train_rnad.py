@@ -14,6 +14,9 @@ from absl import app, flags
 
 from spiel_dl.algorithms import rnad
 
+_CUDA_GRAPH = flags.DEFINE_bool(
+    "cuda_graph", False, "With --device=cuda: do each learner step as one CUDA graph."
+)
 flags.adopt_module_key_flags(learner_flags)
 flags.mark_flags_as_mutual_exclusive(["game", "preset"], required=True)
 
@@ -26,7 +29,9 @@ def main(argv: Sequence[str]) -> None:
     torch.set_num_threads(learner_flags.THREADS.value)
     try:
         config = learner_flags.rnad_config()
-        solver = rnad.RNaDSolver(game_string, config, learner_flags.DEVICE.value)
+        solver = rnad.RNaDSolver(
+            game_string, config, learner_flags.DEVICE.value, cuda_graph=_CUDA_GRAPH.value
+        )
         directory, last = learner_flags.train(solver, "rnad", game_string, {})
     except ValueError as error:
         sys.exit(f"error: {error}")

@@ -10,6 +10,7 @@ import abc
 import dataclasses
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -107,6 +108,7 @@ class Learner(abc.ABC):
         self._num_logged = 0
         self._window = _Window()
         self._last_checkpoint = "none"
+        self._advance: Callable[[], torch.Tensor] = self._play_and_learn
 
     @property
     def transformations(self) -> PolicyTransformations | None:
@@ -120,17 +122,20 @@ class Learner(abc.ABC):
           ValueError: if a term of this or one of the last steps was NaN or infinite.
         """
         start = time.perf_counter()
-        trajectories = self.play()
-        terms = self._learn(trajectories)
-        if self._critic is not None:
-            terms = [*terms, self._critic.learn(trajectories, self._blueprint(trajectories))]
-        row = torch.stack([*terms, trajectories.valid.sum().to(self._log.dtype)])
-        self._log[self._num_logged] = row
+        self._log[self._num_logged] = self._advance()
         self._num_logged += 1
         self.num_steps += 1
         if self._num_logged == _STEPS_PER_CHECK:
             self._read_log()
         self._window.seconds += time.perf_counter() - start
+
+    def _play_and_learn(self) -> torch.Tensor:
+        """All that a step does on the device; its terms and its number of moves, float32."""
+        trajectories = self.play()
+        terms = self._learn(trajectories)
+        if self._critic is not None:
+            terms = [*terms, self._critic.learn(trajectories, self._blueprint(trajectories))]
+        return torch.stack([*terms, trajectories.valid.sum().to(self._log.dtype)])
 
     def play(self) -> Trajectories:
         """A batch of games by the acting policy, in tensors that the next call overwrites.

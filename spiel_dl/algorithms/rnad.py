@@ -39,6 +39,7 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.policy_network import log_policy
 from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.learning.vtrace import Targets, v_trace
@@ -104,6 +105,7 @@ class RNaDSolver(SelfPlayLearner):
         *,
         transformations: PolicyTransformations | None = None,
         critic: CriticConfig | None = None,
+        cuda_graph: bool = False,
     ):
         """Starts at a fresh network, which is the first regularisation policy as well.
 
@@ -113,10 +115,11 @@ class RNaDSolver(SelfPlayLearner):
           device: where games are played and networks live.
           transformations: what opponents may do by a critic that learns, too; None: no critic.
           critic: how the critic learns; None: the defaults.
+          cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
 
         Raises:
-          ValueError: if the game is none that can be learned here, or if there are parameters of a
-            critic without transformations.
+          ValueError: if the game is none that can be learned here, if there are parameters of a
+            critic without transformations, or if there is to be a graph on another device.
         """
         super().__init__(
             game,
@@ -128,9 +131,25 @@ class RNaDSolver(SelfPlayLearner):
         # The target network and the two last regularisation policies.
         self._fixed = self.parameters.detach().repeat(3, 1)
         self._log_policy_tables = self._tabulate()
+        # Shares of the last regularisation policy and of the one before. A tensor, because a graph
+        # does not notice what changes in Python.
+        self._shares = torch.zeros(2, device=device)
+        if cuda_graph:
+            self._advance = StepGraph(self._play_and_learn, self._self_play.environment.generator)
+
+    def step(self) -> None:
+        """As `Learner.step`; also moves on to the next regularisation policy when it is time."""
+        done, length = self.config.place_in_period(self.num_steps)
+        share = min(1.0, 2 * done / length)
+        self._shares[0].fill_(share)
+        self._shares[1].fill_(1 - share)
+        super().step()
+        if done + 1 == length:
+            self._fixed[_SECOND_TO_LAST] = self._fixed[_LAST]
+            self._fixed[_LAST] = self._fixed[_TARGET]
+            self._renew_tables()
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        done, length = self.config.place_in_period(self.num_steps)
         shape = trajectories.action.shape
         observation = trajectories.observation.flatten(0, 1)
         outputs = self.network.outputs(self.parameters, observation)
@@ -138,7 +157,7 @@ class RNaDSolver(SelfPlayLearner):
         logits, value = grid[..., :-1], grid[..., -1]
         log_pi = log_policy(logits, trajectories.legal)
         policy = log_pi.exp()
-        targets = self._targets(trajectories, log_pi, policy, min(1.0, 2 * done / length))
+        targets = self._targets(trajectories, log_pi, policy)
         weight = _decision_weights(trajectories)
         pull = weight.unsqueeze(-1) * neurd_gradient(
             logits,
@@ -152,10 +171,6 @@ class RNaDSolver(SelfPlayLearner):
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
         self._descent.step(outputs, gradient.flatten(0, 1))
         self._fixed[_TARGET].lerp_(self.parameters.detach(), self.config.target_averaging)
-        if done + 1 == length:
-            self._fixed[_SECOND_TO_LAST] = self._fixed[_LAST]
-            self._fixed[_LAST] = self._fixed[_TARGET]
-            self._log_policy_tables = self._tabulate()
         entropy = -(policy * log_pi).sum(dim=-1)
         return [
             (weight * error.square()).sum(),
@@ -165,13 +180,13 @@ class RNaDSolver(SelfPlayLearner):
 
     @torch.no_grad()
     def _targets(
-        self, trajectories: Trajectories, log_pi: torch.Tensor, policy: torch.Tensor, alpha: float
+        self, trajectories: Trajectories, log_pi: torch.Tensor, policy: torch.Tensor
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
         observation = trajectories.observation.flatten(0, 1)
         value = self.network.evaluate(self._fixed[_TARGET], observation).value
         log_last, log_second_to_last = self._regularisation_log_policies(trajectories)
-        log_reg = alpha * log_last + (1 - alpha) * log_second_to_last
+        log_reg = self._shares[0] * log_last + self._shares[1] * log_second_to_last
         return v_trace(
             value=value.unflatten(0, trajectories.action.shape),
             policy=policy,
@@ -220,7 +235,13 @@ class RNaDSolver(SelfPlayLearner):
     def load(self, path: str | os.PathLike[str]) -> None:
         """As `SelfPlayLearner.load`."""
         super().load(path)
-        self._log_policy_tables = self._tabulate()
+        self._renew_tables()
+
+    def _renew_tables(self) -> None:
+        """Tabulates again, in place."""
+        tables = self._tabulate()
+        if tables is not None and self._log_policy_tables is not None:
+            self._log_policy_tables.copy_(tables)
 
 
 def _decision_weights(trajectories: Trajectories) -> torch.Tensor:

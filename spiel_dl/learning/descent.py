@@ -84,6 +84,8 @@ class Descent:
             betas=(config.adam_beta1, config.adam_beta2),
             eps=config.adam_epsilon,
             fused=True,
+            # Costs nothing where it is possible, and a CUDA graph demands it.
+            capturable=parameters.is_cuda,
         )
         self.optimizer.state[parameters] = {
             "step": torch.zeros((), dtype=torch.float32, device=parameters.device),

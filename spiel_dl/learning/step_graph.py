@@ -1,0 +1,70 @@
+"""`StepGraph`: a learner step as one CUDA graph, so that Python does not keep the GPU waiting.
+
+A step on small networks is hundreds of small kernels, and launching each from Python takes longer
+than running it. A CUDA graph is launched as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+# Kernels are loaded, and workspaces made, in a few ordinary steps before the graph is captured.
+_NUM_ORDINARY_STEPS = 3
+
+
+class StepGraph:
+    """Calls a function: in the ordinary way at first, from then on as a captured graph.
+
+    The function must do the same kernels on the same memory each time: it must change tensors in
+    place and must not look at their values, nor depend on anything in Python that changes.
+    """
+
+    def __init__(self, function: Callable[[], torch.Tensor], generator: torch.Generator):
+        """Captures nothing yet.
+
+        Args:
+          function: what is to be called.
+          generator: the one source of chance that it draws from.
+
+        Raises:
+          ValueError: if the generator is not on a CUDA device.
+        """
+        if generator.device.type != "cuda":
+            raise ValueError(
+                f"CUDA graphs need a CUDA device, and this is {generator.device}; pass "
+                'device="cuda", or do without graphs'
+            )
+        self._function, self._generator = function, generator
+        self._stream = torch.cuda.Stream(generator.device)
+        self._num_calls = 0
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._result: torch.Tensor | None = None
+
+    def __call__(self) -> torch.Tensor:
+        """What the function returns; the next call overwrites it."""
+        self._num_calls += 1
+        if self._num_calls <= _NUM_ORDINARY_STEPS:
+            return self._call()
+        if self._graph is None or self._result is None:
+            self._graph, self._result = self._capture()
+        self._graph.replay()
+        return self._result
+
+    def _call(self) -> torch.Tensor:
+        """An ordinary call, on the stream that captures later."""
+        current = torch.cuda.current_stream(self._generator.device)
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            result = self._function()
+        current.wait_stream(self._stream)
+        return result
+
+    def _capture(self) -> tuple[torch.cuda.CUDAGraph, torch.Tensor]:
+        """The graph of a call, which is not carried out, and where its result will be."""
+        graph = torch.cuda.CUDAGraph()
+        graph.register_generator_state(self._generator)
+        with torch.cuda.graph(graph, stream=self._stream):
+            result = self._function()
+        return graph, result
