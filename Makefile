@@ -35,7 +35,7 @@ demo: $(VENV)/installed
 	$(BIN)/python run/generate_data.py --game="$(DEMO_GAME)" --rounds=2 --shards=10 \
 	    --tolerance=0.001 --run_dir=runs/demo/data
 	$(BIN)/python run/train_on_policy.py --data=runs/demo/data --run_dir=runs/demo/network \
-	    --on_policy_rounds=$(DEMO_ROUNDS) --num_epochs=5,2,10,1 --num_layers=4 --num_units=200
+	    --on_policy_rounds=$(DEMO_ROUNDS) --on_policy_epochs=5,2,10,1 --num_layers=4 --num_units=200
 	$(BIN)/python run/dl_cfr.py --game="$(DEMO_GAME)" --rounds=2 --run_dir=runs/demo/dl_cfr \
 	    --value_function=runs/demo/network/network.safetensors
 
