@@ -15,6 +15,7 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
 from spiel_dl.algorithms.dl_cfr_run import METRIC, METRIC_TITLE, measure_trunk
 from spiel_dl.experiments.dl_cfr_report import Result
 from spiel_dl.experiments.dl_cfr_study import Choices, Study
+from spiel_dl.io.parts import file_name
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.io.run_directory import log_spaced_steps
@@ -54,13 +55,11 @@ def exact(study: Study, choices: Choices) -> Result:
         trunk = cut(tree, limit)
         labels = {"limit": str(limit), "variant": "CFR+ of the whole game"}
         compute = functools.partial(_curve, CFRPlusSolver(tree), trunk, iterations)
-        rows += [
-            labels | line
-            for line in study.part(f"exact-cfr_plus-{limit}".replace(" ", "_"), compute)
-        ]
+        part = file_name("exact", "cfr_plus", limit)
+        rows += [labels | line for line in study.part(part, compute)]
         for name, variant in _VARIANTS.items():
             compute = functools.partial(_variant_curve, trunk, variant, tolerance, iterations)
-            part = f"exact-{name}-{limit}-{tolerance:g}".replace(" ", "_")
+            part = file_name("exact", name, limit, f"{tolerance:g}")
             lines = study.part(part, compute)
             rows += [labels | {"variant": name} | line for line in lines]
     for row in rows:

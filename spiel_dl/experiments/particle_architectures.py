@@ -12,22 +12,26 @@ import numpy as np
 
 from spiel_dl.experiments.dl_cfr_report import Result
 from spiel_dl.experiments.dl_cfr_study import Study
-from spiel_dl.experiments.particle_study import PARTICLE, POSITIONAL, NetworkSizes, train
+from spiel_dl.experiments.particle_study import (
+    NASH_CONV,
+    NASH_CONV_TITLE,
+    PARTICLE,
+    POSITIONAL,
+    SPREAD_COLUMNS,
+    NetworkSizes,
+    spread,
+    train,
+)
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 
-NASH_CONV = "trunk_nash_conv"
 MSE = "mse"
-NASH_CONV_TITLE = "trunk NashConv, in utility units"
 _MSE_TITLE = "mean squared error in training"
 _COLUMNS = {
     "kind": "network",
     "step": "steps",
     "epoch": "epochs",
-    NASH_CONV: f"{NASH_CONV_TITLE}, mean",
-    "deviation": "standard deviation",
-    "smallest": "smallest",
-    "largest": "largest",
+    **SPREAD_COLUMNS,
     MSE: _MSE_TITLE,
     "seconds": "seconds of training",
 }
@@ -96,13 +100,9 @@ def _point(
         "kind": kind,
         "step": lines[0]["step"],
         "epoch": lines[0]["epoch"],
-        NASH_CONV: float(np.mean(values)),
-        "deviation": float(np.std(values)),
-        "smallest": min(values),
-        "largest": max(values),
+        **spread(values),
         MSE: float(np.mean([line["training_loss"] for line in lines])),
         "seconds": float(np.mean([line["seconds"] for line in lines])),
-        "by network": list(values),
     }
 
 

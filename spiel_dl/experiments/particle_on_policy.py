@@ -15,13 +15,16 @@ from spiel_dl.algorithms.on_policy import ON_POLICY, RANDOM, OnPolicyConfig
 from spiel_dl.experiments.dl_cfr_on_policy import train_in_rounds
 from spiel_dl.experiments.dl_cfr_report import Result
 from spiel_dl.experiments.dl_cfr_study import Study
-from spiel_dl.experiments.particle_architectures import NASH_CONV, NASH_CONV_TITLE
 from spiel_dl.experiments.particle_study import (
+    NASH_CONV,
+    NASH_CONV_TITLE,
     PARTICLE,
     POSITIONAL,
+    SPREAD_COLUMNS,
     NetworkSizes,
     make_network,
     network_name,
+    spread,
 )
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
@@ -34,10 +37,7 @@ _COLUMNS = {
     "kind": "network",
     "round": "round",
     "num_samples": "samples",
-    NASH_CONV: f"{NASH_CONV_TITLE}, mean",
-    "deviation": "standard deviation",
-    "smallest": "smallest",
-    "largest": "largest",
+    **SPREAD_COLUMNS,
     **_L1_TITLES,
     "seconds": "seconds of training",
 }
@@ -92,19 +92,15 @@ def _curve(
 
 def _point(kind: str, num_states: int, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Networks after the same round: their lines of metrics."""
-    values = [line[NASH_CONV] for line in lines]
     means = {
         name: float(np.mean([line[name] for line in lines]))
-        for name in (NASH_CONV, *_L1_TITLES, "seconds")
+        for name in (*_L1_TITLES, "seconds")
         if name in lines[0]
     }
     return {
         "kind": kind,
         "round": lines[0]["round"],
         "num_samples": lines[0]["num_strategies"] * num_states,
+        **spread([line[NASH_CONV] for line in lines]),
         **means,
-        "deviation": float(np.std(values)),
-        "smallest": min(values),
-        "largest": max(values),
-        "by network": values,
     }

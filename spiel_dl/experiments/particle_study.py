@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from spiel_dl.experiments.dl_cfr_study import Study, StudyConfig, TrainedNetwork
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -23,6 +26,15 @@ from spiel_dl.value_functions.training import TrainingConfig, split_strategies
 from spiel_dl.value_functions.value_network import ValueNetwork
 
 POSITIONAL, PARTICLE = "positional", "particle"
+NASH_CONV = "trunk_nash_conv"
+NASH_CONV_TITLE = "trunk NashConv, in utility units"
+SPREAD_COLUMNS = {
+    NASH_CONV: f"{NASH_CONV_TITLE}, mean",
+    "deviation": "standard deviation",
+    "smallest": "smallest",
+    "largest": "largest",
+}
+"""Titles of what `spread` says, for tables."""
 _SHARD_SIZE = 100
 
 
@@ -147,6 +159,17 @@ def make_network(study: Study, kind: str, sizes: NetworkSizes, seed: int) -> Val
     num_inputs = PositionalLayout.of_leaves(study.trunk.leaves).num_inputs
     num_units = max(1, round(sizes.width * num_inputs))
     return PositionalNetwork(sizes.num_layers, num_units, seed=seed, device=device)
+
+
+def spread(nash_convs: Sequence[float]) -> dict[str, Any]:
+    """How trunks' NashConv differs between networks of one kind."""
+    return {
+        NASH_CONV: float(np.mean(nash_convs)),
+        "deviation": float(np.std(nash_convs)),
+        "smallest": min(nash_convs),
+        "largest": max(nash_convs),
+        "by network": list(nash_convs),
+    }
 
 
 def network_name(kind: str, sizes: NetworkSizes, seed: int) -> str:

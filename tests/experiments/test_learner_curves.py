@@ -60,7 +60,7 @@ def test_runs_that_do_not_belong_together_are_refused(runs: list[Path], tmp_path
         write_curves([*runs, other], output)
     with pytest.raises(ValueError, match=r"same seed; the seeds are \[0, 1, 1\]"):
         write_curves([*runs, runs[0]], output)
-    with pytest.raises(ValueError, match="holds no run"):
+    with pytest.raises(ValueError, match=r"holds no run: there is no config\.json"):
         write_curves([tmp_path], output)
     with pytest.raises(ValueError, match="give one run directory or more"):
         write_curves([], output)
