@@ -112,10 +112,20 @@ class OnPolicyConfig:
             return self.last if number == self.num_rounds else self.polish
         return self.between if number else self.first
 
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
+    @property
+    def last_round(self) -> int:
+        """The number of the last round, polishes included."""
+        return self.num_rounds + self.num_polishes
+
+    def identity(self) -> dict[str, Any]:
+        """What a run directory remembers, as JSON can hold it.
+
+        That is all but the number of polishes: a finished run may be resumed with more of them.
+        """
         nested = {name: getattr(self, name).to_json() for name in _TRAININGS}
-        return {**dataclasses.asdict(self), **nested}
+        config = {**dataclasses.asdict(self), **nested}
+        del config["num_polishes"]
+        return config
 
 
 def train_on_policy(
@@ -128,11 +138,15 @@ def train_on_policy(
 ) -> list[dict[str, Any]]:
     """Trains a network on random ranges and then, round by round, on those it is asked for.
 
-    Killed and resumed, it ends, on a CPU, with the same parameters. A line of metrics says: round,
-    num_strategies (rows of all data), seconds (of this round's training), and of DL-CFR+ with the
-    network after this round's training `trunk_nash_conv` and `normalised_trunk_exploitability`; and
-    all errors that `validation_errors` names, with the prefix `random_` for the validation part of
-    the random ranges and, from round 1 on, `on_policy_` for that of the others.
+    Killed and resumed, it ends, on a CPU, with the same parameters. Resumed with another number of
+    polishes, it goes on, or back to the network after the last one asked for; rounds that are done
+    are kept.
+
+    A line of metrics says: round, num_strategies (rows of all data), seconds (of this round's
+    training), and of DL-CFR+ with the network after this round's training `trunk_nash_conv` and
+    `normalised_trunk_exploitability`; and all errors that `validation_errors` names, with the
+    prefix `random_` for the validation part of the random ranges and, from round 1 on, `on_policy_`
+    for that of the others.
 
     Args:
       network: bound to the dataset's leaves; trained in place, on its device.
@@ -142,21 +156,21 @@ def train_on_policy(
       show_progress: show progress bars on standard error.
 
     Returns:
-      All lines of metrics.
+      The lines of metrics of all rounds that were asked for.
 
     Raises:
       ValueError: as `training.train` does.
     """
     run = _Run(network, data, directory, config, show_progress)
-    done = directory.read_metrics()
-    first = len(done)
-    directory.truncate_metrics("round", first - 1)
-    if first:
-        network.load_parameters(run.trained_parameters(first - 1))
-    for number in range(first, config.num_rounds + config.num_polishes + 1):
+    end = config.last_round + 1
+    num_done = len(directory.read_metrics())
+    directory.truncate_metrics("round", num_done - 1)
+    if num_done:
+        network.load_parameters(run.trained_parameters(min(num_done, end) - 1))
+    for number in range(num_done, end):
         directory.append_metrics(run.round(number))
     network.save(directory.path / training.NETWORK_FILE)
-    return directory.read_metrics()
+    return directory.read_metrics()[:end]
 
 
 class _Run:

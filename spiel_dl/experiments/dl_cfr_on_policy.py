@@ -105,7 +105,7 @@ def train_in_rounds(
     identity = {
         "num_strategies": study.dataset.num_strategies,
         "network": network.header(),
-        **config.to_json(),
+        **config.identity(),
     }
     path = study.directory / "on_policy" / name
     directory = RunDirectory(path, identity, resume=True)

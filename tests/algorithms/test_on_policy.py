@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,7 @@ def run(data: Path, path: Path, config: OnPolicyConfig, *, num_units: int = 8):
     """The lines of metrics, and the parameters."""
     network = PositionalNetwork(2, num_units)
     network.bind(Dataset.load(data).trunk.leaves)
-    directory = RunDirectory(path, config.to_json(), resume=True)
+    directory = RunDirectory(path, config.identity(), resume=True)
     lines = train_on_policy(network, data, directory, config, show_progress=False)
     return lines, network.parameter_arrays()
 
@@ -86,6 +87,21 @@ def test_a_killed_run_ends_with_the_same_parameters(tmp_path: Path, monkeypatch)
     again, found = run(data, tmp_path / "whole", SHORT)
     assert again == lines
     np.testing.assert_array_equal(found["0.weight"], parameters["0.weight"])
+
+
+def test_polishes_may_be_added_to_a_finished_run(tmp_path: Path) -> None:
+    data = random_data(tmp_path / "data", KUHN, 2)
+    lines, parameters = run(data, tmp_path / "whole", SHORT)
+    unpolished = dataclasses.replace(SHORT, num_polishes=0)
+    shorter, earlier = run(data, tmp_path / "extended", unpolished)
+    assert without_times(shorter) == without_times(lines[:2])
+    longer, found = run(data, tmp_path / "extended", SHORT)
+    assert without_times(longer) == without_times(lines)
+    np.testing.assert_array_equal(found["0.weight"], parameters["0.weight"])
+    back, found = run(data, tmp_path / "extended", unpolished)
+    assert back == shorter
+    np.testing.assert_array_equal(found["0.weight"], earlier["0.weight"])
+    assert run(data, tmp_path / "extended", SHORT)[0] == longer
 
 
 def test_what_is_asked_is_solved(tmp_path: Path) -> None:
