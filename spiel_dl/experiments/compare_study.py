@@ -30,6 +30,7 @@ from spiel_dl.io.run_directory import log_spaced_steps, slug
 _TENTHS = 10  # times are multiples of a tenth of a second
 _POINTS_PER_DECADE = 3
 _PYTORCH = "open_spiel.python.pytorch"
+_SMALL_NETWORKS = "defaults, but 64 games a step, 2x128 units, learning rate 1e-3"
 
 
 class Kind(NamedTuple):
@@ -62,8 +63,10 @@ KINDS: dict[str, Kind] = {
     "cfr_plus": Kind("CFR+", ours.CFRPlus, "defaults", is_ours=True),
     "dl_cfr": Kind("DL-CFR", ours.DLCFR, "defaults of the network and of training", is_ours=True),
     "particle": Kind("DL-CFR, particles", ours.Particle, "likewise", is_ours=True),
-    "rnad": Kind("R-NaD", ours.RNaD, "defaults", is_ours=True),
-    "sepot": Kind("SePoT", ours.SePoT, "defaults, the paper's 22 transformations", is_ours=True),
+    "rnad": Kind("R-NaD", ours.RNaD, _SMALL_NETWORKS, is_ours=True),
+    "sepot": Kind(
+        "SePoT", ours.SePoT, f"{_SMALL_NETWORKS}; the paper's 22 transformations", is_ours=True
+    ),
     "openspiel_cfr_plus": Kind("OpenSpiel CFR+, C++", theirs.CppCFRPlus, "defaults"),
     "openspiel_outcome_sampling": _mccfr(theirs.PythonMCCFR, "outcome", "Python"),
     "openspiel_external_sampling": _mccfr(theirs.PythonMCCFR, "external", "Python"),
