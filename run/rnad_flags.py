@@ -21,6 +21,12 @@ _NUM_FIRST = flags.DEFINE_integer(
     "num_first_periods", _DEFAULT.num_first_periods, "How many periods are of this length."
 )
 _PERIOD = flags.DEFINE_integer("period", _DEFAULT.period, "Steps per regularisation policy later.")
+MAX_TREE = flags.DEFINE_integer(
+    "max_tree_histories",
+    _DEFAULT.max_tree_histories,
+    "Games of at most so many histories are compiled: they are played by tables, and NashConv is "
+    "measured while learning.",
+)
 _THRESHOLD = flags.DEFINE_float("neurd_threshold", _DEFAULT.neurd_threshold, "NeuRD's beta.")
 
 
@@ -37,5 +43,6 @@ def config(num_steps: int, seed: int) -> RNaDConfig:
         num_first_periods=_NUM_FIRST.value,
         period=_PERIOD.value,
         neurd_threshold=_THRESHOLD.value,
+        max_tree_histories=MAX_TREE.value,
         seed=seed,
     )

@@ -50,6 +50,7 @@ def make_learner() -> Learner:
     alone = CriticLearnerConfig(
         **dataclasses.asdict(critic),
         batch_size=rnad_flags.BATCH.value,
+        max_tree_histories=rnad_flags.MAX_TREE.value,
         exploration=critic_flags.EXPLORATION.value,
     )
     return CriticLearner(blueprint.game, blueprint, transformations, alone, device)

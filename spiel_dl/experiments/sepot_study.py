@@ -293,6 +293,7 @@ def _train_critic(
         CriticLearnerConfig(
             **dataclasses.asdict(dataclasses.replace(config.critic, seed=seed)),
             batch_size=config.learner.batch_size,
+            max_tree_histories=config.learner.max_tree_histories,
             exploration=config.exploration,
         ),
         config.device,
