@@ -6,6 +6,8 @@ DEMO_ITERATIONS ?= 10000
 DEMO_ROUNDS ?= 6
 DEMO_GAME := python_goofspiel_ii(num_cards=4,points_order=descending)
 PYTEST_FLAGS ?= -m "not slow"
+# Of an environment that has OpenSpiel's R-NaD, see benchmarks/openspiel_rnad.py; none: no such peer.
+PEER_PYTHON ?=
 
 .PHONY: demo test lint bench docs clean
 
@@ -56,6 +58,8 @@ bench: $(VENV)/installed-benchmark
 	$(BIN)/python benchmarks/dl_cfr.py --output=results/benchmarks
 	$(BIN)/python benchmarks/distributed.py --output=results/benchmarks
 	$(BIN)/python benchmarks/sepot.py --output=results/benchmarks
+	$(BIN)/python benchmarks/rnad.py --output=results/benchmarks --peer_python=$(PEER_PYTHON)
+	$(BIN)/python benchmarks/particle.py --output=results/benchmarks
 	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
 	$(BIN)/python benchmarks/games.py --output=results/benchmarks
 

@@ -1,20 +1,21 @@
 """Value solving and DL-CFR+ with a network, beside OpenSpiel's C++ CFR+ on the whole game.
 
 Goofspiel with 5 cards, the last round played out, cut after 3 rounds: 27 leaf public states. One
-sample is a leaf public state with both players' counterfactual values. Writes dl_cfr.json and
-dl_cfr.md to --output.
+sample is a leaf public state with both players' counterfactual values. The peer has one thread, and
+its Goofspiel has no forced round, so its game has about half as many histories: both are reported,
+and DL-CFR+ is measured with one thread too. Writes dl_cfr.json and dl_cfr.md to --output.
 
   python benchmarks/dl_cfr.py --output=results/benchmarks
 """
 
 import concurrent.futures
+import functools
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import common
-import numpy as np
 import pyspiel
 import torch
 from absl import app, flags
@@ -24,12 +25,7 @@ from spiel_dl.experiments.dl_cfr_study import DOMAINS
 from spiel_dl.io import reports
 from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.tree import GameTree, cut
-from spiel_dl.value_functions.dataset import (
-    DatasetConfig,
-    leaf_ranges,
-    random_trunk_strategies,
-    solve_ranges,
-)
+from spiel_dl.value_functions.dataset import DatasetConfig, random_ranges, solve_ranges
 from spiel_dl.value_functions.positional import PositionalNetwork
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
@@ -42,6 +38,7 @@ DOMAIN = DOMAINS["goofspiel"]
 PEER_GAME = "goofspiel(num_cards=5,imp_info=True,points_order=descending)"
 # Not to be reached, so that all iterations are done.
 NO_TOLERANCE = 1e-300
+PEER = "OpenSpiel C++ CFR+, whole game, 1 thread"
 
 
 def samples_per_second(tree: GameTree, tolerance: float, num_threads: int) -> dict[str, float]:
@@ -49,27 +46,27 @@ def samples_per_second(tree: GameTree, tolerance: float, num_threads: int) -> di
     trunk = cut(tree, DOMAIN.depth_limit)
     config = DatasetConfig(DOMAIN.game, DOMAIN.depth_limit, tolerance=tolerance)
     numbers = range(_STRATEGIES.value)
-    ranges = [leaf_ranges(trunk, random_trunk_strategies(trunk, config, n)) for n in numbers]
+    ranges = random_ranges(trunk, config, numbers)
     gaps = []
 
     def solve(first: int) -> None:
-        rows = ranges[first::num_threads]
-        range_0, range_1 = (np.stack(column) for column in zip(*rows, strict=True))
-        gaps.append(solve_ranges(trunk.leaves, (range_0, range_1), config)["gap"])
+        rows = (ranges[0][first::num_threads], ranges[1][first::num_threads])
+        gaps.append(solve_ranges(trunk.leaves, rows, config)["gap"])
 
     start = time.perf_counter()
     with concurrent.futures.ThreadPoolExecutor(num_threads) as pool:
         list(pool.map(solve, range(num_threads)))
     seconds = time.perf_counter() - start
-    num_samples = len(ranges) * trunk.leaves.num_public_states
+    num_samples = len(numbers) * trunk.leaves.num_public_states
     return {
         "samples_per_second": num_samples / seconds,
         "largest_gap": float(max(g.max() for g in gaps)),
     }
 
 
-def dl_cfr_seconds(tree: GameTree, *, alternating: bool) -> float:
+def dl_cfr_seconds(tree: GameTree, *, alternating: bool, num_threads: int) -> float:
     """Of DL-CFR+ with an untrained network of 5 layers of 400 units."""
+    torch.set_num_threads(num_threads)
     network = PositionalNetwork(5, 400)
     solver = DLCFRSolver(tree, DOMAIN.depth_limit, network, alternating_updates=alternating)
     solver.run(10)
@@ -93,10 +90,13 @@ def measure() -> dict[str, Any]:
     """All figures: medians over rounds, in which everything runs one after the other."""
     tree = GameTree.from_game(DOMAIN.game)
     seconds: dict[str, Callable[[], float]] = {
-        "DL-CFR+, simultaneous updates": lambda: dl_cfr_seconds(tree, alternating=False),
-        "DL-CFR+, alternating updates": lambda: dl_cfr_seconds(tree, alternating=True),
-        "OpenSpiel C++ CFR+, whole game": peer_seconds,
+        f"DL-CFR+, {updates} updates, {threads(number)}": functools.partial(
+            dl_cfr_seconds, tree, alternating=updates == "alternating", num_threads=number
+        )
+        for updates in ("simultaneous", "alternating")
+        for number in sorted({1, _THREADS.value})
     }
+    seconds[PEER] = peer_seconds
     solving = {
         "1000 iterations": NO_TOLERANCE,
         "until gaps are at most 1e-4": 1e-4,
@@ -114,6 +114,8 @@ def measure() -> dict[str, Any]:
         for _ in range(_ROUNDS.value)
     ]
     return {
+        "histories": tree.num_histories,
+        "histories_of_peer": GameTree.from_game(PEER_GAME).num_histories,
         "seconds": {n: statistics.median(r["seconds"][n] for r in rounds) for n in seconds},
         "solving": {
             name: {
@@ -125,17 +127,25 @@ def measure() -> dict[str, Any]:
     }
 
 
+def threads(number: int) -> str:
+    """So many threads, in words."""
+    return "1 thread" if number == 1 else f"{number} threads"
+
+
 def report(results: dict[str, Any]) -> str:
     """The results as Markdown."""
     environment = results["environment"]
-    peer = results["seconds"]["OpenSpiel C++ CFR+, whole game"]
-    used = f"{results['threads']} threads used"
+    peer = results["seconds"][PEER]
+    used = f"up to {threads(results['threads'])} used"
     lines = [
         "# DL-CFR+ with a network, and value solving\n",
         reports.describe_run(environment),
         f"{reports.describe_machine(environment, used)}. Medians over "
         f"{results['rounds']} rounds.\n",
-        f"`{DOMAIN.game}`, depth limit {DOMAIN.depth_limit}; 5 layers of 400 units.\n",
+        f"Ours: `{DOMAIN.game}`, {results['histories']:,} histories, depth limit "
+        f"{DOMAIN.depth_limit}; 5 layers of 400 units; value solving with "
+        f"{threads(results['threads'])}. The peer: `{PEER_GAME}`, turn-based, "
+        f"{results['histories_of_peer']:,} histories, because it ends before the forced round.\n",
         f"| {results['iterations']:,} iterations | seconds | times faster than the peer |",
         "| --- | ---: | ---: |",
     ]

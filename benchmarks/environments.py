@@ -153,7 +153,8 @@ def report(results: dict[str, Any]) -> str:
 
 def main(argv: Sequence[str]) -> None:
     """Measures and writes the report."""
-    del argv
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     begin = time.perf_counter()
     torch.set_num_threads(_THREADS.value)
     results: dict[str, Any] = {

@@ -123,7 +123,8 @@ def report(results: dict[str, Any]) -> str:
 
 def main(argv: Sequence[str]) -> None:
     """Measures and writes the report."""
-    del argv
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     torch.set_num_threads(1)
     time_tree("python_leduc", walks=True)  # Makes everything ready.
     results: dict[str, Any] = {

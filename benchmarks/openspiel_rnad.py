@@ -8,7 +8,10 @@ It was removed after OpenSpiel 1.5, so it needs an environment without spiel_dl:
 Says "ready" once it is compiled. Then, for every line on standard input, a number of seconds, it
 does learner steps for at least so long, and prints the seconds per step.
 
-  peer/bin/python benchmarks/openspiel_rnad.py GAME BATCH_SIZE HIDDEN_SIZE...
+  peer/bin/python benchmarks/openspiel_rnad.py GAME LONGEST BATCH_SIZE HIDDEN_SIZE...
+
+LONGEST is the number of moves in the game's longest play, chance's not counted: OpenSpiel steps all
+games of a batch so often, also those that are over.
 """
 
 import sys
@@ -16,15 +19,13 @@ import time
 
 from open_spiel.python.algorithms.rnad import rnad
 
-_TRAJECTORY_MAX = 16  # moves, chance's not counted: more than the games that are compared have
-
 
 def main() -> None:
     """Answers until the input ends."""
-    game, batch_size, *hidden_sizes = sys.argv[1:]
+    game, longest, batch_size, *hidden_sizes = sys.argv[1:]
     config = rnad.RNaDConfig(
         game_name=game,
-        trajectory_max=_TRAJECTORY_MAX,
+        trajectory_max=int(longest),
         batch_size=int(batch_size),
         policy_network_layers=tuple(map(int, hidden_sizes)),
         learning_rate=3e-4,

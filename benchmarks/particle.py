@@ -86,7 +86,7 @@ def measure_moves() -> dict[str, Any]:
             iterations=_ITERATIONS.value,
         )
         uniform = openspiel_policy.UniformRandomPolicy(game)
-        effort = play_match(game, policy, uniform, _GAMES.value, seed=0).efforts[0]
+        effort = play_match(game, policy, uniform, _GAMES.value, seed=0).times[0]
         found[_recall(perfect_recall)] = {
             "seconds_per_move": effort.seconds_per_move,
             "slowest_move": effort.slowest,
@@ -136,7 +136,8 @@ def report(results: dict[str, Any]) -> str:
 
 def main(argv: Sequence[str]) -> None:
     """Measures and writes the report."""
-    del argv
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     begin = time.perf_counter()
     torch.set_num_threads(_THREADS.value)
     results: dict[str, Any] = {

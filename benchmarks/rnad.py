@@ -24,6 +24,7 @@ from absl import app, flags
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.io import reports
 from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.tree import GameTree
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
 _ROUNDS = flags.DEFINE_integer("rounds", 5, "Rounds per figure.", lower_bound=1)
@@ -34,7 +35,7 @@ _BATCH_SIZE = flags.DEFINE_integer("batch_size", 64, "Games per learner step.", 
 _HIDDEN = flags.DEFINE_multi_integer("hidden_size", [128, 128], "Units of the hidden layers.")
 _THREADS = flags.DEFINE_integer("threads", 1, "Threads of torch.", lower_bound=1)
 _PEER_PYTHON = flags.DEFINE_string(
-    "peer_python", None, "A Python that has OpenSpiel's R-NaD. Default: no peer."
+    "peer_python", None, "A Python that has OpenSpiel's R-NaD. Default, or empty: no peer."
 )
 
 _GOOFSPIEL_5 = "python_goofspiel_ii(num_cards=5,points_order=descending)"
@@ -63,7 +64,7 @@ def measure(game: str, max_tree_histories: int, peer_game: str | None) -> dict[s
         _DEVICE.value,
         cuda_graph=_CUDA_GRAPH.value,
     )
-    has_peer = peer_game is not None and _PEER_PYTHON.value is not None
+    has_peer = peer_game is not None and bool(_PEER_PYTHON.value)
     with peer(peer_game) if has_peer else contextlib.nullcontext() as seconds_of_peer:
         rounds = [
             (
@@ -91,6 +92,7 @@ def peer(game: str) -> Iterator[Callable[[], float]]:
         _PEER_PYTHON.value,
         str(Path(__file__).with_name("openspiel_rnad.py")),
         game,
+        str(longest_play(game)),
         str(_BATCH_SIZE.value),
         *map(str, _HIDDEN.value),
     ]
@@ -116,6 +118,11 @@ def peer(game: str) -> Iterator[Callable[[], float]]:
             pass  # what OpenSpiel says of its own
         yield seconds_per_step
         stdin.close()
+
+
+def longest_play(game: str) -> int:
+    """Moves in the longest play of a game, chance's not counted."""
+    return int(GameTree.from_game(game).move_number.max())
 
 
 def synchronised(function: Any) -> Any:
@@ -155,7 +162,8 @@ def report(results: dict[str, Any]) -> str:
 
 def main(argv: Sequence[str]) -> None:
     """Measures and writes the report."""
-    del argv
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     begin = time.perf_counter()
     torch.set_num_threads(_THREADS.value)
     results: dict[str, Any] = {

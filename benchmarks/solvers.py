@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
+from unittest import mock
 
 import common
 import LiteEFG
@@ -40,7 +41,7 @@ GAMES = {
     "goofspiel 4": "goofspiel(num_cards=4,imp_info=True,points_order=descending)",
     "goofspiel 5": "goofspiel(num_cards=5,imp_info=True,points_order=descending)",
 }
-TWO_THREADS = "spiel_dl, two threads"
+TWO_THREADS = f"{common.OURS}, two threads"
 GROWTH = "goofspiel(num_cards={},imp_info=True,points_order=descending)"
 START = """
 import time
@@ -62,8 +63,12 @@ class Contestants:
             self.game = pyspiel.convert_to_turn_based(self.game)
         self.solver = cfr.CFRPlusSolver(self.game)
         self.openspiel = pyspiel.CFRPlusSolver(self.game)
-        # LiteEFG prints, and keeps the game in files of the working directory.
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(tempfile.mkdtemp()):
+        # LiteEFG prints, and keeps the game in a file below the home directory.
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.dict(os.environ, HOME=folder),
+        ):
             self.graph = CFRplus.graph()
             self.environment = LiteEFG.OpenSpielEnv(
                 self.game, traverse_type="Enumerate", regenerate=True
@@ -73,7 +78,7 @@ class Contestants:
     def iteration(self) -> dict[str, Callable[[int], object]]:
         """One CFR+ iteration: both players updated, the average accumulated."""
         return {
-            "spiel_dl": self.solver.run,
+            common.OURS: self.solver.run,
             "OpenSpiel C++": common.repeat(self.openspiel.evaluate_and_update_policy),
             "LiteEFG": common.repeat(self._iterate_liteefg),
         }
@@ -84,7 +89,7 @@ class Contestants:
         tabular = policy.to_pyspiel()
         strategy = self.graph.current_strategy()
         return {
-            "spiel_dl": common.repeat(lambda: exploitability.nash_conv(self.solver.tree, policy)),
+            common.OURS: common.repeat(lambda: exploitability.nash_conv(self.solver.tree, policy)),
             "OpenSpiel C++": common.repeat(lambda: pyspiel.nash_conv(self.game, tabular)),
             "LiteEFG": common.repeat(
                 lambda: self.environment.exploitability(strategy, "avg-iterate")
@@ -146,7 +151,7 @@ def measure_start() -> dict[str, float]:
 
 def table(title: str, results: dict[str, dict[str, Any]]) -> str:
     """A Markdown table of microseconds and ratios."""
-    names = ["spiel_dl", "OpenSpiel C++", "LiteEFG"]
+    names = [common.OURS, "OpenSpiel C++", "LiteEFG"]
     lines = [
         f"\n## {title}\n",
         "| game | "
@@ -203,7 +208,8 @@ def report(results: dict[str, Any]) -> str:
 
 def main(argv: Sequence[str]) -> None:
     """Measures and writes the report."""
-    del argv
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     begin = time.perf_counter()
     LiteEFG.set_threads(1)
     results: dict[str, Any] = {

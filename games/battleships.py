@@ -98,13 +98,14 @@ class BattleshipsRules(rules.Rules):
         num_shots: int = -1,
     ) -> None:
         self.board_width, self.board_height = board_width, board_height
-        self.ship_sizes = rules.parse_int_list(ship_sizes, "ship_sizes")
+        self.ship_sizes = openspiel.parse_list(ship_sizes, "ship_sizes", int)
         self.allow_repeated_shots, self.returns_type = allow_repeated_shots, returns_type
-        self.ship_values = _parse_values(ship_values) or (1.0,) * len(self.ship_sizes)
+        given_values = openspiel.parse_list(ship_values, "ship_values", float)
+        self.ship_values = given_values or (1.0,) * len(self.ship_sizes)
         self.num_tiles = board_width * board_height
         self.num_shots = self.num_tiles if num_shots == -1 else num_shots
         self.num_ships = len(self.ship_sizes)
-        self._check_parameters(custom_values=bool(_parse_values(ship_values)))
+        self._check_parameters(custom_values=bool(given_values))
         self.fleets = battleships_fleets.fleet_tables(board_width, board_height, self.ship_sizes)
         self.num_actions = 3 * self.num_tiles
         self.num_placements = 2 * self.num_ships
@@ -360,16 +361,6 @@ class BattleshipsRules(rules.Rules):
                 self.fleets, self.ship_sizes, self.ship_values, self.num_shots, device
             )
         return self._tables_by_device[device]
-
-
-def _parse_values(text: str) -> tuple[float, ...]:
-    stripped = text.strip()
-    try:
-        if not (stripped.startswith("[") and stripped.endswith("]")):
-            raise ValueError("no brackets")
-        return tuple(float(item) for item in stripped[1:-1].split(";") if item.strip())
-    except ValueError:
-        raise ValueError(f"ship_values={text!r} is not a list of numbers like [3.0;2.0]") from None
 
 
 openspiel.register(

@@ -7,7 +7,6 @@ player 1 that explain what was announced on their boards.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -71,15 +70,8 @@ def consistent_histories(
 
 
 def _read(game: BattleshipsRules, public_tensor: torch.Tensor) -> _Announced:
-    pieces = game.public_pieces(perfect_recall=True)
-    sizes = [math.prod(shape) for shape in pieces.values()]
-    if public_tensor.shape != (sum(sizes),):
-        raise ValueError(
-            f"public_tensor has shape {list(public_tensor.shape)} but this game's perfect-recall "
-            f"public tensor has {[sum(sizes)]}; pass public_tensor(state, perfect_recall=True)[row]"
-        )
     # Whether all bits are as they should be is for the caller to see, from what they led to.
-    made, tiles, outcomes = public_tensor.cpu().split(sizes)
+    made, tiles, outcomes = game.split_public(public_tensor.cpu())
     tiles, outcomes = tiles.view(-1, game.num_tiles), outcomes.view(-1, 3)
     num_made, num_shots = int(made.sum()), int(tiles.any(dim=1).sum())
     if num_shots and num_made < game.num_placements:

@@ -12,7 +12,7 @@ its return and goes on with a new game, so after a step every row waits for a pl
 captured in a CUDA graph (but `check_actions` looks).
 
 How much a step plays on its own, chance and new games, is bounded by the longest such run of
-events. A `Rules` does not tell it, so it is observed in random games, once. Should a longer run
+events. Where a `Rules` does not tell it, it is observed in random games, once. Should a longer run
 turn up, its row needs another step: there `current_player` is then -1 or -4, nothing is legal, and
 whatever the action, the run goes on.
 """
@@ -245,12 +245,15 @@ def _sample(weights: torch.Tensor, uniform: torch.Tensor, dtype: torch.dtype) ->
 
 
 def _longest_run(game_rules: rules.Rules) -> int:
-    """How many events, as in `_play_event`, follow each other at most, as observed at random.
+    """How many events, as in `_play_event`, follow each other at most.
 
-    Without chance it is one, the start of a new game.
+    The rules say it, or it is observed in random games. Without chance it is one, the start of a
+    new game.
     """
     if not game_rules.max_chance_nodes:
         return 1
+    if game_rules.longest_chance_run is not None:
+        return game_rules.longest_chance_run + 1
     generator = torch.Generator().manual_seed(0)
     roots = state = game_rules.initial_state(_REHEARSED_GAMES)
     run = longest = torch.zeros(_REHEARSED_GAMES, dtype=torch.int64)

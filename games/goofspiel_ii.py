@@ -6,42 +6,30 @@ The higher bid wins the points; on a draw nobody does. Bids are never revealed: 
 only who won the round. The twin is OpenSpiel's `goofspiel(imp_info=True,...)`, whose action ids,
 chance outcomes and returns are used here: action and outcome c stand for the card c + 1.
 
-Parameters:
-  num_cards: N, from 2 to 127.
-  points_order: "descending", "ascending", or "random" (chance turns the point cards up).
-  returns_type: "win_loss" (1 for more points, -1 for fewer, 0 for as many) or "point_difference"
-    (half the difference, as in the twin: each player's points above the mean of both).
-  num_turns: T, how many rounds are played; -1 for all N.
-  forced_last_round: whether the last of N rounds, in which both have one card left, is played out
-    as moves (and, with random order, as a deal). If not, it is played automatically, together
-    with player 1's bid of the round before, as in the twin. True gives the tree of the DL-CFR
-    paper (Kovařík et al. 2021, Table 2). Without effect when T < N, where no round is forced.
+With num_turns = N - 1 the twin plays the omitted last round and never ends; here the game ends
+after the turns that were asked for.
 
-With T = N - 1 the twin plays the omitted last round and never ends; here the game ends after T.
+Pieces of the tensors, with T turns; card c is bit c - 1, and S = N (N + 1) / 2:
 
-Observation pieces with perfect recall (card c is bit c - 1):
-
-  piece                 shape   meaning
-  point_cards           T, N    public: the point card of every round begun so far
-  player_0_has_bid      T       public: whether player 0 has bid in the round
-  round_winners         T, 3    public: one-hot of player 0 won, draw, player 1 won
-  bids                  T, N    private: the own bid of every round
-
-and without:
-
-  piece                 shape   meaning
-  current_point_card    N       public: the point card turned up last
-  remaining_point_cards N       public: the point cards not yet turned up
-  point_totals          2, S+1  public: one-hot of each player's points; S = N (N + 1) / 2
-  player_0_has_bid      1       public: whether player 0 has bid in the current round
-  round_winners         T, 3    public: as above (the twin's observation shows it, too)
-  hand                  N       private: the own bid cards left
+| tensor | perfect recall | piece | shape | meaning |
+|---|---|---|---|---|
+| public | yes | point_cards | T x N | the point card of every round begun so far |
+| public | yes | player_0_has_bid | T | whether player 0 has bid in the round |
+| public | both | round_winners | T x 3 | one-hot of player 0 won, draw, player 1 won; the twin's \
+observation shows it, too |
+| public | no | current_point_card | N | the point card turned up last |
+| public | no | remaining_point_cards | N | the point cards not yet turned up |
+| public | no | point_totals | 2 x (S + 1) | one-hot of each player's points |
+| public | no | player_0_has_bid | 1 | whether player 0 has bid in the current round |
+| private | yes | bids | T x N | the own bid of every round |
+| private | no | hand | N | the own bid cards left |
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -69,8 +57,7 @@ class GoofspielIIState(rules.StateBatch):
     remaining: torch.Tensor
 
 
-@dataclasses.dataclass(frozen=True)
-class _Tables:
+class _Tables(NamedTuple):
     """What the number of steps made decides, E being the last: tensors on one device.
 
     Attributes:
@@ -99,12 +86,23 @@ class _Tables:
 
 
 class GoofspielIIRules(rules.Rules):
-    """Two-player Goofspiel with hidden bids; the module's docstring has the rules.
+    """Rules of two-player Goofspiel with hidden bids.
 
-    Attributes:
-      num_cards: N.
-      num_turns: T.
-      points_order, returns_type, forced_last_round: as given.
+    Args:
+      num_cards: N, from 2 to 127.
+      points_order: "descending", "ascending", or "random" (chance turns the point cards up).
+      returns_type: "win_loss" (1 for more points, -1 for fewer, 0 for as many) or
+        "point_difference" (half the difference, as in the twin: each player's points above the mean
+        of both).
+      num_turns: T, how many rounds are played; -1 for all N.
+      forced_last_round: whether the last of N rounds, in which both have one card left, is played
+        out as moves (and, with random order, as a deal). If not, it is played automatically,
+        together with player 1's bid of the round before, as in the twin. True gives the tree of the
+        DL-CFR paper (Kovařík et al. 2021, Table 2). Without effect when T < N, where no round is
+        forced.
+
+    Raises:
+      ValueError: if a parameter is out of its range.
     """
 
     def __init__(
@@ -115,25 +113,39 @@ class GoofspielIIRules(rules.Rules):
         num_turns: int = -1,
         forced_last_round: bool = False,
     ):
-        """Raises ValueError for parameters out of their range."""
-        _check_parameters(num_cards, points_order, returns_type, num_turns)
         self.num_cards = num_cards
         self.num_turns = num_cards if num_turns == -1 else num_turns
         self.points_order = points_order
         self.returns_type = returns_type
+        self._check_parameters()
         self.forced_last_round = forced_last_round
         self._random = points_order == "random"
         self._plays_last_round = self.num_turns == num_cards and not forced_last_round
         self._num_rows = 3 if self._random else 2
         rounds_of_steps = self.num_turns - int(self._plays_last_round)
         self._last_step = self._num_rows * rounds_of_steps
-        self._tables: dict[torch.device, _Tables] = {}
+        self._tables_by_device: dict[torch.device, _Tables] = {}
         self.num_actions = num_cards
         self.num_chance_outcomes = num_cards if self._random else 0
         self.max_game_length = 2 * rounds_of_steps
         self.max_chance_nodes = rounds_of_steps if self._random else 0
         self.max_utility = self._largest_return()
         self.min_utility = -self.max_utility
+
+    def _check_parameters(self) -> None:
+        if not 2 <= self.num_cards <= _MAX_CARDS:
+            raise ValueError(f"num_cards={self.num_cards} is out of range; use 2 to {_MAX_CARDS}")
+        for name, value, known in (
+            ("points_order", self.points_order, POINTS_ORDERS),
+            ("returns_type", self.returns_type, RETURNS_TYPES),
+        ):
+            if value not in known:
+                raise ValueError(f"{name}={value!r} is unknown; use one of {known}")
+        if not 1 <= self.num_turns <= self.num_cards:
+            raise ValueError(
+                f"num_turns={self.num_turns} is out of range; use 1 to num_cards="
+                f"{self.num_cards}, or -1 for all"
+            )
 
     def initial_state(
         self, batch_size: int = 1, device: torch.device | str = "cpu"
@@ -152,7 +164,7 @@ class GoofspielIIRules(rules.Rules):
 
     def current_player(self, state: GoofspielIIState) -> torch.Tensor:
         """Who acts: int8 [B]."""
-        return self._tables_of(state).player.index_select(0, state.step)
+        return self._tables(state.step.device).player.index_select(0, state.step)
 
     def legal_actions(self, state: GoofspielIIState) -> torch.Tensor:
         """The cards in the hand of the player to move: bool [B, N]."""
@@ -168,7 +180,7 @@ class GoofspielIIRules(rules.Rules):
 
     def apply(self, state: GoofspielIIState, action: torch.Tensor) -> GoofspielIIState:
         """The successors under `action` (int64 [B]): the acting row plays card action + 1."""
-        tables = self._tables_of(state)
+        tables = self._tables(state.step.device)
         column = action.unsqueeze(1)
         taken = tables.acts.index_select(0, state.step) & (tables.action == column)
         written = tables.writes.index_select(0, state.step)
@@ -191,10 +203,10 @@ class GoofspielIIRules(rules.Rules):
 
     def round_index(self, state: GoofspielIIState) -> torch.Tensor:
         """How many rounds are over: int16 [B]."""
-        return self._tables_of(state).round_index.index_select(0, state.step)
+        return self._tables(state.step.device).round_index.index_select(0, state.step)
 
     def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the public pieces; the module's docstring says what they mean."""
+        """Names and shapes of the public pieces; the module's table explains them."""
         cards, turns = self.num_cards, self.num_turns
         if perfect_recall:
             return {
@@ -211,20 +223,19 @@ class GoofspielIIRules(rules.Rules):
         }
 
     def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the private pieces; the module's docstring says what they mean."""
+        """Names and shapes of the private pieces; the module's table explains them."""
         if perfect_recall:
             return {"bids": (self.num_turns, self.num_cards)}
         return {"hand": (self.num_cards,)}
 
     def public_tensor(self, state: GoofspielIIState, perfect_recall: bool = True) -> torch.Tensor:
         """What everybody sees: float32 [B, Dpub]."""
-        tables = self._tables_of(state)
+        tables = self._tables(state.step.device)
         first, second = self._bids(state)
         points = self._point_cards(state)
-        # 1, 2, 3 as in `winner_bits`; player 1 bids last, so a round without its bid is not over.
-        outcome = (2 - (first - second).sign()) * (second > 0)
-        winners = _look_up(tables.winner_bits, outcome)
-        shown = _look_up(tables.card_bits, points)
+        outcome = rules.round_outcomes(first, second)
+        winners = rules.look_up(tables.winner_bits, outcome)
+        shown = rules.look_up(tables.card_bits, points)
         has_bid = (first > 0).to(torch.float32)
         if perfect_recall:
             return torch.cat([shown, has_bid, winners], dim=1)
@@ -233,7 +244,13 @@ class GoofspielIIRules(rules.Rules):
         current = points.gather(1, last.clamp(min=0))
         waiting = has_bid.sum(dim=1, keepdim=True) - (second > 0).sum(dim=1, keepdim=True)
         totals = [self._point_totals(points * (outcome == winner)) for winner in (1, 3)]
-        pieces = [_look_up(tables.card_bits, current), 1 - turned_up, *totals, waiting, winners]
+        pieces = [
+            rules.look_up(tables.card_bits, current),
+            1 - turned_up,
+            *totals,
+            waiting,
+            winners,
+        ]
         return torch.cat(pieces, dim=1)
 
     def private_tensor(
@@ -241,7 +258,9 @@ class GoofspielIIRules(rules.Rules):
     ) -> torch.Tensor:
         """What `player` alone sees: float32 [B, Dpriv]."""
         if perfect_recall:
-            return _look_up(self._tables_of(state).card_bits, self._bids(state)[player])
+            return rules.look_up(
+                self._tables(state.step.device).card_bits, self._bids(state)[player]
+            )
         start = player * self.num_cards
         return state.remaining[:, start : start + self.num_cards].to(torch.float32)
 
@@ -278,7 +297,7 @@ class GoofspielIIRules(rules.Rules):
         """The point cards turned up so far, 1..N or 0: int8 [B, T]."""
         if self._random:
             return state.played[:, _DECK * self.num_turns :]
-        return self._tables_of(state).public_cards.index_select(0, state.step)
+        return self._tables(state.step.device).public_cards.index_select(0, state.step)
 
     def _point_totals(self, points_won: torch.Tensor) -> torch.Tensor:
         """One-hot of the sum of the points won in each round (int8 [B, T]): float32 [B, S+1]."""
@@ -287,7 +306,7 @@ class GoofspielIIRules(rules.Rules):
 
     def _available(self, state: GoofspielIIState) -> torch.Tensor:
         """The cards that the acting row may play, False in all other rows: bool [B, R N]."""
-        return state.remaining & self._tables_of(state).acts.index_select(0, state.step)
+        return state.remaining & self._tables(state.step.device).acts.index_select(0, state.step)
 
     def _play_last_round(
         self, step: torch.Tensor, played: torch.Tensor, remaining: torch.Tensor
@@ -295,7 +314,7 @@ class GoofspielIIRules(rules.Rules):
         """Where the game is over, moves every row's last card to the last round."""
         over = (step == self._last_step).unsqueeze(1)
         hands = remaining.unflatten(1, (self._num_rows, self.num_cards))
-        card = self._tables_of_device(step.device).card
+        card = self._tables(step.device).card
         last_cards = (hands * card).sum(dim=2, dtype=torch.int8) * over
         # Both tensors are new. What was over before has no cards left and gets nothing added.
         played.unflatten(1, (self._num_rows, self.num_turns))[:, :, -1] += last_cards
@@ -312,14 +331,10 @@ class GoofspielIIRules(rules.Rules):
         lost = 1 if self.num_turns == self.num_cards else 0
         return (dealt - 2 * lost) / 2
 
-    def _tables_of(self, state: GoofspielIIState) -> _Tables:
-        return self._tables_of_device(state.step.device)
-
-    def _tables_of_device(self, device: torch.device) -> _Tables:
-        tables = self._tables.get(device)
-        if tables is None:
-            tables = self._tables[device] = self._make_tables(device)
-        return tables
+    def _tables(self, device: torch.device) -> _Tables:
+        if device not in self._tables_by_device:
+            self._tables_by_device[device] = self._make_tables(device)
+        return self._tables_by_device[device]
 
     def _make_tables(self, device: torch.device) -> _Tables:
         """Walks through the steps of a game once."""
@@ -358,24 +373,6 @@ class GoofspielIIRules(rules.Rules):
             "action": np.tile(np.arange(cards), rows),
         }
         return _Tables(**{key: torch.from_numpy(x).to(device) for key, x in arrays.items()})
-
-
-def _look_up(bits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The rows of `bits` (float32 [K, D]) at `index` (int8 [B, n]), joined: float32 [B, n D]."""
-    return torch.nn.functional.embedding(index.to(torch.int32), bits).flatten(1)
-
-
-def _check_parameters(num_cards: int, points_order: str, returns_type: str, num_turns: int) -> None:
-    if not 2 <= num_cards <= _MAX_CARDS:
-        raise ValueError(f"num_cards={num_cards} is out of range; use 2 to {_MAX_CARDS}")
-    if points_order not in POINTS_ORDERS:
-        raise ValueError(f"points_order={points_order!r} is unknown; use one of {POINTS_ORDERS}")
-    if returns_type not in RETURNS_TYPES:
-        raise ValueError(f"returns_type={returns_type!r} is unknown; use one of {RETURNS_TYPES}")
-    if num_turns != -1 and not 1 <= num_turns <= num_cards:
-        raise ValueError(
-            f"num_turns={num_turns} is out of range; use 1 to num_cards={num_cards}, or -1 for all"
-        )
 
 
 openspiel.register(

@@ -43,7 +43,6 @@ Functions for Depth-Limited Solving in Zero-Sum Imperfect-Information Games" (20
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import NamedTuple
 
 import torch
@@ -58,6 +57,8 @@ from spiel_dl.games.leduc_betting import (
     BettingTables,
     betting_tables,
 )
+
+_MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,8 +114,8 @@ class LeducRules(rules.Rules):
         ante: int = 1,
     ) -> None:
         self.num_ranks, self.num_suits, self.deal_ranks = num_ranks, num_suits, deal_ranks
-        self.bet_sizes = rules.parse_int_list(bet_sizes, "bet_sizes")
-        self.raise_sizes = rules.parse_int_list(raise_sizes, "raise_sizes")
+        self.bet_sizes = openspiel.parse_list(bet_sizes, "bet_sizes", int)
+        self.raise_sizes = openspiel.parse_list(raise_sizes, "raise_sizes", int)
         self.max_raises, self.ante = max_raises, ante
         self._check_parameters()
         self._betting = Betting(self.bet_sizes, self.raise_sizes, max_raises)
@@ -146,6 +147,8 @@ class LeducRules(rules.Rules):
                 f"raise_sizes=[] allows no raise; use max_raises=0, not {self.max_raises}"
             )
         for name, sizes in (("bet_sizes", self.bet_sizes), ("raise_sizes", self.raise_sizes)):
+            if len(sizes) > _MAX_SIZES:
+                raise ValueError(f"{name} has {len(sizes)} sizes; use at most {_MAX_SIZES}")
             if any(size < 1 for size in sizes) or list(sizes) != sorted(set(sizes)):
                 raise ValueError(f"{name}={list(sizes)} must be positive and strictly increasing")
         if self.ante < 1:
@@ -301,8 +304,7 @@ class LeducRules(rules.Rules):
         actions = torch.empty((1, 0), dtype=torch.int16, device=public_tensor.device)
         reach = torch.ones(1, dtype=torch.float64, device=public_tensor.device)
         for _ in range(num_private):
-            everything = torch.ones_like(reach, dtype=torch.bool)
-            states, actions, reach = self._expand(states, actions, reach, everything)
+            states, actions, reach = self._expand(states, actions, reach)
             if len(reach) > limit:
                 none = torch.zeros(0, dtype=torch.int64, device=public_tensor.device)
                 return rules.ConsistentHistories(
@@ -326,14 +328,7 @@ class LeducRules(rules.Rules):
 
     def _public_line(self, public_tensor: torch.Tensor) -> tuple[int, list[tuple[bool, int]]]:
         """The number of private deals and the (is public card, action) pairs that followed."""
-        pieces = self.public_pieces(perfect_recall=True)
-        sizes = [math.prod(shape) for shape in pieces.values()]
-        if public_tensor.shape != (sum(sizes),):
-            raise ValueError(
-                f"public_tensor has shape {tuple(public_tensor.shape)} but this game's "
-                f"perfect-recall public tensor has [{sum(sizes)}]; pass one row of it"
-            )
-        deals, first, card, second = public_tensor.cpu().split(sizes)
+        deals, first, card, second = self.split_public(public_tensor.cpu())
         line = []
         for index, block in enumerate((first, card, second)):
             is_card = index == 1

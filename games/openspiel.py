@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyspiel
@@ -31,6 +31,7 @@ import torch
 from spiel_dl.games import rules
 
 Parameter = bool | int | float | str
+Number = TypeVar("Number", int, float)
 RulesMaker = Callable[..., rules.Rules]
 
 
@@ -64,6 +65,23 @@ def register(registration: Registration) -> None:
     pyspiel.register_game(_game_type(registration, registration.has_chance), game_class)
 
 
+def parse_list(text: str, name: str, kind: type[Number]) -> tuple[Number, ...]:
+    """Parses OpenSpiel's list parameters, such as `[3;2;2]`.
+
+    Raises:
+      ValueError: if `text` is not a list of numbers of that kind, int or float, in square brackets.
+    """
+    stripped = text.strip()
+    try:
+        if not (stripped.startswith("[") and stripped.endswith("]")):
+            raise ValueError("no brackets")
+        inside = stripped[1:-1].strip()
+        return tuple(kind(item) for item in inside.split(";")) if inside else ()
+    except ValueError:
+        like = "integers like [3;2;2]" if kind is int else "numbers like [3.0;2.0]"
+        raise ValueError(f"{name}={text!r} is not a list of {like}") from None
+
+
 class RulesGame(pyspiel.Game):
     """An OpenSpiel game that plays a `Rules`.
 
@@ -76,9 +94,18 @@ class RulesGame(pyspiel.Game):
     registration: Registration
 
     def __init__(self, params: Mapping[str, Parameter] | None = None):
-        """Raises ValueError if a parameter is unknown, of a wrong type or out of range."""
+        """Raises ValueError if a parameter is unknown, of a wrong type or out of range.
+
+        So it does if the rules have more actions or chance outcomes than 2^15.
+        """
         parameters = _complete_parameters(self.registration, params or {})
         self.rules = self.registration.make_rules(**parameters)
+        most = max(self.rules.num_actions, self.rules.num_chance_outcomes)
+        if most > len(_ACTIONS):
+            raise ValueError(
+                f"{self.registration.short_name} has {most} actions or chance outcomes; at most "
+                f"{len(_ACTIONS)} are possible"
+            )
         info = pyspiel.GameInfo(
             num_distinct_actions=self.rules.num_actions,
             max_chance_outcomes=self.rules.num_chance_outcomes,
@@ -315,8 +342,9 @@ class RulesObserver:
         return np.concatenate(parts)
 
 
-# One tensor of every action, because a view of it is made faster than a new tensor.
-_ACTIONS = torch.arange(1 << 16)
+# One tensor of every action, because a view of it is made faster than a new tensor. Histories are
+# recorded as int16.
+_ACTIONS = torch.arange(1 << 15)
 _NOTHING = np.zeros(0, dtype=np.float32)
 _PLAYER_ONE_HOT = np.eye(2, dtype=np.float32)
 

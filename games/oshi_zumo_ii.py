@@ -9,41 +9,25 @@ the centre on the other player's side, -1 on its own side, and 0 at the centre. 
 board ends the game at once. The twin, in which bids are revealed, is OpenSpiel's `oshi_zumo`,
 whose action ids are used here: action b bids b coins.
 
-Parameters:
-  coins: C, what each player has at the start; from 1 to 32766.
-  min_bid: M, the smallest bid. Who has fewer coins must bid them all (in the end, nothing).
-  start_location: S, how far the centre is from the last location of either side; the twin's
-    `size`. 3 makes 7 locations.
-  optimal_endgame: whether the game ends as soon as a player has fewer than M coins after a round.
-    The other one is then taken to push the wrestler one location for every M coins left, as far as
-    board and horizon go. If not, the game ends when both have no coins, as in the twin. Needs
-    M > 0.
-  horizon: the game ends after that many rounds, as in the twin. With M = 0 this alone bounds a
-    game's length, and every tensor with perfect recall grows with it.
+Pieces of the tensors; T is the largest number of rounds:
 
-The defaults are the setting of the DL-CFR paper (Kovařík et al. 2021, Table 2).
-
-Observation pieces with perfect recall; T is the largest number of rounds:
-
-  piece             shape   meaning
-  player_0_has_bid  T       public: whether player 0 has bid in the round
-  round_winners     T, 3    public: one-hot of player 0 won, draw, player 1 won
-  game_over         1       public: whether the game is over
-  bids              T, C+1  private: the own bid of every round
-
-and without:
-
-  location          2 S+3   public: one-hot of the wrestler's location, and off either side; at the
-                            end of an optimal endgame, where its pushes have left it
-  player_0_has_bid  1       public: whether player 0 has bid in the current round
-  game_over         1       public: as above
-  coins             C+1     private: one-hot of the own coins left
+| tensor | perfect recall | piece | shape | meaning |
+|---|---|---|---|---|
+| public | yes | player_0_has_bid | T | whether player 0 has bid in the round |
+| public | yes | round_winners | T x 3 | one-hot of player 0 won, draw, player 1 won |
+| public | no | location | 2 S + 3 | one-hot of the wrestler's location, and off either side; at \
+the end of an optimal endgame, where its pushes have left it |
+| public | no | player_0_has_bid | 1 | whether player 0 has bid in the current round |
+| public | both | game_over | 1 | whether the game is over |
+| private | yes | bids | T x (C + 1) | the own bid of every round |
+| private | no | coins | C + 1 | one-hot of the own coins left |
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -71,8 +55,7 @@ class OshiZumoIIState(rules.StateBatch):
     location: torch.Tensor
 
 
-@dataclasses.dataclass(frozen=True)
-class _Tables:
+class _Tables(NamedTuple):
     """Constant tensors on one device. The first six tell what a state's step means.
 
     Attributes:
@@ -99,11 +82,24 @@ class _Tables:
 
 
 class OshiZumoIIRules(rules.Rules):
-    """Oshi-Zumo with hidden bids; the module's docstring has the rules.
+    """Rules of Oshi-Zumo with hidden bids. The defaults are the DL-CFR paper's setting.
 
-    Attributes:
-      coins, min_bid, start_location, optimal_endgame, horizon: as given.
-      max_rounds: T, the largest number of rounds.
+    Args:
+      coins: C, what each player has at the start; from 1 to 32766.
+      min_bid: M, the smallest bid. Who has fewer coins must bid them all (in the end, nothing).
+      start_location: S, how far the centre is from the last location of either side; the twin's
+        `size`. 3 makes 7 locations.
+      optimal_endgame: whether the game ends as soon as a player has fewer than M coins after a
+        round. The other one is then taken to push the wrestler one location for every M coins left,
+        as far as board and horizon go. If not, the game ends when both have no coins, as in the
+        twin. Needs M > 0.
+      horizon: the game ends after that many rounds, as in the twin. With M = 0 this alone bounds a
+        game's length, and every tensor with perfect recall grows with it.
+
+    Raises:
+      ValueError: if a parameter is out of its range.
+
+    Source of the defaults: Kovařík et al. (2021), Table 2.
     """
 
     def __init__(
@@ -114,26 +110,40 @@ class OshiZumoIIRules(rules.Rules):
         optimal_endgame: bool = True,
         horizon: int = 1000,
     ):
-        """Raises ValueError for parameters out of their range."""
-        _check_parameters(coins, min_bid, start_location, optimal_endgame, horizon)
         self.coins = coins
         self.min_bid = min_bid
         self.start_location = start_location
         self.optimal_endgame = optimal_endgame
         self.horizon = horizon
+        self._check_parameters()
         self.max_rounds = horizon
         if min_bid > 0:
             # Bidding as little as possible takes longest. A remainder below the minimum is bid,
             # too, unless the endgame is cut off.
             remainder = 0 if optimal_endgame else coins % min_bid
             self.max_rounds = min(horizon, coins // min_bid + (remainder > 0))
-        self._tables: dict[torch.device, _Tables] = {}
+        self._tables_by_device: dict[torch.device, _Tables] = {}
         self.num_actions = coins + 1
         self.num_chance_outcomes = 0
         self.max_game_length = 2 * self.max_rounds
         self.max_chance_nodes = 0
         self.min_utility = -1.0
         self.max_utility = 1.0
+
+    def _check_parameters(self) -> None:
+        if not 1 <= self.coins <= _MAX_COINS:
+            raise ValueError(f"coins={self.coins} is out of range; use 1 to {_MAX_COINS}")
+        if not 0 <= self.min_bid <= self.coins:
+            raise ValueError(f"min_bid={self.min_bid} is out of range; use 0 to coins={self.coins}")
+        if self.start_location < 0:
+            raise ValueError(f"start_location={self.start_location} is negative; use 0 or more")
+        if self.optimal_endgame and self.min_bid == 0:
+            raise ValueError(
+                "optimal_endgame=True needs min_bid > 0, as nobody ever lacks the coins for a bid "
+                "of 0; pass optimal_endgame=False, or another min_bid"
+            )
+        if self.horizon < 1:
+            raise ValueError(f"horizon={self.horizon} is out of range; use 1 or more")
 
     def initial_state(
         self, batch_size: int = 1, device: torch.device | str = "cpu"
@@ -148,11 +158,11 @@ class OshiZumoIIRules(rules.Rules):
 
     def current_player(self, state: OshiZumoIIState) -> torch.Tensor:
         """Who acts: int8 [B]."""
-        return self._tables_of(state).player.index_select(0, state.step)
+        return self._tables(state.step.device).player.index_select(0, state.step)
 
     def legal_actions(self, state: OshiZumoIIState) -> torch.Tensor:
         """The bids from the minimum to all coins, or all coins if they are fewer: bool [B, A]."""
-        tables = self._tables_of(state)
+        tables = self._tables(state.step.device)
         acts = tables.acts.index_select(0, state.step)
         # -1 where nobody acts, so that no bid is as small.
         coins = ((state.coins + 1) * acts).sum(dim=1, keepdim=True) - 1
@@ -160,7 +170,7 @@ class OshiZumoIIRules(rules.Rules):
 
     def apply(self, state: OshiZumoIIState, action: torch.Tensor) -> OshiZumoIIState:
         """The successors under `action` (int64 [B]): the player to move bids so many coins."""
-        tables = self._tables_of(state)
+        tables = self._tables(state.step.device)
         spent = action.to(torch.int16).unsqueeze(1)
         writes = tables.writes.index_select(0, state.step)
         acts = tables.acts.index_select(0, state.step)
@@ -191,10 +201,10 @@ class OshiZumoIIRules(rules.Rules):
 
     def round_index(self, state: OshiZumoIIState) -> torch.Tensor:
         """How many rounds are over: int16 [B]."""
-        return self._tables_of(state).round_index.index_select(0, state.step)
+        return self._tables(state.step.device).round_index.index_select(0, state.step)
 
     def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the public pieces; the module's docstring says what they mean."""
+        """Names and shapes of the public pieces; the module's table explains them."""
         if perfect_recall:
             return {
                 "player_0_has_bid": (self.max_rounds,),
@@ -208,7 +218,7 @@ class OshiZumoIIRules(rules.Rules):
         }
 
     def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the private pieces; the module's docstring says what they mean."""
+        """Names and shapes of the private pieces; the module's table explains them."""
         if perfect_recall:
             return {"bids": (self.max_rounds, self.num_actions)}
         return {"coins": (self.num_actions,)}
@@ -222,20 +232,19 @@ class OshiZumoIIRules(rules.Rules):
             has_bid = (self.current_player(state) == 1).to(torch.float32).unsqueeze(1)
             return torch.cat([location, has_bid, over], dim=1)
         first, second = state.bids[:, : self.max_rounds], state.bids[:, self.max_rounds :]
-        # 1, 2, 3 as in `winner_bits`; player 1 bids last, so a round without its bid is not over.
-        outcome = (2 - (first - second).sign()) * (second > 0)
-        winners = _look_up(self._tables_of(state).winner_bits, outcome)
+        outcome = rules.round_outcomes(first, second)
+        winners = rules.look_up(self._tables(state.step.device).winner_bits, outcome)
         return torch.cat([(first > 0).to(torch.float32), winners, over], dim=1)
 
     def private_tensor(
         self, state: OshiZumoIIState, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
         """What `player` alone sees: float32 [B, Dpriv]."""
-        bits = self._tables_of(state).bid_bits
+        bits = self._tables(state.step.device).bid_bits
         if perfect_recall:
             start = player * self.max_rounds
-            return _look_up(bits, state.bids[:, start : start + self.max_rounds])
-        return _look_up(bits, state.coins[:, player : player + 1] + 1)
+            return rules.look_up(bits, state.bids[:, start : start + self.max_rounds])
+        return rules.look_up(bits, state.coins[:, player : player + 1] + 1)
 
     def action_to_string(self, player: int, action: int) -> str:
         """A name of a bid, the twin's."""
@@ -255,12 +264,10 @@ class OshiZumoIIRules(rules.Rules):
         """Whether the game is over: bool [B]."""
         return state.step > self.max_game_length
 
-    def _tables_of(self, state: OshiZumoIIState) -> _Tables:
-        device = state.step.device
-        tables = self._tables.get(device)
-        if tables is None:
-            tables = self._tables[device] = self._make_tables(device)
-        return tables
+    def _tables(self, device: torch.device) -> _Tables:
+        if device not in self._tables_by_device:
+            self._tables_by_device[device] = self._make_tables(device)
+        return self._tables_by_device[device]
 
     def _make_tables(self, device: torch.device) -> _Tables:
         rounds, bids = self.max_rounds, self.num_actions
@@ -290,29 +297,6 @@ class OshiZumoIIRules(rules.Rules):
                 for name, array in arrays.items()
             }
         )
-
-
-def _look_up(bits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The rows of `bits` (float32 [K, D]) at `index` (int16 [B, n]), joined: float32 [B, n D]."""
-    return torch.nn.functional.embedding(index.to(torch.int32), bits).flatten(1)
-
-
-def _check_parameters(
-    coins: int, min_bid: int, start_location: int, optimal_endgame: bool, horizon: int
-) -> None:
-    if not 1 <= coins <= _MAX_COINS:
-        raise ValueError(f"coins={coins} is out of range; use 1 to {_MAX_COINS}")
-    if not 0 <= min_bid <= coins:
-        raise ValueError(f"min_bid={min_bid} is out of range; use 0 to coins={coins}")
-    if start_location < 0:
-        raise ValueError(f"start_location={start_location} is negative; use 0 or more")
-    if optimal_endgame and min_bid == 0:
-        raise ValueError(
-            "optimal_endgame=True needs min_bid > 0, as nobody ever lacks the coins for a bid of "
-            "0; pass optimal_endgame=False, or another min_bid"
-        )
-    if horizon < 1:
-        raise ValueError(f"horizon={horizon} is out of range; use 1 or more")
 
 
 openspiel.register(

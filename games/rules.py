@@ -114,6 +114,9 @@ class Rules(abc.ABC):
       num_chance_outcomes: C, the number of distinct chance outcomes; 0 without chance.
       max_game_length: the largest number of player actions in a history.
       max_chance_nodes: the largest number of chance events in a history; 0 without chance.
+      longest_chance_run: the largest number of chance events between two player actions, also where
+        the first action ends a game and the second begins the next; None: what is observed in
+        random games, which is enough unless long runs are rare.
       min_utility: the smallest utility of either player.
       max_utility: the largest utility of either player.
     """
@@ -122,6 +125,7 @@ class Rules(abc.ABC):
     num_chance_outcomes: int = 0
     max_game_length: int
     max_chance_nodes: int = 0
+    longest_chance_run: int | None = None
     min_utility: float
     max_utility: float
 
@@ -197,13 +201,8 @@ class Rules(abc.ABC):
         Raises:
           ValueError: if no history has this public tensor.
         """
-        target = public_tensor.reshape(1, -1) > 0
-        length = public_tensor.numel()
-        if length != self.public_size(perfect_recall=True):
-            raise ValueError(
-                f"public_tensor has {length} entries but this game's perfect-recall public tensor "
-                f"has {self.public_size(True)}; pass public_tensor(state, perfect_recall=True)[row]"
-            )
+        self.split_public(public_tensor)  # refuses other shapes
+        target = public_tensor.unsqueeze(0) > 0
         states = self.initial_state(1, public_tensor.device)
         actions = torch.empty((1, 0), dtype=torch.int16, device=public_tensor.device)
         reach = torch.ones(1, dtype=torch.float64, device=public_tensor.device)
@@ -239,8 +238,7 @@ class Rules(abc.ABC):
         """
         found, count = [], 0
         for rows in torch.arange(states.batch_size, device=reach.device).split(_CHUNK):
-            every = torch.ones_like(rows, dtype=torch.bool)
-            children = self._expand(states.take(rows), actions[rows], reach[rows], every)
+            children = self._expand(states.take(rows), actions[rows], reach[rows])
             bits = self.public_tensor(children[0], perfect_recall=True) > 0
             kept = (bits <= target).all(dim=1).nonzero()[:, 0]
             found.append((children[0].take(kept), children[1][kept], children[2][kept]))
@@ -251,12 +249,10 @@ class Rules(abc.ABC):
         return type(states).concatenate(list(batches)), torch.cat(histories), torch.cat(reaches)
 
     def _expand(
-        self, states: Any, actions: torch.Tensor, reach: torch.Tensor, rows: torch.Tensor
+        self, states: Any, actions: torch.Tensor, reach: torch.Tensor
     ) -> tuple[Any, torch.Tensor, torch.Tensor]:
-        """All successors of the given rows (bool [B]), with their actions and chance reaches."""
-        kept = rows.nonzero()[:, 0]
-        parent, action, probability = self.successors(states.take(kept))
-        parent = kept[parent]
+        """All successors of a batch, with their actions and chance reaches."""
+        parent, action, probability = self.successors(states)
         children = self.apply(states.take(parent), action)
         history = torch.cat([actions[parent], action[:, None].to(actions.dtype)], dim=1)
         return children, history, reach[parent] * probability
@@ -288,6 +284,21 @@ class Rules(abc.ABC):
         """Dpub, the length of the public tensor."""
         return _total_size(self.public_pieces(perfect_recall))
 
+    def split_public(self, public_tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The flat pieces of one public state's perfect-recall public tensor (float32 [Dpub]).
+
+        Raises:
+          ValueError: if it is of another shape.
+        """
+        sizes = [math.prod(shape) for shape in self.public_pieces(perfect_recall=True).values()]
+        if public_tensor.shape != (sum(sizes),):
+            raise ValueError(
+                f"public_tensor has shape {list(public_tensor.shape)} but this game's "
+                f"perfect-recall public tensor has {[sum(sizes)]}; pass "
+                "public_tensor(state, perfect_recall=True)[row]"
+            )
+        return public_tensor.split(sizes)
+
     def private_size(self, perfect_recall: bool) -> int:
         """Dpriv, the length of a private tensor."""
         return _total_size(self.private_pieces(perfect_recall))
@@ -311,19 +322,19 @@ def one_hot(index: torch.Tensor, size: int) -> torch.Tensor:
     return (index.unsqueeze(-1) == torch.arange(size, device=index.device)).to(torch.float32)
 
 
-def parse_int_list(text: str, name: str) -> tuple[int, ...]:
-    """Parses OpenSpiel's list parameters, such as `[3;2;2]`.
+def look_up(bits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """The rows of `bits` (float32 [K, D]) at `index` (int [B, n]), joined: float32 [B, n D]."""
+    return torch.nn.functional.embedding(index.to(torch.int32), bits).flatten(1)
 
-    Raises:
-      ValueError: if `text` is not a list of integers in square brackets.
+
+def round_outcomes(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """Who won rounds of hidden bids: 1 player 0, 2 nobody, 3 player 1; 0 where it is not over yet.
+
+    Args:
+      first: player 0's bids, positive; 0 where there is none yet.
+      second: player 1's, of the same type and shape. It bids last.
     """
-    stripped = text.strip()
-    try:
-        if not (stripped.startswith("[") and stripped.endswith("]")):
-            raise ValueError("no brackets")
-        return tuple(int(item) for item in stripped[1:-1].split(";") if item.strip())
-    except ValueError:
-        raise ValueError(f"{name}={text!r} is not a list of integers like [3;2;2]") from None
+    return (2 - (first - second).sign()) * (second > 0)
 
 
 def _total_size(pieces: Mapping[str, tuple[int, ...]]) -> int:

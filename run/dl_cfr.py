@@ -10,31 +10,18 @@ import dataclasses
 import sys
 from collections.abc import Sequence
 
+import depth_limit_flags
+import unused_flags
 from absl import app, flags
 
 from spiel_dl.algorithms import dl_cfr_run
+from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
-from spiel_dl.algorithms.solver_run import PLOT_FILE, POLICY_FILE
+from spiel_dl.algorithms.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE
 from spiel_dl.io.run_directory import RunDirectory
-from spiel_dl.solvers import regret_minimization
-from spiel_dl.tree import DepthLimit
-
-WEIGHTINGS = {
-    "cfr": regret_minimization.CFR,
-    "cfr_plus": regret_minimization.CFR_PLUS,
-    "linear_cfr": regret_minimization.LINEAR_CFR,
-    "discounted_cfr": regret_minimization.DISCOUNTED_CFR,
-    "predictive_cfr_plus": regret_minimization.PREDICTIVE_CFR_PLUS,
-}
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
-_MOVES = flags.DEFINE_integer(
-    "moves", None, "Depth limit in moves. Give one of --moves, --plies, --rounds."
-)
-_PLIES = flags.DEFINE_integer(
-    "plies", None, "Depth limit in moves, and chance events after the first of them."
-)
-_ROUNDS = flags.DEFINE_integer("rounds", None, "Depth limit in rounds of the game, if it has any.")
+_limit = depth_limit_flags.define()
 _VALUES = flags.DEFINE_string(
     "value_function", dl_cfr_run.EXACT, "exact, zero, or the file of a network."
 )
@@ -53,7 +40,7 @@ _RESTART_EVERY = flags.DEFINE_integer(
 _RESTART_GROWTH = flags.DEFINE_float(
     "restart_growth", Restarts().growth, "What regrets are multiplied by at a restart."
 )
-_SOLVER = flags.DEFINE_enum("solver", "cfr_plus", list(WEIGHTINGS), "Variant of CFR in the trunk.")
+_SOLVER = flags.DEFINE_enum("solver", "cfr_plus", list(SOLVERS), "Variant of CFR in the trunk.")
 _ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Iterations in all.", lower_bound=1)
 _ALTERNATING = flags.DEFINE_bool("alternating_updates", True, "Update the players in turn.")
 _REFERENCE = flags.DEFINE_bool("reference", True, "Run CFR+ on the whole game for comparison.")
@@ -69,38 +56,15 @@ def main(argv: Sequence[str]) -> None:
     """Solves, and says where the results are."""
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    try:
-        restarts = None
-        if _RESTART_EVERY.value:
-            restarts = Restarts(_RESTART_EVERY.value, _RESTART_GROWTH.value)
-        limit = DepthLimit(moves=_MOVES.value, plies=_PLIES.value, rounds=_ROUNDS.value)
-        solver = DLCFRSolver(
-            _GAME.value,
-            limit,
-            dl_cfr_run.load_value_function(
-                _VALUES.value,
-                exact_tolerance=_TOLERANCE.value,
-                warm_start=_WARM_START.value,
-                device=_DEVICE.value,
-            ),
-            weighting=WEIGHTINGS[_SOLVER.value],
-            alternating_updates=_ALTERNATING.value,
-            restarts=restarts,
+    if not _RESTART_EVERY.value:
+        unused_flags.refuse(["restart_growth"], "used with --restart_every only")
+    if _VALUES.value != dl_cfr_run.EXACT:
+        unused_flags.refuse(
+            ["exact_tolerance", "warm_start"], "used with --value_function=exact only"
         )
-        tree, leaves = solver.trunk.tree, solver.trunk.leaves
-        config = {
-            "game": str(tree.game),
-            "depth_limit": dataclasses.asdict(limit),
-            "value_function": _VALUES.value,
-            "value_function_checksum": dl_cfr_run.file_checksum(_VALUES.value),
-            "exact_tolerance": _TOLERANCE.value,
-            "warm_start": _WARM_START.value,
-            "restarts": restarts._asdict() if restarts else None,
-            "solver": _SOLVER.value,
-            "alternating_updates": _ALTERNATING.value,
-        }
-        directory = RunDirectory(_RUN_DIR.value, config, resume=_RESUME.value)
-        label = f"depth-limited {_SOLVER.value}, {limit}"
+    try:
+        solver, directory = _solver_and_directory()
+        label = f"depth-limited {_SOLVER.value}, {solver.trunk.depth_limit}"
         curves = dl_cfr_run.run_dl_cfr(
             solver,
             directory,
@@ -111,8 +75,8 @@ def main(argv: Sequence[str]) -> None:
         )
     except ValueError as error:
         sys.exit(f"error: {error}")
-    last = curves[label][-1]
-    print(f"game                             {tree.game}")
+    limit, leaves, last = solver.trunk.depth_limit, solver.trunk.leaves, curves[label][-1]
+    print(f"game                             {solver.game}")
     print(
         f"depth limit                      {limit}, {leaves.num_public_states} leaf public states"
     )
@@ -124,8 +88,41 @@ def main(argv: Sequence[str]) -> None:
     if _REFERENCE.value:
         reference = curves[dl_cfr_run.REFERENCE][-1]
         print(f"the same, CFR+ of the whole game {reference[dl_cfr_run.METRIC]:.3e}")
-    print(f"policy                           {directory.path / POLICY_FILE}")
+    print(f"policy                           {directory.path / AVERAGE_POLICY_FILE}")
     print(f"picture                          {directory.path / PLOT_FILE}")
+
+
+def _solver_and_directory() -> tuple[DLCFRSolver, RunDirectory]:
+    """A fresh solver as the flags describe it, and the run directory for it."""
+    restarts = None
+    if _RESTART_EVERY.value:
+        restarts = Restarts(_RESTART_EVERY.value, _RESTART_GROWTH.value)
+    limit = _limit()
+    solver = DLCFRSolver(
+        _GAME.value,
+        limit,
+        dl_cfr_run.load_value_function(
+            _VALUES.value,
+            exact_tolerance=_TOLERANCE.value,
+            warm_start=_WARM_START.value,
+            device=_DEVICE.value,
+        ),
+        weighting=SOLVERS[_SOLVER.value].weighting,
+        alternating_updates=_ALTERNATING.value,
+        restarts=restarts,
+    )
+    config = {
+        "game": str(solver.game),
+        "depth_limit": dataclasses.asdict(limit),
+        "value_function": _VALUES.value,
+        "value_function_checksum": dl_cfr_run.file_checksum(_VALUES.value),
+        "exact_tolerance": _TOLERANCE.value,
+        "warm_start": _WARM_START.value,
+        "restarts": restarts._asdict() if restarts else None,
+        "solver": _SOLVER.value,
+        "alternating_updates": _ALTERNATING.value,
+    }
+    return solver, RunDirectory(_RUN_DIR.value, config, resume=_RESUME.value)
 
 
 if __name__ == "__main__":

@@ -9,26 +9,20 @@ Example:
 import sys
 from collections.abc import Sequence
 
+import depth_limit_flags
 from absl import app, flags
 
 from spiel_dl import distributed
 from spiel_dl.io.run_directory import RunDirectory
-from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
-_MOVES = flags.DEFINE_integer(
-    "moves", None, "Depth limit in moves. Give one of --moves, --plies, --rounds."
-)
-_PLIES = flags.DEFINE_integer(
-    "plies", None, "Depth limit in moves, and chance events after the first of them."
-)
-_ROUNDS = flags.DEFINE_integer("rounds", None, "Depth limit in rounds of the game, if it has any.")
+_limit = depth_limit_flags.define()
 _SHARDS = flags.DEFINE_integer("shards", 10, "Files in all.", lower_bound=1)
 _SHARD_SIZE = flags.DEFINE_integer("shard_size", 100, "Trunk strategies per file.", lower_bound=1)
 _ITERATIONS = flags.DEFINE_integer(
-    "max_iterations", 1000, "Iterations of CFR+ in the subgames, at most.", lower_bound=1
+    "max_iterations", 1000, "Iterations of predictive CFR+ in the subgames, at most.", lower_bound=1
 )
 _TOLERANCE = flags.DEFINE_float(
     "tolerance", 1e-4, "Stop earlier once no subgame's gap exceeds this many utility units."
@@ -46,7 +40,7 @@ def main(argv: Sequence[str]) -> None:
     try:
         config = DatasetConfig(
             game=str(load_turn_based(_GAME.value)),
-            depth_limit=DepthLimit(moves=_MOVES.value, plies=_PLIES.value, rounds=_ROUNDS.value),
+            depth_limit=_limit(),
             seed=_SEED.value,
             shard_size=_SHARD_SIZE.value,
             max_iterations=_ITERATIONS.value,

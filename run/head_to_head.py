@@ -46,14 +46,14 @@ def main(argv: Sequence[str]) -> None:
             _SECOND.value,
             num_games=_GAMES.value,
             seed=_SEED.value,
-            search=search_flags.search_options(),
+            search=search_flags.search_options(_GAME.value or PRESETS[_PRESET.value]),
             pairs_at_once=_PAIRS.value,
             device=_DEVICE.value,
         )
         row = head_to_head.measure(config, _engine(), description="pairs of games, in parts")
         if _OUTPUT.value:
             head_to_head.write(_OUTPUT.value, [row], environment)
-    except ValueError as error:
+    except (ValueError, distributed.WorkerDiedError) as error:
         sys.exit(f"error: {error}")
     print(f"game         {config.game_string}")
     print(f"wall-clock   {row['wall_clock']:.1f} s\n")

@@ -57,6 +57,7 @@ def train(
       ValueError: as `RunDirectory` and `learner_run.run_learner`.
     """
     tuning = FineTuning() if _FINE_TUNING.value else None
+    learner_run.check_fine_tuning(learner, tuning)
     directory = RunDirectory(
         _RUN_DIR.value or f"runs/{algorithm}/{slug(game)}-{SEED.value}",
         {

@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> None:
         game = load_turn_based(_GAME.value)
         match = play.Match(
             game,
-            play.load_opponent(_OPPONENT.value, game, search_flags.search_options()),
+            play.load_opponent(_OPPONENT.value, game, search_flags.search_options(game)),
             sys.stdin,
             sys.stdout,
             seat=None if _SEAT.value == "random" else int(_SEAT.value),

@@ -12,7 +12,9 @@ The same on a game of one's own, in seconds:
 import sys
 from collections.abc import Sequence
 
+import depth_limit_flags
 import on_policy_flags
+import unused_flags
 from absl import app, flags
 
 from spiel_dl import distributed
@@ -31,13 +33,7 @@ _DOMAIN = flags.DEFINE_enum("domain", None, list(DOMAINS), "Game and depth limit
 _GAME = flags.DEFINE_string(
     "game", None, "OpenSpiel game string, instead of a domain; with a depth limit."
 )
-_MOVES = flags.DEFINE_integer(
-    "moves", None, "Depth limit of --game in moves. Give one of --moves, --plies, --rounds."
-)
-_PLIES = flags.DEFINE_integer(
-    "plies", None, "The same in moves, and chance events after the first of them."
-)
-_ROUNDS = flags.DEFINE_integer("rounds", None, "The same in rounds of the game.")
+_limit = depth_limit_flags.define("Depth limit of --game")
 _EXPERIMENT = flags.DEFINE_enum("experiment", "all", [*EXPERIMENTS, "all"], "Which experiment.")
 _WORK_DIR = flags.DEFINE_string(
     "work_dir", None, "Data and networks; what is there is reused. Default: runs/dl_cfr/DOMAIN."
@@ -107,6 +103,8 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     if (_DOMAIN.value is None) == (_GAME.value is None):
         raise app.UsageError("give either --domain or --game")
+    if _DOMAIN.value:
+        unused_flags.refuse(depth_limit_flags.NAMES, "a --domain has its own depth limit")
     if _GAME.value and not (_WORK_DIR.value and _OUTPUT_DIR.value):
         raise app.UsageError("with --game, give --work_dir and --output_dir")
     try:
@@ -129,7 +127,7 @@ def main(argv: Sequence[str]) -> None:
         output = _OUTPUT_DIR.value or f"results/dl_cfr/{_DOMAIN.value}"
         for report in run_experiments(study, names, choices, output):
             print(report)
-    except ValueError as error:
+    except (ValueError, distributed.WorkerDiedError) as error:
         sys.exit(f"error: {error}")
 
 
@@ -139,7 +137,7 @@ def _config() -> StudyConfig:
         game, limit = DOMAINS[_DOMAIN.value].game, DOMAINS[_DOMAIN.value].depth_limit
     else:
         game = _GAME.value
-        limit = DepthLimit(moves=_MOVES.value, plies=_PLIES.value, rounds=_ROUNDS.value)
+        limit = _limit()
     data = DatasetConfig(
         game=str(load_turn_based(game)),
         depth_limit=limit,

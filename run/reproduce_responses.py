@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from spiel_dl.algorithms.cdrnr import GADGETS
+from spiel_dl.algorithms.opponent_models import MODEL_NAMES
 from spiel_dl.experiments.response_contests import games
 from spiel_dl.experiments.response_experiments import EXPERIMENTS, run_experiments
 from spiel_dl.experiments.response_networks import NetworkChoices
@@ -25,15 +26,22 @@ from spiel_dl.tree.pieces import SCHEMES
 _SWEEP, _NETWORKS = Sweep(), NetworkChoices()
 _EXPERIMENT = flags.DEFINE_enum("experiment", "all", [*EXPERIMENTS, "all"], "Which experiment.")
 _GAMES = flags.DEFINE_multi_enum(
-    "game", [], games(), "Which game; may be repeated. Default: the experiment's."
+    "game",
+    [],
+    games(),
+    "Which game, but in gadgets and biased_rps; may be repeated. Default: the experiment's.",
 )
 _MODELS = flags.DEFINE_multi_string(
     "model",
     [],
-    "uniform, equilibrium, random:SEED, cfr:K, cfr_last:K or a policy file; may be repeated. "
-    "Default: the experiment's.",
+    f"{MODEL_NAMES} or a policy file, but in gadgets and times; may be repeated. Default: the "
+    "experiment's.",
 )
-_PLAYERS = flags.DEFINE_multi_integer("player", [0, 1], "Who responds; may be repeated.")
+_PLAYERS = flags.DEFINE_multi_integer(
+    "player",
+    [0, 1],
+    "Who responds; may be repeated. In gadgets, biased_rps and times it is player 0.",
+)
 _PLIES = flags.DEFINE_integer("plies", 2, "frontier: depth limit in plies.", lower_bound=1)
 _SCHEME = flags.DEFINE_enum("scheme", _SWEEP.scheme, SCHEMES, "frontier: scheme of CDRNR.")
 _GADGETS = flags.DEFINE_multi_enum(

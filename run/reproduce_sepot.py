@@ -96,7 +96,7 @@ def main(argv: Sequence[str]) -> None:
         print(
             sepot_experiments.run_experiment(_EXPERIMENT.value, studies, _OUTPUT_DIR.value, options)
         )
-    except ValueError as error:
+    except (ValueError, distributed.WorkerDiedError) as error:
         sys.exit(f"error: {error}")
 
 

@@ -1,19 +1,14 @@
 """Flags of the scripts in which those who search may play: how they do so."""
 
+import depth_limit_flags
+import pyspiel
 from absl import flags
 
 from spiel_dl.algorithms.contestants import SearchOptions
 from spiel_dl.algorithms.sepot_search import LEAF_CHOICES, SearchEffort
-from spiel_dl.tree import DepthLimit
 
 _DEFAULT = SearchOptions()
-_ROUNDS = flags.DEFINE_integer(
-    "rounds", None, "Searches: look so many rounds ahead. Default: 1, unless another unit is given."
-)
-_MOVES = flags.DEFINE_integer("moves", None, "Searches: look so many moves ahead.")
-_PLIES = flags.DEFINE_integer(
-    "plies", None, "Searches: look so many moves and chance events ahead."
-)
+_limit = depth_limit_flags.define("Searches: depth limit", has_default=True)
 _HISTORIES = flags.DEFINE_integer(
     "max_histories", _DEFAULT.max_histories, "SePoT: larger public states are left to the network."
 )
@@ -29,12 +24,10 @@ _LEAF_CHOICE = flags.DEFINE_enum(
 )  # fmt: skip
 
 
-def search_options() -> SearchOptions:
-    """How to search; a ValueError if the flags contradict each other."""
-    units = (_MOVES.value, _PLIES.value, _ROUNDS.value)
-    rounds = 1 if units == (None, None, None) else _ROUNDS.value
+def search_options(game: pyspiel.Game | str) -> SearchOptions:
+    """How to search in a game; a ValueError if the flags contradict each other."""
     return SearchOptions(
-        DepthLimit(moves=_MOVES.value, plies=_PLIES.value, rounds=rounds),
+        _limit(game),
         _HISTORIES.value,
         SearchEffort(_ITERATIONS.value, leaf_choice=_LEAF_CHOICE.value),
         _BUDGET.value,

@@ -11,25 +11,19 @@ minutes already in Leduc: fewer --iterations are quicker.
 import sys
 from collections.abc import Sequence
 
+import depth_limit_flags
 from absl import app, flags
 
 from spiel_dl.algorithms import named_policies
 from spiel_dl.algorithms.array_policy import compile_game
 from spiel_dl.algorithms.public_tree_view import view_public_tree
 from spiel_dl.io import public_tree_page
-from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.pieces import Pieces
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
 _POLICY = flags.DEFINE_string("policy", None, f"What to show: {named_policies.POLICY_NAMES}.")
 _SEARCH = flags.DEFINE_string("search", None, f"Show a search: {named_policies.SEARCH_NAMES}.")
-_MOVES = flags.DEFINE_integer(
-    "moves", None, "Show so many moves. Give one of --moves, --plies, --rounds."
-)
-_PLIES = flags.DEFINE_integer(
-    "plies", None, "Show so many moves, and chance events after the first of them."
-)
-_ROUNDS = flags.DEFINE_integer("rounds", None, "Show so many rounds of the game, if it has any.")
+_limit = depth_limit_flags.define("Depth of what is shown,")
 _LOOK_AHEAD = flags.DEFINE_integer(
     "look_ahead", 1, "Depth limit of each search, in the unit of what is shown.", lower_bound=1
 )
@@ -43,9 +37,9 @@ _PLAYER = flags.DEFINE_integer(
     lower_bound=0,
     upper_bound=1,
 )
+_DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of a search's networks.")
 _OUTPUT = flags.DEFINE_string("output", None, "File of the page, such as page.html.", required=True)
 flags.mark_flags_as_mutual_exclusive(["policy", "search"], required=True)
-flags.mark_flags_as_mutual_exclusive(["moves", "plies", "rounds"], required=True)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -53,7 +47,7 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     try:
-        limit = DepthLimit(moves=_MOVES.value, plies=_PLIES.value, rounds=_ROUNDS.value)
+        limit = _limit()
         tree = compile_game(_GAME.value)
         if _SEARCH.value is None:
             name, policy = _POLICY.value, named_policies.load_policy(_POLICY.value, tree)
@@ -66,6 +60,7 @@ def main(argv: Sequence[str]) -> None:
                 look_ahead,
                 player=_PLAYER.value,
                 iterations=_ITERATIONS.value,
+                device=_DEVICE.value,
             )
         view = view_public_tree(tree, policy, limit, name)
         public_tree_page.write(_OUTPUT.value, view.to_json())

@@ -9,17 +9,9 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
-from spiel_dl.algorithms import cfr
-from spiel_dl.algorithms.solver_run import PLOT_FILE, POLICY_FILE, run_solver
+from spiel_dl.algorithms.cfr import SOLVERS
+from spiel_dl.algorithms.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE, run_solver
 from spiel_dl.io.run_directory import RunDirectory, slug
-
-SOLVERS = {
-    "cfr": cfr.CFRSolver,
-    "cfr_plus": cfr.CFRPlusSolver,
-    "linear_cfr": cfr.LinearCFRSolver,
-    "discounted_cfr": cfr.DiscountedCFRSolver,
-    "predictive_cfr_plus": cfr.PredictiveCFRPlusSolver,
-}
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
 _SOLVER = flags.DEFINE_enum("solver", "cfr_plus", list(SOLVERS), "Variant of CFR.")
@@ -66,7 +58,7 @@ def main(argv: Sequence[str]) -> None:
     print(f"iterations                  {last['iteration']:,}")
     print(f"seconds of solving          {last['solving_seconds']:.3f}")
     print(f"exploitability (NashConv/2) {last['exploitability']:.3e}")
-    print(f"policy                      {directory.path / POLICY_FILE}")
+    print(f"policy                      {directory.path / AVERAGE_POLICY_FILE}")
     print(f"picture                     {directory.path / PLOT_FILE}")
 
 

@@ -17,6 +17,7 @@ import critic_flags
 import learner_flags
 import rnad_flags
 import torch
+import unused_flags
 from absl import app, flags
 
 from spiel_dl.algorithms import rnad, trained_blueprint
@@ -56,10 +57,25 @@ def make_learner() -> Learner:
     return CriticLearner(blueprint.game, blueprint, transformations, alone, device)
 
 
+def _refuse_unused_flags() -> None:
+    if not _FROZEN.value:
+        unused_flags.refuse(
+            [critic_flags.EXPLORATION.name], "used with --frozen_blueprint only; R-NaD plays itself"
+        )
+        return
+    used = {rnad_flags.BATCH.name, rnad_flags.MAX_TREE.name}
+    names = [flag.name for flag in flags.FLAGS.get_flags_for_module(rnad_flags)]
+    unused_flags.refuse(
+        [name for name in names if name not in used],
+        "not used with --frozen_blueprint, which is not trained",
+    )
+
+
 def main(argv: Sequence[str]) -> None:
     """Trains, and says how well and where the results are."""
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
+    _refuse_unused_flags()
     torch.set_num_threads(learner_flags.THREADS.value)
     try:
         learner = make_learner()

@@ -12,10 +12,10 @@ depends on its item alone. A random function takes its seed from its item.
   Ray               workers of a Ray cluster (pip install spiel_dl[ray]); the function's module must
                     be installed there too, but no files need be shared, since results come here
 
-Each worker computes with one thread and does one item at a time. A worker may die: killed by a
-person or for want of memory, or with its machine. Then its item is begun again by another, and all
-that was computed before is kept. An error in the function, however, would come again; it ends the
-map, once the items under way are finished.
+Each worker process computes with one thread and does one item at a time; `InProcess` uses the
+threads of this process. A worker may die: killed by a person or for want of memory, or with its
+machine. Then its item is begun again by another, and all that was computed before is kept. An error
+in the function, however, would come again; it ends the map, once the items under way are finished.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ flags.disclaim_key_flags()
 class Engine(abc.ABC):
     """Who does the work of `map` and `for_each`."""
 
+    threads = "each worker process with one thread"
+    """What reports say of those who compute."""
+
     @abc.abstractmethod
     def results(
         self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int
@@ -53,6 +56,8 @@ class Engine(abc.ABC):
 @dataclasses.dataclass(frozen=True)
 class InProcess(Engine):
     """This process does the work, with as many threads as it has."""
+
+    threads = "one process with the threads that its libraries start"
 
     def results(
         self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int

@@ -20,7 +20,7 @@ from absl import app, flags
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "docs" / "notebooks" / "from_game_to_search.ipynb"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Names in backticks, as pages and docstrings shorten them: without the package's own name.
 ROOMS = "algorithms|games|io|learning|solvers|tree|value_functions|distributed|experiments"
 
@@ -148,8 +148,7 @@ def parse_flags(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> 
 def test_links_lead_somewhere(page: Path):
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        made_by_the_build = "pictures/" in target or "from_game_to_search.md" in target
-        if not target.startswith(("http", "#")) and not made_by_the_build:
+        if not target.startswith(("http", "#")):
             assert (page.parent / target.split("#")[0]).exists(), target
 
 
@@ -168,16 +167,17 @@ def test_comments_are_replaced(page: Path):
     if page.parent.name == "api":
         assert "<!-- api of" in text
     expanded = load_hook("pages").expand(text, depth=1)
-    assert "<!-- table" not in expanded
-    assert "<!-- api" not in expanded
+    for comment in ("<!-- table", "<!-- command", "<!-- api"):
+        assert comment not in expanded, "a comment follows a link; see docs/hooks/pages.py"
 
 
 def test_tables_come_with_commands():
     pages = load_hook("pages")
     report = next(r for r in pages.reports() if r.name == "solvers.md")
-    text = pages.expand(f"<!-- table 1 of {report} -->", depth=1)
+    text = pages.expand(f"[Solvers](../../{report}) <!-- table 1 -->", depth=1)
     assert "| leduc_poker |" in text
     assert "`python benchmarks/solvers.py" in text
+    assert "2 cores" in text
     assert "(../results/benchmarks/solvers.md)" in text
     with pytest.raises(ValueError, match="no table 99"):
         pages.table_of(report, 99)
@@ -185,10 +185,21 @@ def test_tables_come_with_commands():
 
 def test_every_report_is_listed_with_its_command():
     pages = load_hook("pages")
-    listed = pages.list_of_reports()
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    missing = [line for line in map(pages.listed, pages.reports()) if line not in text]
+    assert not missing, "docs/results.md lacks\n" + "\n".join(missing)
+    expanded = pages.expand(text, depth=0)
     for report in pages.reports():
-        assert f"({report})" in listed
-        assert "`python " in pages.command_of(report)
+        assert f"]({report}): `python " in expanded
+        assert re.search(r"\d+ cores?\b", pages.command_of(report))
+
+
+def test_links_are_turned_for_the_site():
+    expand = load_hook("pages").expand
+    assert expand("[a](../results/a.png)", depth=0) == "[a](results/a.png)"
+    assert expand("[a](../../results/a.md)", depth=1) == "[a](../results/a.md)"
+    assert expand("[a](../notebooks/a.ipynb)", depth=1) == "[a](../notebooks/a.md)"
+    assert expand("[a](docs/how_to/a.md#b)", depth=0) == "[a](how_to/a.md#b)"
 
 
 def test_commands_of_reports_name_no_place_of_one_machine():
@@ -221,6 +232,14 @@ def test_pictures_show_the_game_and_are_the_same_every_time():
     assert len(set(re.findall(r'id="public-state-(\d+)"', tree))) == 6
     # Player 1 has seen nothing of player 0's card, so it comes with all its infosets.
     assert ranges.count("1.00") >= 6
+
+
+def test_committed_pictures_are_those_that_are_drawn():
+    for name, draw in load_hook("pictures").PICTURES.items():
+        committed = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+        texts, drawn = (re.findall(r">([^<>\n]+)</text>", each) for each in (committed, draw()))
+        assert texts
+        assert texts == drawn, "python docs/hooks/pictures.py draws it anew"
 
 
 @pytest.mark.slow

@@ -1,10 +1,13 @@
 """What turns the files of docs/ and results/ into pages of the site; knows nothing of MkDocs.
 
-Pages are written to be read as they are, too, so what is put in at build time stands in comments:
+Pages are written to be read as they are, too. So what is put in at build time is a link to it,
+which a comment follows; the link says where it stands in the repository:
 
-  <!-- table 1 of results/dl_cfr/goofspiel/resolving.md -->   a table of a report, with its command
-  <!-- list of results -->                                    all reports, with their commands
-  <!-- api of spiel_dl.tree -->                               the docstrings of a package
+  [What it shows](../../results/dl_cfr/goofspiel/exact.md) <!-- table 1 -->    a report's table
+  [Its title](../results/dl_cfr/goofspiel/exact.md) <!-- command -->           and its command
+  [The modules](../../spiel_dl/tree) <!-- api of spiel_dl.tree -->             their docstrings
+
+Links to files that lie elsewhere on the site are turned.
 """
 
 from __future__ import annotations
@@ -14,11 +17,18 @@ import re
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[2]
-_TABLE = re.compile(r"<!-- table (\d+) of (results/\S+\.md) -->")
-_LIST = "<!-- list of results -->"
-_API = re.compile(r"<!-- api of (spiel_dl[.\w]*) -->")
-# On the site results/ lies below docs/, in the repository beside it.
-_LINK_TO_RESULTS = re.compile(r"\]\(\.\./((?:\.\./)*results/)")
+_REPORT = r"\[[^\]]*\]\((?:\.\./)*(results/[^)\s]+\.md)\)"
+_TABLE = re.compile(_REPORT + r" <!-- table (\d+) -->")
+_COMMAND = re.compile(_REPORT + r" <!-- command -->")
+_API = re.compile(r"\[[^\]]*\]\([^)\s]+\) <!-- api of (spiel_dl[.\w]*) -->")
+_HARDWARE = re.compile(r"\b\d+ cores?\b")
+_TURNED = {
+    # On the site results/ lies below docs/, in the repository beside it.
+    re.compile(r"\]\(\.\./((?:\.\./)*results/)"): r"](\1",
+    # The notebook is a page, and CONTRIBUTING.md lies beside the pages.
+    re.compile(r"(\]\([^)\s]*notebooks/\w+)\.ipynb\)"): r"\1.md)",
+    re.compile(r"\]\(docs/"): "](",
+}
 
 
 def reports() -> list[PurePosixPath]:
@@ -37,12 +47,19 @@ def command_of(report: PurePosixPath) -> str:
     """The command, with date, commit and hardware, that a report says it was made by.
 
     Raises:
-      ValueError: if it says none.
+      ValueError: if it says no command, or no hardware.
     """
-    for line in (ROOT / report).read_text(encoding="utf-8").splitlines():
-        if line.startswith("`python "):
-            return line
-    raise ValueError(f"{report} does not say by which command it was made")
+    lines = (ROOT / report).read_text(encoding="utf-8").splitlines()
+    command = next((line for line in lines if line.startswith("`python ")), None)
+    if command is None:
+        raise ValueError(f"{report} does not say by which command it was made")
+    if _HARDWARE.search(command):
+        return command
+    # Some reports name it in a line of its own, of which the first sentence is about it.
+    hardware = next((line for line in lines if _HARDWARE.search(line)), None)
+    if hardware is None:
+        raise ValueError(f"{report} does not say on which hardware it was made")
+    return f"{command}; {hardware.split('. ')[0]}"
 
 
 def table_of(report: PurePosixPath, number: int) -> str:
@@ -74,7 +91,7 @@ def modules_of(package: str) -> list[str]:
 
 
 def expand(markdown: str, depth: int) -> str:
-    """A page with its comments replaced and its links to results turned.
+    """A page with its comments replaced and its links turned.
 
     Args:
       markdown: the page.
@@ -85,27 +102,30 @@ def expand(markdown: str, depth: int) -> str:
     """
 
     def table(match: re.Match[str]) -> str:
-        report = PurePosixPath(match[2])
+        report = PurePosixPath(match[1])
         link = "../" * depth + str(report)
         return (
-            f"{table_of(report, int(match[1]))}\n[{title_of(report)}]({link}): {command_of(report)}"
+            f"{table_of(report, int(match[2]))}\n[{title_of(report)}]({link}): {command_of(report)}"
         )
+
+    def command(match: re.Match[str]) -> str:
+        report = PurePosixPath(match[1])
+        return f"[{title_of(report)}]({'../' * depth}{report}): {command_of(report)}"
 
     def api(match: re.Match[str]) -> str:
         return "\n\n".join(f"::: {module}" for module in modules_of(match[1]))
 
-    markdown = _LINK_TO_RESULTS.sub(r"](\1", markdown)
-    markdown = _API.sub(api, _TABLE.sub(table, markdown))
-    return markdown.replace(_LIST, list_of_reports())
+    for link, turned in _TURNED.items():
+        markdown = link.sub(turned, markdown)
+    for comment, replacement in ((_TABLE, table), (_COMMAND, command), (_API, api)):
+        markdown = comment.sub(replacement, markdown)
+    return markdown
 
 
-def list_of_reports() -> str:
-    """All reports, with links and commands, in Markdown."""
-    lines = ["| report | made by |", "|---|---|"]
-    for report in reports():
-        name = " / ".join(report.parts[1:-1])
-        lines.append(f"| {name}: [{title_of(report)}]({report}) | {command_of(report)} |")
-    return "\n".join(lines)
+def listed(report: PurePosixPath) -> str:
+    """The line of docs/results.md that lists a report."""
+    name = " / ".join(report.parts[1:-1])
+    return f"- {name}: [{title_of(report)}](../{report}) <!-- command -->"
 
 
 def notebook_page(path: Path) -> str:

@@ -1,12 +1,14 @@
 """The pictures of the page on concepts, drawn from compiled games and solved ranges.
 
-They are drawn anew whenever the site is built, so they show what the library does.
+`python docs/hooks/pictures.py` writes them to docs/pictures/. A test holds these files to what is
+drawn, so they show what the library does.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -191,3 +193,8 @@ def _svg(figure: Figure) -> str:
 
 
 PICTURES: dict[str, Callable[[], str]] = {"public_tree": public_tree, "ranges": ranges}
+
+
+if __name__ == "__main__":
+    for name, draw in PICTURES.items():
+        (Path(__file__).parents[1] / "pictures" / f"{name}.svg").write_text(draw(), "utf-8")

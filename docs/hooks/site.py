@@ -13,7 +13,6 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from pages import ROOT, expand, notebook_page, reports, title_of
-from pictures import PICTURES
 
 _SOURCES = ROOT / "build" / "api"
 _NOTEBOOK = "notebooks/from_game_to_search"
@@ -55,13 +54,11 @@ def _add_to_navigation(entries: list[Any], folders: tuple[str, ...], report: Pur
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds reports, their pictures, the pictures drawn by the library, and the notebook."""
+    """Adds reports, their pictures, the notebook, and CONTRIBUTING.md."""
     for path in sorted((ROOT / "results").rglob("*")):
         if path.suffix in (".md", ".png"):
             name = path.relative_to(ROOT).as_posix()
             files.append(File.generated(config, name, abs_src_path=str(path)))
-    for name, draw in PICTURES.items():
-        files.append(File.generated(config, f"pictures/{name}.svg", content=draw()))
     notebook = ROOT / "docs" / f"{_NOTEBOOK}.ipynb"
     files.append(File.generated(config, f"{_NOTEBOOK}.md", content=notebook_page(notebook)))
     contributing = ROOT / "CONTRIBUTING.md"

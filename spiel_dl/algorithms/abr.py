@@ -29,7 +29,7 @@ try:
     from open_spiel.python.pytorch import dqn
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"OpenSpiel's PyTorch agents need {error.name!r}: pip install dm-tree"
+        f"OpenSpiel's PyTorch agents need {error.name!r}: pip install spiel_dl[abr]"
     ) from error
 
 
@@ -101,8 +101,7 @@ def approximate_best_response(
 
     Raises:
       ValueError: if the game cannot be loaded, has no information state tensors (with observations
-        alone the learner would forget), or there is no such player.
-      RuntimeError: if training diverges.
+        alone the learner would forget), if there is no such player, or if training diverges.
     """
     check_player(player)
     config = ABRConfig() if config is None else config
@@ -167,7 +166,7 @@ def _play_episode(
         if time_step.current_player() == player:
             output = agent.step(time_step)
             if output is None:
-                raise RuntimeError("training diverged: the loss is NaN; lower the learning rate")
+                raise ValueError("training diverged: the loss is NaN; lower the learning rate")
             action = int(output.action)
         else:
             answer = opponent_policy.action_probabilities(environment.get_state, 1 - player)

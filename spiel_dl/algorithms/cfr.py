@@ -127,6 +127,8 @@ class PredictiveCFRPlusSolver(CFRSolver):
 class DiscountedCFRSolver(CFRSolver):
     """Discounted CFR (Brown and Sandholm 2019)."""
 
+    weighting = regret_minimization.DISCOUNTED_CFR
+
     def __init__(
         self,
         game: AnyGame,
@@ -152,3 +154,13 @@ class DiscountedCFRSolver(CFRSolver):
         """
         self.weighting = Weighting(alpha, beta, gamma)
         super().__init__(game, alternating_updates=alternating_updates, num_threads=num_threads)
+
+
+SOLVERS: dict[str, type[CFRSolver]] = {
+    "cfr": CFRSolver,
+    "cfr_plus": CFRPlusSolver,
+    "linear_cfr": LinearCFRSolver,
+    "discounted_cfr": DiscountedCFRSolver,
+    "predictive_cfr_plus": PredictiveCFRPlusSolver,
+}
+"""The variants by the names that scripts know them by."""

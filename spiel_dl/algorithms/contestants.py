@@ -5,12 +5,13 @@
 | uniform, or random | all legal actions alike |
 | highest | the legal action with the highest id |
 | a checkpoint of a learner, or its run directory | the policy network alone |
-| sepot:CHECKPOINT, or sepot:RUN_DIRECTORY | SePoT on top of that network |
+| sepot:CHECKPOINT, or sepot:RUN_DIRECTORY | SePoT on top of that network, as printed |
+| sepot_continual:CHECKPOINT | the same, going on from earlier searches; the game is compiled |
 | particle:NETWORK | search among particles with a particle value network |
 | resolving:exact, resolving:NETWORK | continual resolving by DL-CFR; the game is compiled for it |
 | cfr+:1000, equilibrium, a policy file, ... | `named_policies`; the game is compiled for them |
 
-SePoT is as printed in Kubíček et al. (2023): ranges of the blueprint, given cfvs of the critic,
+SePoT as printed in Kubíček et al. (2023) has ranges of the blueprint and given cfvs of the critic,
 nothing of earlier searches. In games with `Rules` it reconstructs public states
 (`algorithms.sepot_play`); others are compiled.
 """
@@ -19,30 +20,36 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pyspiel
-import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import named_policies, trained_blueprint
 from spiel_dl.algorithms.matches import HighestActionPolicy
 from spiel_dl.algorithms.network_policy import NetworkPolicy
+from spiel_dl.algorithms.opponent_models import MODEL_KINDS, MODEL_NAMES
 from spiel_dl.algorithms.particle_policy import ParticlePolicy
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
+from spiel_dl.algorithms.sepot_config import MAX_HISTORIES
 from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
-from spiel_dl.io.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.value_functions.particle import ParticleNetwork
 
 CONTESTANT_NAMES = (
-    "uniform, highest, a learner's checkpoint or run directory (its network alone), "
-    "sepot:CHECKPOINT (SePoT on top of it), particle:NETWORK (search among particles), or, in "
-    "games small enough to compile, "
-    "resolving:exact, resolving:NETWORK, equilibrium, cfr+:K, cfr:K, cfr_last:K, random:SEED or a "
-    "policy file"
+    "highest, a learner's checkpoint or run directory (its network alone), sepot:CHECKPOINT (SePoT "
+    "on top of it), particle:NETWORK (search among particles), or, in games small enough to "
+    "compile, sepot_continual:CHECKPOINT, resolving:exact, resolving:NETWORK, "
+    f"{MODEL_NAMES} or a policy file"
 )
-_COMPILED = ("equilibrium", "cfr+", "cfr", "cfr_last", "random")
+_USED = {
+    "sepot": ("depth_limit", "max_histories", "iterations", "leaf_choice"),
+    "sepot_continual": ("depth_limit", "max_histories", "iterations", "leaf_choice"),
+    "particle": ("depth_limit", "budget", "iterations"),
+    "resolving": ("depth_limit", "iterations"),
+}
+"""What of the search options each kind of contestant uses."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,9 +64,21 @@ class SearchOptions:
     """
 
     depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(rounds=1))
-    max_histories: int = 25_000
+    max_histories: int = MAX_HISTORIES
     effort: SearchEffort = dataclasses.field(default_factory=SearchEffort)
     budget: int = 1000
+
+    def used_by(self, *names: str) -> dict[str, Any]:
+        """What some contestants use of it, as reports say it; empty if none of them searches."""
+        values = {
+            "depth_limit": str(self.depth_limit),
+            "max_histories": self.max_histories,
+            "budget": self.budget,
+            "iterations": self.effort.iterations,
+            "leaf_choice": self.effort.leaf_choice,
+        }
+        used = {each for name in names for each in _USED.get(name.partition(":")[0], ())}
+        return {each: value for each, value in values.items() if each in used}
 
 
 class RememberingPolicy(openspiel_policy.Policy):
@@ -94,7 +113,7 @@ def load_contestant(
     name: str,
     game: pyspiel.Game,
     search: SearchOptions | None = None,
-    device: torch.device | str = "cpu",
+    device: str = "cpu",
 ) -> openspiel_policy.Policy:
     """The policy of a name.
 
@@ -113,8 +132,8 @@ def load_contestant(
         return HighestActionPolicy(game, [0, 1])
     search = search or SearchOptions()
     kind, _, source = name.partition(":")
-    if kind == "sepot" and source:
-        return RememberingPolicy(_load_sepot(source, game, search, device))
+    if kind in named_policies.SEPOT and source:
+        return RememberingPolicy(_load_sepot(name, game, search, device))
     if kind == "particle" and source:
         return ParticlePolicy(
             game,
@@ -125,12 +144,11 @@ def load_contestant(
         )
     if kind == "resolving" and source:
         return named_policies.load_resolving(
-            source, game, search.depth_limit, search.effort.iterations
+            source, game, search.depth_limit, search.effort.iterations, device
         )
-    checkpoint = _learner_checkpoint(name)
-    if checkpoint is not None:
-        return trained_blueprint.load_blueprint(checkpoint, game, device)
-    if kind not in _COMPILED and not Path(name).exists():
+    if trained_blueprint.is_checkpoint(name):
+        return trained_blueprint.load_blueprint(name, game, device)
+    if kind not in MODEL_KINDS and not Path(name).exists():
         raise ValueError(
             f"nobody is called {name!r}, and there is no such file; give one of {CONTESTANT_NAMES}"
         )
@@ -138,31 +156,31 @@ def load_contestant(
 
 
 def _load_sepot(
-    source: str, game: pyspiel.Game, search: SearchOptions, device: torch.device | str
+    name: str, game: pyspiel.Game, search: SearchOptions, device: str
 ) -> openspiel_policy.Policy:
-    checkpoint = _learner_checkpoint(source)
-    if checkpoint is None:
-        raise ValueError(
-            f"{source} is neither a learner's checkpoint nor a run directory with one; train one "
-            "by run/train_sepot.py"
-        )
-    blueprint, critic = trained_blueprint.load(checkpoint, game, device)
-    if hasattr(game, "rules") and isinstance(blueprint, NetworkPolicy):
-        return SePoTPlayPolicy(
+    kind, _, source = name.partition(":")
+    if kind == "sepot" and hasattr(game, "rules") and trained_blueprint.is_checkpoint(source):
+        blueprint, critic = trained_blueprint.load(source, game, device)
+        if isinstance(blueprint, NetworkPolicy):
+            return SePoTPlayPolicy(
+                game,
+                blueprint.act,
+                critic,
+                search.depth_limit,
+                max_histories=search.max_histories,
+                effort=search.effort,
+            )
+    try:
+        return named_policies.load_sepot(
+            name,
             game,
-            blueprint.act,
-            critic,
             search.depth_limit,
             max_histories=search.max_histories,
             effort=search.effort,
+            device=device,
         )
-    config = SearchConfig.as_printed(max_histories=search.max_histories, effort=search.effort)
-    return SePoTPolicy(game, blueprint, critic, search.depth_limit, config)
-
-
-def _learner_checkpoint(name: str) -> Path | None:
-    """The checkpoint that a name leads to, if a learner has written it."""
-    path = Path(name)
-    if path.is_dir():
-        path /= CHECKPOINT_FILE
-    return path if trained_blueprint.is_checkpoint(path) else None
+    except TooManyHistoriesError as error:
+        raise ValueError(
+            f"{name} searches in compiled games only, and this one is too large to compile; in "
+            f"games with Rules, take sepot:{source} ({error})"
+        ) from error

@@ -29,6 +29,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.algorithms.dl_cfr import check_value_function
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
@@ -87,12 +88,7 @@ class ContinualResolvingPolicy(openspiel_policy.Policy):
         self._weighting = weighting
         self._solved = ArrayPolicy.uniform(self.tree)
         self._starts: dict[tuple[int, int | None], Starts] = {}
-        leaves = cut(self.tree, depth_limit).leaves
-        if leaves.num_public_states and value_function is None:
-            raise ValueError(
-                f"the game goes on in {leaves.num_public_states} public states at a depth limit of "
-                f"{depth_limit} and no value function was given; pass value_function="
-            )
+        check_value_function(cut(self.tree, depth_limit), value_function)
 
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None

@@ -8,7 +8,9 @@ Kovařík et al. (2021), "Depth-limited Solver" (DL-CFR+ with the default weight
      to the payoffs of these sequences.
   3. Regret matching in every infoset of the trunk, and the average, as in CFR.
 
-With alternating updates, steps 1 and 2 are done once per player, each time with the newest ranges.
+One deviation: by default, updates alternate, and steps 1 and 2 are done once per player, each time
+with the newest ranges. The paper's solver updates both players at once, with one evaluation an
+iteration: `alternating_updates=False`.
 
 Optimal values are piecewise linear in the ranges, which costs regret minimization its speed: at a
 fixed pace it circles around the equilibrium. Such problems are sharp, so *restarts* at the average
@@ -23,11 +25,13 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+import pyspiel
 
 from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.trunk import cut
+from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.base import ValueFunction, Values
 
 _OF_VALUES = "values."  # names in a state that are the value function's
@@ -82,19 +86,19 @@ class DLCFRSolver:
         if restarts and not (restarts.every > 0 and restarts.growth > 0):
             raise ValueError(f"{restarts}: both numbers must be positive")
         self.trunk = cut(compile_game(game), depth_limit)
-        leaves = self.trunk.leaves
-        if leaves.num_public_states and value_function is None:
-            raise ValueError(
-                f"the game goes on in {leaves.num_public_states} public states at a depth limit of "
-                f"{depth_limit} and no value function was given; pass value_function="
-            )
+        check_value_function(self.trunk, value_function)
         if value_function is not None:
-            value_function.bind(leaves)
+            value_function.bind(self.trunk.leaves)
         self._value_function = value_function
         self._restarts = restarts
         self.minimizer = RegretMinimizer(
             self.trunk.sequence_form, weighting, alternating_updates=alternating_updates
         )
+
+    @property
+    def game(self) -> pyspiel.Game:
+        """The turn-based game whose trunk is solved."""
+        return self.trunk.tree.game
 
     @property
     def iteration(self) -> int:
@@ -106,7 +110,12 @@ class DLCFRSolver:
         self.run(1)
 
     def run(self, num_iterations: int) -> None:
-        """Many iterations."""
+        """Many iterations.
+
+        Raises:
+          ValueError: if the number is negative, or the value function's values are not finite.
+        """
+        check_iterations(num_iterations)
         if self._restarts is None:
             self._run(num_iterations)
             return
@@ -123,6 +132,8 @@ class DLCFRSolver:
         if not leaves.num_public_states or self._value_function is None:
             self.minimizer.run(num_iterations)
             return
+        if self._value_function.leaves not in (None, leaves):
+            self._value_function.bind(leaves)  # another solver has bound it to its own
         evaluate = self._value_function.evaluate
 
         def leaf_values(plans: Pair) -> tuple[Pair, Pair]:
@@ -162,6 +173,16 @@ class DLCFRSolver:
         for player in (0, 1):
             whole[player][self.trunk.sequences[player]] = strategies[player]
         return ArrayPolicy(tree, (whole[0], whole[1]))
+
+
+def check_value_function(trunk: Trunk, value_function: ValueFunction | None) -> None:
+    """Raises a ValueError if the game goes on below a trunk and there is no value function."""
+    num_states = trunk.leaves.num_public_states
+    if num_states and value_function is None:
+        raise ValueError(
+            f"the game goes on in {num_states} public states at a depth limit of "
+            f"{trunk.depth_limit} and no value function was given; pass value_function="
+        )
 
 
 def asked_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:

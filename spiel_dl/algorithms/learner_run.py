@@ -58,14 +58,16 @@ def run_learner(
       The last line of metrics.
 
     Raises:
-      ValueError: if a count is not positive, if the checkpoint is of another learner or has done
-        more steps already, or if a term of the loss becomes NaN or infinite.
+      ValueError: if a count is not positive, if the learner's policy cannot be fine-tuned and
+        measured, if the checkpoint is of another learner or has done more steps already, or if a
+        term of the loss becomes NaN or infinite.
     """
     if num_steps < 1 or steps_per_evaluation < 1:
         raise ValueError(
             f"num_steps={num_steps} and steps_per_evaluation={steps_per_evaluation} must be "
             "positive"
         )
+    check_fine_tuning(learner, fine_tuning)
     seconds = _restore(learner, directory, num_steps)
     with tqdm.tqdm(
         total=num_steps, initial=learner.num_steps, unit="step", disable=not show_progress
@@ -87,6 +89,15 @@ def run_learner(
         panels = [*_PANELS, _CRITIC_PANEL] if learner.transformations else _PANELS
         plots.plot_panels(directory.path / PLOT_FILE, panels, curves, str(learner.game))
     return directory.read_metrics()[-1]
+
+
+def check_fine_tuning(learner: Learner, fine_tuning: FineTuning | None) -> None:
+    """Raises a ValueError if a learner's policy cannot be fine-tuned, or not be measured then."""
+    if fine_tuning is not None and not isinstance(learner.policy(fine_tuning), ArrayPolicy):
+        raise ValueError(
+            f"what fine-tuning does is told by NashConv, and {learner.game} is not compiled; raise "
+            "max_tree_histories, or leave fine-tuning out"
+        )
 
 
 def _evaluate(learner: Learner, seconds: float, fine_tuning: FineTuning | None) -> dict[str, Any]:

@@ -22,10 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pyspiel
-import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.network_policy import NetworkPolicy, policy_rows
+from spiel_dl.algorithms.network_policy import NetworkPolicy
 from spiel_dl.algorithms.tally import Tally
 
 Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
@@ -33,7 +32,7 @@ _PAIRS_AT_ONCE = 64
 _CHANCE = 2  # the third source of luck, behind the players
 
 
-class Effort(NamedTuple):
+class DecisionTime(NamedTuple):
     """What a policy's decisions took.
 
     Attributes:
@@ -46,9 +45,9 @@ class Effort(NamedTuple):
     seconds: float = 0.0
     slowest: float = 0.0
 
-    def add(self, other: Effort) -> Effort:
+    def add(self, other: DecisionTime) -> DecisionTime:
         """Both together."""
-        return Effort(
+        return DecisionTime(
             self.num_moves + other.num_moves,
             self.seconds + other.seconds,
             max(self.slowest, other.slowest),
@@ -65,11 +64,11 @@ class PairResults(NamedTuple):
 
     Attributes:
       returns: float64 [N, 2], the first policy's in each pair, as player 0 and as player 1.
-      efforts: the first policy's and the second's.
+      times: the first policy's and the second's.
     """
 
     returns: np.ndarray
-    efforts: tuple[Effort, Effort]
+    times: tuple[DecisionTime, DecisionTime]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,21 +78,21 @@ class MatchResult:
     Attributes:
       pairs: the first policy's returns, in utility units: of pairs, each the mean of its two games.
       seats: of its games as player 0, and of those as player 1.
-      efforts: the first policy's and the second's.
+      times: the first policy's and the second's.
     """
 
     pairs: Tally
     seats: tuple[Tally, Tally]
-    efforts: tuple[Effort, Effort]
+    times: tuple[DecisionTime, DecisionTime]
 
     @staticmethod
     def of_pairs(parts: Iterable[PairResults]) -> MatchResult:
         """All pairs together; the result depends on their order in the last digits only."""
         everything = list(parts)
         returns = np.concatenate([part.returns for part in everything])
-        first, second = Effort(), Effort()
+        first, second = DecisionTime(), DecisionTime()
         for part in everything:
-            first, second = first.add(part.efforts[0]), second.add(part.efforts[1])
+            first, second = first.add(part.times[0]), second.add(part.times[1])
         seats = (Tally().add(returns[:, 0]), Tally().add(returns[:, 1]))
         return MatchResult(Tally().add(returns.mean(axis=1)), seats, (first, second))
 
@@ -185,7 +184,7 @@ def play_pairs(game: pyspiel.Game, policies: Policies, pairs: range, seed: int) 
     if seed < 0:
         raise ValueError(f"seed={seed} must not be negative")
     games = [_Game.start(game, seed, pair, seat) for pair in pairs for seat in (0, 1)]
-    efforts = [Effort(), Effort()]
+    times = [DecisionTime(), DecisionTime()]
     running = games
     while running := [each for each in running if each.plays_on()]:
         # Who moves is settled before anybody does.
@@ -198,11 +197,12 @@ def play_pairs(game: pyspiel.Game, policies: Policies, pairs: range, seed: int) 
             answers = ask(policy, [each.state for each in waiting])
             seconds = time.perf_counter() - start
             slowest = max(each.seconds for each in answers)
-            efforts[which] = efforts[which].add(Effort(len(waiting), seconds, slowest))
+            took = DecisionTime(len(waiting), seconds, slowest)
+            times[which] = times[which].add(took)
             for each, answer in zip(waiting, answers, strict=True):
                 each.move(answer.probabilities)
     returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
-    return PairResults(returns, (efforts[0], efforts[1]))
+    return PairResults(returns, (times[0], times[1]))
 
 
 class Answer(NamedTuple):
@@ -216,7 +216,7 @@ def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> lis
     """A policy's answers in states of one game, in each of which a player acts."""
     if isinstance(policy, NetworkPolicy):
         start = time.perf_counter()
-        found = _ask_network(policy, states)
+        found = policy.probabilities_of(states)
         seconds = (time.perf_counter() - start) / len(states)
         return [Answer(probabilities, seconds) for probabilities in found]
     answers = []
@@ -225,27 +225,6 @@ def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> lis
         probabilities = policy.action_probabilities(state)
         answers.append(Answer(probabilities, time.perf_counter() - start))
     return answers
-
-
-def _ask_network(policy: NetworkPolicy, states: Sequence[pyspiel.State]) -> list[dict[int, float]]:
-    """One evaluation for all states."""
-    network, device = policy.network, policy.parameters.device
-    observation = np.empty((len(states), network.num_inputs), np.float32)
-    legal = np.zeros((len(states), network.num_actions), bool)
-    for row, state in enumerate(states):
-        observation[row] = state.information_state_tensor(state.current_player())
-        legal[row, state.legal_actions()] = True
-    rows = policy_rows(
-        network,
-        policy.parameters,
-        torch.from_numpy(observation).to(device),
-        torch.from_numpy(legal).to(device),
-        policy.fine_tuning,
-    )
-    return [
-        dict(zip(state.legal_actions(), row[can].tolist(), strict=True))
-        for state, row, can in zip(states, rows, legal, strict=True)
-    ]
 
 
 class _Game:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 import pyspiel
@@ -108,28 +109,45 @@ class NetworkPolicy(openspiel_policy.Policy):
                 f"player {player_id} does not move in a state whose current player is {player}; "
                 "games with simultaneous moves are played turn by turn here"
             )
-        actions = state.legal_actions()
-        legal = np.zeros((1, self.network.num_actions), bool)
-        legal[0, actions] = True
-        observation = np.array(state.information_state_tensor(player), np.float32)[None]
+        return self.probabilities_of([state])[0]
+
+    def probabilities_of(self, states: Sequence[pyspiel.State]) -> list[dict[int, float]]:
+        """Probabilities of all legal actions of the players to move, by one evaluation.
+
+        Args:
+          states: states of the turn-based game, in each of which a player acts.
+        """
+        actions = [state.legal_actions() for state in states]
+        observation = np.empty((len(states), self.network.num_inputs), np.float32)
+        legal = np.zeros((len(states), self.network.num_actions), bool)
+        for row, state in enumerate(states):
+            observation[row] = state.information_state_tensor(state.current_player())
+            legal[row, actions[row]] = True
         device = self.parameters.device
-        row = policy_rows(
+        rows = policy_rows(
             self.network,
             self.parameters,
             torch.from_numpy(observation).to(device),
             torch.from_numpy(legal).to(device),
             self.fine_tuning,
-        )[0]
-        return dict(zip(actions, row[actions].tolist(), strict=True))
+        )
+        return [
+            dict(zip(own, row[own].tolist(), strict=True))
+            for own, row in zip(actions, rows, strict=True)
+        ]
 
     @torch.no_grad()
     def act(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         """The policy of many decisions at once, an `ActingPolicy`: float32 [..., A].
 
+        Tensors may be on any device; the answer is on that of the parameters.
+
         Args:
           observation: float32 [..., D], information state tensors.
           legal: bool [..., A]; where nothing is legal, so is the policy 0.
         """
+        device = self.parameters.device
+        observation, legal = observation.to(device), legal.to(device)
         logits = self.network.evaluate(self.parameters, observation.flatten(0, -2)).logits
         policy = policy_of(logits.view(legal.shape), legal)
         if self.fine_tuning is not None:

@@ -48,10 +48,17 @@ def cfr_last(game: AnyGame, iterations: int) -> ArrayPolicy:
     return _run_cfr(game, iterations).current_policy()
 
 
-def _run_cfr(game: AnyGame, iterations: int) -> cfr.CFRSolver:
+def cfr_plus_average(game: AnyGame, iterations: int) -> ArrayPolicy:
+    """The average policy after some iterations of CFR+."""
+    return _run_cfr(game, iterations, cfr.CFRPlusSolver).average_policy()
+
+
+def _run_cfr(
+    game: AnyGame, iterations: int, solver_type: type[cfr.CFRSolver] = cfr.CFRSolver
+) -> cfr.CFRSolver:
     if iterations < 1:
         raise ValueError(f"iterations={iterations} must be at least 1")
-    solver = cfr.CFRSolver(game)
+    solver = solver_type(game)
     solver.run(iterations)
     return solver
 
@@ -60,15 +67,23 @@ _NUMBERED: dict[str, Callable[[AnyGame, int], ArrayPolicy]] = {
     "random": random_policy,
     "cfr": cfr_average,
     "cfr_last": cfr_last,
+    "cfr+": cfr_plus_average,
 }
+MODEL_KINDS = ("uniform", "equilibrium", *_NUMBERED)
+"""What may stand before the colon in a model's name."""
+MODEL_NAMES = ", ".join(
+    f"{kind}:{'SEED' if kind == 'random' else 'K'}" if kind in _NUMBERED else kind
+    for kind in MODEL_KINDS
+)
+"""For help texts: all names but those of files."""
 
 
 def load_model(name: str, game: AnyGame) -> ArrayPolicy:
     """The policy of a name, for scripts.
 
     Args:
-      name: "uniform"; "equilibrium", by linear programming; "random:SEED"; "cfr:K" and "cfr_last:K"
-        for K iterations; or a file that `ArrayPolicy.save` wrote.
+      name: "uniform"; "equilibrium", by linear programming; "random:SEED"; "cfr:K", "cfr_last:K"
+        and "cfr+:K" for K iterations; or a file that `ArrayPolicy.save` wrote.
       game: the game, its game string, or the compiled game.
 
     Raises:
@@ -86,8 +101,7 @@ def load_model(name: str, game: AnyGame) -> ArrayPolicy:
         return ArrayPolicy.load(name, tree)
     except ValueError as error:
         raise ValueError(
-            f"no opponent {name!r}: {error}. Use uniform, equilibrium, random:SEED, cfr:K, "
-            f"cfr_last:K or a policy file for {tree.game}"
+            f"no model {name!r}: {error}. Use {MODEL_NAMES} or a policy file for {tree.game}"
         ) from error
 
 

@@ -23,7 +23,6 @@ import numpy as np
 import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
-from open_spiel.python.bots.policy import PolicyBot
 
 from spiel_dl.algorithms import particle_search
 from spiel_dl.algorithms.particle_search import SparseSolution
@@ -116,10 +115,6 @@ class ParticlePolicy(openspiel_policy.Policy):
         answer = self._search(path).action_probabilities(player, int(path.infoset_keys[-1]))
         assert answer is not None
         return answer
-
-    def bot(self, player: int, seed: int) -> pyspiel.Bot:
-        """A bot that plays this policy as a player; the seed is of its choices."""
-        return PolicyBot(player, np.random.RandomState(seed), self)
 
     def _path(self, state: pyspiel.State, player: int) -> _Path:
         """What a player has seen on the way to a state."""

@@ -12,7 +12,9 @@ import dataclasses
 
 import numpy as np
 
+from spiel_dl.algorithms.dl_cfr import check_value_function
 from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.checks import check_values
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -105,18 +107,14 @@ def solve(
 
     Raises:
       ValueError: if the trunk cannot be built, if the game goes on at the limit and there is no
-        value function or one that solves subgames, which a sparse tree does not have, or if
-        `iterations` is not positive.
+        value function or one that solves subgames, which a sparse tree does not have, if its values
+        are not finite, or if `iterations` is not positive.
     """
     if iterations < 1:
         raise ValueError(f"iterations={iterations} must be at least 1")
     trunk = sparse_trunk(particles, depth_limit)
     leaves = trunk.leaves
-    if leaves.num_public_states and value_function is None:
-        raise ValueError(
-            f"the game goes on in {leaves.num_public_states} public states at a depth limit of "
-            f"{depth_limit} and no value function was given; pass value_function="
-        )
+    check_value_function(trunk, value_function)
     minimizer = RegretMinimizer(trunk.sequence_form, weighting)
     for player, reach in enumerate(root_ranges(trunk, particles)):
         mass = reach.sum()
@@ -132,8 +130,10 @@ def solve(
         return evaluate(plans[0][leaves.sequences[0]], plans[1][leaves.sequences[1]])
 
     minimizer.run_with_leaves(iterations, lambda plans: (leaves.sequences, leaf_cfvs(plans)))
-    averages = (minimizer.average_plan(0), minimizer.average_plan(1))
-    return _solution(particles, trunk, minimizer, leaf_cfvs(averages))
+    cfvs = leaf_cfvs((minimizer.average_plan(0), minimizer.average_plan(1)))
+    for values in cfvs:
+        check_values(values)
+    return _solution(particles, trunk, minimizer, cfvs)
 
 
 def _solution(

@@ -15,6 +15,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.contestants import SearchOptions, load_contestant
+from spiel_dl.games import views
 
 _LINE_WIDTH = 80
 _CURTAIN = "\n" * 50  # pushes what the other player saw out of sight
@@ -209,8 +210,6 @@ def view(state: pyspiel.State, player: int) -> str:
     """What a player of a turn-based game may know, as text."""
     game = state.get_game()
     if hasattr(game, "rules"):
-        from spiel_dl.games import views  # It imports torch, which other games do not need.
-
         return views.view(game.rules, state.batch, player)
     game_type = game.get_type()
     texts = []
@@ -326,11 +325,7 @@ def _has_perfect_information(game: pyspiel.Game) -> bool:
 
 
 def _summary(game: pyspiel.Game) -> str:
-    if not hasattr(game, "rules"):
-        return ""
-    from spiel_dl.games import views
-
-    return views.summary(game.rules)
+    return views.summary(game.rules) if hasattr(game, "rules") else ""
 
 
 def _words(text: str) -> str:

@@ -16,7 +16,6 @@ from typing import TypeAlias
 import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
-from open_spiel.python.bots.policy import PolicyBot
 
 from spiel_dl.algorithms.array_policy import (
     AnyGame,
@@ -115,14 +114,6 @@ class ResponsePolicy(openspiel_policy.Policy):
             self._solve_down_to(infoset)
         strategy_0, strategy_1 = (strategy.copy() for strategy in self._solved.strategies)
         return ArrayPolicy(self.tree, (strategy_0, strategy_1))
-
-    def bot(self, seed: int | None = None) -> PolicyBot:
-        """A `pyspiel.Bot` that plays this policy, and solves only what it reaches.
-
-        Args:
-          seed: of its choices; None: another one every time.
-        """
-        return PolicyBot(self.player, np.random.default_rng(seed), self)
 
     def _solve_down_to(self, infoset: int) -> None:
         for step in self._steps_to(infoset):

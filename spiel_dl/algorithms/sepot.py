@@ -42,6 +42,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyspiel
+import torch
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.bots.policy import PolicyBot
 
@@ -337,19 +338,21 @@ def load(
     depth_limit: DepthLimit,
     config: SearchConfig | None = None,
     game: AnyGame | None = None,
+    device: torch.device | str = "cpu",
 ) -> SePoTPolicy:
     """Search on top of the blueprint and the critic of a checkpoint (`run/train_sepot.py`).
 
     Args:
-      path: the checkpoint.
+      path: the checkpoint, or the run directory that it is in.
       depth_limit: how deep each search looks.
       config: the rest; None: the defaults.
       game: the game, or the compiled game; None: as named in the file.
+      device: where the networks live.
 
     Raises:
       ValueError: as `trained_blueprint.load` and `SePoTPolicy`.
     """
-    blueprint, critic = trained_blueprint.load(path, game)
+    blueprint, critic = trained_blueprint.load(path, game, device)
     return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config)
 
 

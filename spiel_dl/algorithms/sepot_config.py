@@ -9,6 +9,8 @@ from spiel_dl.algorithms.sepot_search import SearchEffort
 
 GIVEN_CFVS = ("critic", "best_response")
 OWN_RANGES = ("played", "blueprint")
+MAX_HISTORIES = 25_000
+"""Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,7 +25,7 @@ class SearchConfig:
         what it could get at most against the blueprint, by the rest of the game's tree.
       continual: whether it may have, where there was a search before, what it could get at most
         against what that one found; if not, given cfvs are those above everywhere.
-      own_range: "played" or "blueprint"; see above.
+      own_range: "played" or "blueprint"; see `algorithms.sepot`.
       first_level: above this level, in the unit of the depth limit, the blueprint is played.
       two_sided: whether the searching player, too, chooses a transformation at the leaves.
       max_histories: public states of more histories are left to the blueprint; None: search always.

@@ -22,6 +22,7 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import sepot_search
+from spiel_dl.algorithms.sepot_config import MAX_HISTORIES
 from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.games.rules import ConsistentHistories
 from spiel_dl.learning.critics import Critic
@@ -70,14 +71,15 @@ class SePoTPlayPolicy(openspiel_policy.Policy):
         critic: Critic,
         depth_limit: DepthLimit,
         *,
-        max_histories: int = 25_000,
+        max_histories: int = MAX_HISTORIES,
         effort: SearchEffort | None = None,
     ):
         """Loads the game.
 
         Args:
           game: a game with `Rules`, or its game string.
-          blueprint: from information state tensors and legal actions to action probabilities.
+          blueprint: from information state tensors and legal actions, on the CPU, to action
+            probabilities, on any device.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
           max_histories: larger public states are left to the blueprint.
@@ -195,7 +197,8 @@ class SePoTPlayPolicy(openspiel_policy.Policy):
     def _policy(self, states: Any, player: int) -> np.ndarray:
         """The blueprint in states (batch dimension N) where a player acts: float64 [N, A]."""
         tensors = self._rules.information_state_tensor(states, player)
-        return self._blueprint(tensors, self._rules.legal_actions(states)).double().numpy()
+        policy = self._blueprint(tensors, self._rules.legal_actions(states))
+        return policy.double().cpu().numpy()
 
 
 def _strategy_at(trunk: Trunk, plan: np.ndarray, player: int, key: int) -> np.ndarray | None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.checks import check_num_threads
 from spiel_dl.solvers.continuations import ContinuationChoices
 from spiel_dl.solvers.gadgets import Gadget
 from spiel_dl.solvers.regret_minimization import (
@@ -24,7 +25,6 @@ from spiel_dl.solvers.regret_minimization import (
     Pair,
     RegretMinimizer,
     Weighting,
-    check_num_threads,
 )
 from spiel_dl.tree.sequence_form import SequenceForm
 from spiel_dl.tree.trunk import Trunk

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+import pyspiel
 import tqdm
 
 from spiel_dl.algorithms.array_policy import ArrayPolicy
@@ -18,7 +19,7 @@ from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.io import plots
 from spiel_dl.io.run_directory import RunDirectory, log_spaced_steps
 
-POLICY_FILE = "average_policy.safetensors"
+AVERAGE_POLICY_FILE = "average_policy.safetensors"
 PLOT_FILE = "exploitability.png"
 # How long to solve before the progress bar moves, and before a checkpoint is written at the latest.
 _SECONDS_PER_STRETCH = 0.2
@@ -27,6 +28,10 @@ _SECONDS_PER_CHECKPOINT = 60.0
 
 class Solver(Protocol):
     """What can be run: a `CFRSolver`, a `DLCFRSolver`, or whatever else looks like them."""
+
+    @property
+    def game(self) -> pyspiel.Game:
+        """The turn-based game that is solved."""
 
     @property
     def iteration(self) -> int:
@@ -123,10 +128,10 @@ def run_solver(
             _save(solver, directory, seconds)
             progress.set_postfix({evaluation.metric: f"{measured[evaluation.metric]:.2e}"})
     policy = solver.average_policy()
-    policy.save(directory.path / POLICY_FILE)
+    policy.save(directory.path / AVERAGE_POLICY_FILE)
     curves = {label: directory.read_metrics(), **(other_curves or {})}
     plots.plot_convergence(
-        directory.path / PLOT_FILE, curves, _game(solver), evaluation.metric, evaluation.title
+        directory.path / PLOT_FILE, curves, str(solver.game), evaluation.metric, evaluation.title
     )
     return policy
 
@@ -152,12 +157,8 @@ def _solve_to(
     return seconds
 
 
-def _game(solver: Solver) -> str:
-    return str(solver.average_policy().tree.game)
-
-
 def _save(solver: Solver, directory: RunDirectory, seconds: float) -> None:
-    header = {"kind": "solver", "game": _game(solver), "solving_seconds": seconds}
+    header = {"kind": "solver", "game": str(solver.game), "solving_seconds": seconds}
     directory.save_checkpoint(solver.state(), header)
 
 
@@ -168,10 +169,10 @@ def _restore(solver: Solver, directory: RunDirectory, num_iterations: int) -> fl
         directory.truncate_metrics("iteration", 0)
         return 0.0
     arrays, header = checkpoint
-    if header.get("game") != _game(solver):
+    if header.get("game") != str(solver.game):
         raise ValueError(
             f"{directory.checkpoint_path} is a checkpoint of {header.get('game')}, "
-            f"not of {_game(solver)}"
+            f"not of {solver.game}"
         )
     solver.load_state(arrays)
     if solver.iteration > num_iterations:

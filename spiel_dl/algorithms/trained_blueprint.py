@@ -4,8 +4,9 @@
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
     policy = SePoTPlayPolicy(game, blueprint.act, critic, DepthLimit(rounds=1))  # in large games
 
-Checkpoints may be those of `run/train_sepot.py`, or of any learner with a critic; the policy alone
-can be read from those without one, such as those of `run/train_rnad.py`.
+Checkpoints, or the run directories that hold them, may be those of `run/train_sepot.py`, or of any
+learner with a critic; the policy alone can be read from those without one, such as those of
+`run/train_rnad.py`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from spiel_dl.algorithms.policy_gradient import MMDSolver, PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.algorithms.self_play_learner import SelfPlayLearner
 from spiel_dl.io import tensor_files
+from spiel_dl.io.run_directory import CHECKPOINT_FILE
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.policy_network import PolicyNetwork
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -56,7 +58,7 @@ def load(
     """The blueprint and the critic of a learner's checkpoint.
 
     Args:
-      path: the checkpoint.
+      path: the checkpoint, or a run directory.
       game: the game; None: as named in the file.
       device: where the networks live.
 
@@ -90,16 +92,22 @@ def load_blueprint(
 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a file, and a learner has written it.
+    """Whether there is a file, or a run directory with a checkpoint, that a learner has written.
 
     Raises:
       ValueError: if there is a file that this package has not written.
     """
-    return Path(path).is_file() and tensor_files.load(path)[1].get("kind") == FILE_KIND
+    file = _file(path)
+    return file.is_file() and tensor_files.load(file)[1].get("kind") == FILE_KIND
+
+
+def _file(path: str | os.PathLike[str]) -> Path:
+    """A checkpoint's file, or that of a run directory."""
+    return Path(path) / CHECKPOINT_FILE if Path(path).is_dir() else Path(path)
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[_Arrays, dict[str, Any]]:
-    arrays, header = tensor_files.load(path)
+    arrays, header = tensor_files.load(_file(path))
     algorithms = [*_LEARNERS, CriticLearner.name]
     if header.get("kind") != FILE_KIND or header["algorithm"] not in algorithms:
         raise ValueError(

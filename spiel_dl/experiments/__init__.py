@@ -1,1 +1,1 @@
-"""The papers' experiments: what the `reproduce_*` scripts of `run/` do."""
+"""The papers' experiments, comparisons and matches, in resumable parts."""

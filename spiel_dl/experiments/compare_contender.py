@@ -18,7 +18,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.array_policy import compile_game
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
 
 _GOOFSPIEL_4 = "num_cards=4,points_order=descending,returns_type=win_loss"
@@ -107,7 +107,7 @@ class AskedPolicy(openspiel_policy.Policy):
 def compared_game(name: str) -> ComparedGame:
     """A game by name ("leduc_poker", "goofspiel_4") or by any game string.
 
-    Depth limits are one round, or two moves in games without rounds.
+    The depth limit is the default one.
 
     Raises:
       ValueError: if the game cannot be compiled.
@@ -115,9 +115,7 @@ def compared_game(name: str) -> ComparedGame:
     ours_string, theirs_string = _TWINS.get(name, (name, name))
     ours = compile_game(ours_string)
     theirs = ours if ours_string == theirs_string else compile_game(theirs_string)
-    has_rounds = hasattr(ours.game, "rules") or ours.is_converted
-    limit = DepthLimit(rounds=1) if has_rounds else DepthLimit(moves=2)
-    return ComparedGame(name, ours, theirs, limit)
+    return ComparedGame(name, ours, theirs, default_depth_limit(ours.game))
 
 
 def num_moves(tree: GameTree, below: np.ndarray | None = None) -> int:

@@ -21,8 +21,7 @@ from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import (
     Dataset,
     DatasetConfig,
-    leaf_ranges,
-    random_trunk_strategies,
+    random_ranges,
     solve_ranges,
 )
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -117,13 +116,10 @@ class DLCFR(Contender):
     def step(self) -> None:
         """More data, and some steps of Adam on all there is."""
         start = 0 if self._dataset is None else self._dataset.num_strategies
-        pairs = [
-            leaf_ranges(self._trunk, random_trunk_strategies(self._trunk, self._data, index))
-            for index in range(start, start + self._strategies_per_step)
-        ]
-        range_0, range_1 = (np.stack(column) for column in zip(*pairs, strict=True))
-        leaves = self._trunk.leaves
-        new = Dataset.of_arrays(self._trunk, solve_ranges(leaves, (range_0, range_1), self._data))
+        indices = range(start, start + self._strategies_per_step)
+        ranges = random_ranges(self._trunk, self._data, indices)
+        solved = solve_ranges(self._trunk.leaves, ranges, self._data)
+        new = Dataset.of_arrays(self._trunk, solved)
         self._dataset = new if self._dataset is None else Dataset.join([self._dataset, new])
         self.environment_steps = self._steps_per_strategy * self._dataset.num_strategies
         self._train(self._dataset)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from spiel_dl.experiments.compare_study import KINDS, Comparison, draw
-from spiel_dl.io import reports
+from spiel_dl.experiments.compare_study import KINDS, Comparison
+from spiel_dl.io import plots, reports
 
 _TITLES = {
     "contender": "contender",
@@ -65,9 +65,10 @@ def write(
         "seed": comparison.config.seed,
         "curves": comparison.curves,
         "did_not_run": comparison.refusals,
+        "commits_of_parts": comparison.commits,
         "environment": environment,
     }
-    draw(f"{path}.png", comparison)
+    _draw(f"{path}.png", comparison)
     reports.write_report(path, results, _markdown(comparison, environment, path.name))
     return Path(f"{path}.md")
 
@@ -89,6 +90,21 @@ def table(comparison: Comparison) -> reports.Table:
     return reports.Table(rows, _TITLES)
 
 
+def _draw(path: str | os.PathLike[str], comparison: Comparison) -> None:
+    """The picture: exploitability against seconds and against environment steps, as a PNG."""
+    title = f"{comparison.game.ours.game} (OpenSpiel's contenders: {comparison.game.theirs.game})"
+    panels = [
+        plots.Panel(
+            "seconds",
+            "exploitability",
+            "seconds of wall-clock",
+            "exploitability = NashConv / 2 (utility)",
+        ),
+        plots.Panel("environment_steps", "exploitability", "environment steps", ""),
+    ]
+    plots.plot_panels(path, panels, comparison.curves, title)
+
+
 def _markdown(comparison: Comparison, environment: Mapping[str, Any], name: str) -> str:
     config, game = comparison.config, comparison.game
     refusals = [f"- {title}: `{reason}`" for title, reason in comparison.refusals.items()]
@@ -106,6 +122,7 @@ def _markdown(comparison: Comparison, environment: Mapping[str, Any], name: str)
         f"![Exploitability]({name}.png)",
         f"{reports.describe_run(environment).rstrip()}; "
         f"{reports.describe_machine(environment, 'one thread')}."
+        f" Measured by commit {', '.join(comparison.commits)}."
         + (
             f" Measured by earlier starts: {', '.join(comparison.reused)}."
             * bool(comparison.reused)

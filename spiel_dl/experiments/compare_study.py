@@ -23,7 +23,6 @@ from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.experiments import compare_openspiel as theirs
 from spiel_dl.experiments import compare_own as ours
 from spiel_dl.experiments.compare_contender import ComparedGame, Contender, compared_game
-from spiel_dl.io import plots
 from spiel_dl.io.parts import Parts
 from spiel_dl.io.run_directory import log_spaced_steps, slug
 
@@ -152,6 +151,7 @@ class Comparison:
       curves: from a contender's title to its points, as `measure` returns them.
       refusals: from the title of a contender that cannot run here to the reason.
       reused: titles of those that an earlier start had measured.
+      commits: of the code that measured, see `Parts.commits`.
     """
 
     config: CompareConfig
@@ -159,6 +159,7 @@ class Comparison:
     curves: Mapping[str, list[dict[str, Any]]]
     refusals: Mapping[str, str]
     reused: Sequence[str]
+    commits: Sequence[str]
 
 
 def compare(config: CompareConfig, work_directory: str | os.PathLike[str]) -> Comparison:
@@ -169,20 +170,29 @@ def compare(config: CompareConfig, work_directory: str | os.PathLike[str]) -> Co
       work_directory: of finished parts; who is there is not measured again.
 
     Raises:
-      ValueError: if the game cannot be compiled, or a part is of other settings.
+      ValueError: if the game cannot be compiled, a part is of other settings, or one of `PROBES`
+        runs after all: there is no contender for it.
     """
     torch.set_num_threads(1)
     game = compared_game(config.game)
+    reasons = {name: refusal(name, game) for name in config.names}
+    for name in PROBES:
+        if name in reasons and reasons[name] is None:
+            raise ValueError(
+                f"{name} runs with this OpenSpiel, but there is no contender for it yet; leave it "
+                "out"
+            )
     parts = Parts(Path(work_directory) / config.file_name)
     curves, refusals, reused = {}, {}, []
-    for name in config.names:
+    for name, reason in reasons.items():
         title = (KINDS.get(name) or PROBES[name]).title
-        reason = refusal(name, game)
         if reason is not None:
             refusals[title] = reason
             continue
         settings = {
             "game": [str(game.ours.game), str(game.theirs.game)],
+            "depth_limit": str(game.depth_limit),
+            "hyperparameters": KINDS[name].settings,
             "seconds": config.seconds,
             "seed": config.seed,
         }
@@ -190,7 +200,7 @@ def compare(config: CompareConfig, work_directory: str | os.PathLike[str]) -> Co
         curves[title] = parts.get(name, settings, compute)
         if name in parts.reused:
             reused.append(title)
-    return Comparison(config, game, curves, refusals, reused)
+    return Comparison(config, game, curves, refusals, reused, sorted(parts.commits))
 
 
 def refusal(name: str, game: ComparedGame) -> str | None:
@@ -208,7 +218,7 @@ def measure(name: str, game: ComparedGame, seconds: float, seed: int) -> list[di
     """One contender's points.
 
     Args:
-      name: from `NAMES`.
+      name: one of `KINDS`.
       game: the game.
       seconds: of learning.
       seed: of the contender.
@@ -217,14 +227,7 @@ def measure(name: str, game: ComparedGame, seconds: float, seed: int) -> list[di
       For each point: learning_seconds, policy_seconds, seconds (their sum), processor_seconds of
       learning, environment_steps unless they are unknown, nash_conv and exploitability, in utility
       units. Times that a contender's step went beyond have no points of their own.
-
-    Raises:
-      ValueError: for one of `PROBES` that runs after all: there is no contender for it.
     """
-    if name not in KINDS:
-        raise ValueError(
-            f"{name} runs with this OpenSpiel, but there is no contender for it yet; leave it out"
-        )
     contender = KINDS[name].make(game, seed)
     tree = game.ours if KINDS[name].is_ours else game.theirs
     learning = processor = 0.0
@@ -253,18 +256,3 @@ def measure(name: str, game: ComparedGame, seconds: float, seed: int) -> list[di
         if contender.environment_steps is not None:
             points[-1]["environment_steps"] = contender.environment_steps
     return points
-
-
-def draw(path: str | os.PathLike[str], comparison: Comparison) -> None:
-    """The picture: exploitability against seconds and against environment steps, as a PNG."""
-    title = f"{comparison.game.ours.game} (OpenSpiel's contenders: {comparison.game.theirs.game})"
-    panels = [
-        plots.Panel(
-            "seconds",
-            "exploitability",
-            "seconds of wall-clock",
-            "exploitability = NashConv / 2 (utility)",
-        ),
-        plots.Panel("environment_steps", "exploitability", "environment steps", ""),
-    ]
-    plots.plot_panels(path, panels, comparison.curves, title)

@@ -24,6 +24,11 @@ from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.exact import ExactValue
 
 _POINTS_PER_DECADE = 4
+# Entries of the study's config that are of networks.
+_UNUSED = ("training", "num_layers", "num_units", "seeds", "device")
+# Iterations between two looks at the gaps. The tolerance is loose in this experiment, so that the
+# default, 100, may be more than are needed.
+_STRETCH_FROM_SCRATCH = 20
 _TITLES = {
     "limit": "depth limit",
     "variant": "DL-CFR+ with",
@@ -79,6 +84,7 @@ def exact(study: Study, choices: Choices) -> Result:
         Table(rows, _TITLES),
         [Panel("iteration", "trunk_nash_conv", "iterations", _TITLES["trunk_nash_conv"])],
         "curve",
+        study.settings(*_UNUSED, exact_tolerance=tolerance),
     )
 
 
@@ -92,7 +98,7 @@ def _limits(limit: DepthLimit) -> list[DepthLimit]:
 def _variant_curve(
     trunk: Trunk, variant: _Variant, tolerance: float, num_iterations: int
 ) -> list[dict[str, Any]]:
-    stretch = None if variant.warm_start else 20
+    stretch = None if variant.warm_start else _STRETCH_FROM_SCRATCH
     values = ExactValue(tolerance, stretch=stretch, warm_start=variant.warm_start)
     solver = DLCFRSolver(trunk.tree, trunk.depth_limit, values, restarts=variant.restarts)
     return _curve(solver, trunk, num_iterations)

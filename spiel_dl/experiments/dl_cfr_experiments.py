@@ -90,6 +90,7 @@ def checkpoints(study: Study, choices: Choices) -> Result:
         ),
         [Panel(name, METRIC, title, METRIC_TITLE) for name, title in ALL_ERROR_TITLES.items()],
         "network",
+        study.settings(),
         {label: {METRIC: reference}},
         joined=False,
     )
@@ -134,6 +135,7 @@ def left_out(study: Study, choices: Choices) -> Result:
         ),
         _error_panels("state", "left-out public state", "linear"),
         "network",
+        study.settings(every_state=choices.every_state),
         {} if paper is None else {"the paper": dict.fromkeys(_PAPER_LINF, paper)},
         joined=False,
     )
@@ -183,6 +185,7 @@ def amount(study: Study, choices: Choices) -> Result:
             _exploitability_panel("samples", "training samples"),
         ],
         "network",
+        study.settings(amounts=amounts),
     )
 
 
@@ -210,6 +213,7 @@ def size(study: Study, choices: Choices) -> Result:
         Table(rows, {**titles, **_OUTCOME}),
         [*_error_panels(x, x, "log"), _exploitability_panel(x, x)],
         "network",
+        study.settings("num_layers", "num_units", sizes=sizes),
     )
 
 
@@ -240,11 +244,12 @@ def run_experiments(
     Raises:
       ValueError: if there is no such experiment, or as the experiment does.
     """
-    paths = []
     for name in names:
         if name not in EXPERIMENTS:
             raise ValueError(f"experiment {name!r} must be one of {', '.join(EXPERIMENTS)}")
-        study.reused.clear()
+    paths = []
+    for name in names:
+        study.parts.start_anew()
         start = time.perf_counter()
         result = EXPERIMENTS[name](study, choices)
         paths.append(write_result(result, study, directory, time.perf_counter() - start))

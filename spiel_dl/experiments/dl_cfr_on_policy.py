@@ -6,6 +6,7 @@ domains might need ("Main Experiments").
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,15 @@ def on_policy(study: Study, choices: Choices) -> Result:
         ),
         [Panel("round", METRIC, "round", METRIC_TITLE, "linear")],
         "network",
+        study.settings("training", on_policy=on_policy_settings(study, choices.on_policy)),
         {f"CFR+, {study.config.num_iterations:,} iterations": {METRIC: reference}},
     )
+
+
+def on_policy_settings(study: Study, config: OnPolicyConfig) -> dict[str, Any]:
+    """How a study trains on policy, as JSON can hold it."""
+    own = _of_study(study, config)
+    return {**own.identity(), "num_polishes": own.num_polishes}
 
 
 def trained_on_policy(
@@ -95,13 +103,14 @@ def train_in_rounds(
     Args:
       study: whose data to begin with, and in whose directory to work.
       network: untrained; it is bound to the trunk's leaves.
-      config: how to train it.
+      config: how to train it; the study's iterations take the place of its own.
       name: of its run directory.
 
     Returns:
       The lines of metrics of `train_on_policy`, and the path of the network.
     """
     network.bind(study.trunk.leaves)
+    config = _of_study(study, config)
     identity = {
         "num_strategies": study.dataset.num_strategies,
         "network": network.header(),
@@ -109,10 +118,16 @@ def train_in_rounds(
     }
     path = study.directory / "on_policy" / name
     directory = RunDirectory(path, identity, resume=True)
+    finished = directory.read_metrics()[: config.last_round + 1]
+    study.reused.update(f"on_policy-{name}-round-{line['round']:02d}" for line in finished)
     lines = train_on_policy(
         network, study.directory / "data", directory, config, show_progress=study.show_progress
     )
     return lines, path / NETWORK_FILE
+
+
+def _of_study(study: Study, config: OnPolicyConfig) -> OnPolicyConfig:
+    return dataclasses.replace(config, num_iterations=study.config.num_iterations)
 
 
 def _summary(rows: list[dict[str, Any]], titles: dict[str, str]) -> Table:

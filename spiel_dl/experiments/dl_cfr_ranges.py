@@ -76,6 +76,7 @@ def ranges(study: Study, choices: Choices) -> Result:
             for name, title in STATISTICS.items()
         ],
         "source",
+        study.settings(),
         {_RANDOM: random},
     )
 

@@ -15,9 +15,10 @@ import numpy as np
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingPolicy
-from spiel_dl.experiments.dl_cfr_on_policy import trained_on_policy
+from spiel_dl.experiments.dl_cfr_on_policy import on_policy_settings, trained_on_policy
 from spiel_dl.experiments.dl_cfr_report import Result
 from spiel_dl.experiments.dl_cfr_study import Choices, Study
+from spiel_dl.io.parts import file_name
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.value_functions.base import ValueFunction
@@ -33,25 +34,7 @@ _EXACT_TOLERANCE = 1e-3
 def resolving(study: Study, choices: Choices) -> Result:
     """Full-game exploitability of continual resolving, by gadget and value function."""
     tree, iterations = study.trunk.tree, study.config.num_iterations
-    largest_utility = float(np.abs(tree.utility).max())
-    rows: list[dict[str, Any]] = []
-    for source, make in _value_functions(study, choices):
-        for gadget in GADGETS:
-
-            def measure(make: Callable[[], ValueFunction] = make, gadget: str = gadget) -> float:
-                limit = study.config.data.depth_limit
-                policy = ContinualResolvingPolicy(tree, make(), limit, gadget, iterations)
-                return exploitability.exploitability(tree.game, policy.to_array_policy())
-
-            value = study.part(f"resolving-{source.replace(' ', '-')}-{gadget}", measure)
-            rows.append(
-                {
-                    "source": source,
-                    "gadget": gadget,
-                    "exploitability": value,
-                    "normalised": value / largest_utility,
-                }
-            )
+    rows = _rows(study, choices)
 
     def measure_reference() -> float:
         solver = CFRPlusSolver(tree)
@@ -60,8 +43,6 @@ def resolving(study: Study, choices: Choices) -> Result:
 
     reference = study.part("resolving-cfr_plus", measure_reference)
     titles = {"source": "value function", "gadget": "gadget", **_TITLES}
-    for number, row in enumerate(rows):
-        row["number"] = number
     return Result(
         "resolving",
         "Continual resolving of the whole game",
@@ -79,19 +60,55 @@ def resolving(study: Study, choices: Choices) -> Result:
             )
         ],
         "source",
+        study.settings(
+            "training",
+            on_policy=on_policy_settings(study, choices.on_policy),
+            exact_resolving=choices.exact_resolving,
+            exact_tolerance=_EXACT_TOLERANCE,
+        ),
         {f"CFR+, {iterations:,} iterations": {"exploitability": reference}},
         joined=False,
     )
 
 
+def _rows(study: Study, choices: Choices) -> list[dict[str, Any]]:
+    """A row for every value function and gadget."""
+    tree, iterations = study.trunk.tree, study.config.num_iterations
+    largest_utility = float(np.abs(tree.utility).max())
+    rows: list[dict[str, Any]] = []
+    for source, make, settings in _value_functions(study, choices):
+        for gadget in GADGETS:
+
+            def measure(make: Callable[[], ValueFunction] = make, gadget: str = gadget) -> float:
+                limit = study.config.data.depth_limit
+                policy = ContinualResolvingPolicy(tree, make(), limit, gadget, iterations)
+                return exploitability.exploitability(tree.game, policy.to_array_policy())
+
+            name = file_name("resolving", source, *settings.values(), gadget)
+            value = study.part(name, measure, **settings)
+            rows.append(
+                {
+                    "number": len(rows),
+                    "source": source,
+                    "gadget": gadget,
+                    "exploitability": value,
+                    "normalised": value / largest_utility,
+                }
+            )
+    return rows
+
+
 def _value_functions(
     study: Study, choices: Choices
-) -> Iterator[tuple[str, Callable[[], ValueFunction]]]:
+) -> Iterator[tuple[str, Callable[[], ValueFunction], dict[str, Any]]]:
+    """Names, how to make them, and what their parts depend on besides what all parts do."""
     if choices.exact_resolving:
-        yield "optimal", functools.partial(ExactValue, _EXACT_TOLERANCE)
+        yield "optimal", functools.partial(ExactValue, _EXACT_TOLERANCE), {}
     for seed in study.config.seeds:
         path = trained_on_policy(study, choices, seed)[1]
-        yield f"network of seed {seed}", functools.partial(study.load_network, path)
+        load = functools.partial(study.load_network, path)
+        # The file changes when polishes are added to a finished run, or dropped from it.
+        yield f"network of seed {seed}", load, {"last_round": choices.on_policy.last_round}
 
 
 def _summary(rows: list[dict[str, Any]]) -> Table:

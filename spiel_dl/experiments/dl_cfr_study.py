@@ -164,7 +164,9 @@ class Study:
     Attributes:
       config: its sizes.
       directory: its working directory.
-      reused: names of networks and parts that earlier starts had finished.
+      parts: what is finished of the smaller results.
+      reused: names of networks, rounds of training on policy and parts that were finished already
+        when they were asked for.
       show_progress: show progress bars on standard error.
     """
 
@@ -186,8 +188,8 @@ class Study:
         """
         self.config = config
         self.directory = Path(directory)
-        self._parts = Parts(self.directory / "parts")
-        self.reused = self._parts.reused
+        self.parts = Parts(self.directory / "parts")
+        self.reused = self.parts.reused
         self._networks: dict[str, TrainedNetwork] = {}
         self._engine = engine
         self.show_progress = show_progress
@@ -214,6 +216,16 @@ class Study:
     def trunk(self) -> Trunk:
         """The trunk."""
         return self.dataset.trunk
+
+    def settings(self, *unused: str, **chosen: Any) -> dict[str, Any]:
+        """What a result of the study depends on, as JSON can hold it.
+
+        Args:
+          *unused: entries of the config that it does not depend on.
+          **chosen: what else it depends on.
+        """
+        config = self.config.to_json()
+        return {name: value for name, value in config.items() if name not in unused} | chosen
 
     def train(
         self,
@@ -316,21 +328,23 @@ class Study:
         measured: dict[str, float] = self.part("trunk-cfr_plus", measure)
         return measured
 
-    def part(self, name: str, compute: Callable[[], Any]) -> Any:
+    def part(self, name: str, compute: Callable[[], Any], **settings: Any) -> Any:
         """A result that JSON can hold, from its file if there is one.
 
         Args:
           name: of the file.
           compute: computes the result.
+          **settings: what it depends on besides the numbers of iterations and of strategies.
 
         Raises:
-          ValueError: if the file is one of another number of iterations.
+          ValueError: if the file is one of other settings.
         """
         settings = {
             "num_iterations": self.config.num_iterations,
             "num_strategies": self.dataset.num_strategies,
+            **settings,
         }
-        return self._parts.get(name, settings, compute)
+        return self.parts.get(name, settings, compute)
 
 
 def _slug(value: Any) -> str:

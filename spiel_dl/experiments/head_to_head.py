@@ -28,8 +28,13 @@ _TITLES = {
     "half_width_as_0": "± (95 %)",
     "mean_as_1": "as player 1",
     "half_width_as_1": "± (95 %)",
-    "seconds_per_move": "seconds per move, first",
+    "seconds_per_move": "seconds per move, first (what it has found before is remembered)",
     "slowest_move": "slowest move (s), first",
+    "depth_limit": "searches look ahead",
+    "max_histories": "histories, at most",
+    "budget": "particles, at most",
+    "iterations": "iterations",
+    "leaf_choice": "choice at leaves",
     "paper": "paper, SePoT against R-NaD",
 }
 
@@ -106,16 +111,13 @@ def measure(
         "half_width": _known(result.half_width),
         **_seat(0, result.seats[0]),
         **_seat(1, result.seats[1]),
-        "seconds_per_move": result.efforts[0].seconds_per_move,
-        "slowest_move": result.efforts[0].slowest,
-        "seconds_per_move_of_second": result.efforts[1].seconds_per_move,
-        "slowest_move_of_second": result.efforts[1].slowest,
+        "seconds_per_move": result.times[0].seconds_per_move,
+        "slowest_move": result.times[0].slowest,
+        "seconds_per_move_of_second": result.times[1].seconds_per_move,
+        "slowest_move_of_second": result.times[1].slowest,
         "wall_clock": wall_clock,
     }
-    if "sepot" in (config.first.partition(":")[0], config.second.partition(":")[0]):
-        row["depth_limit"] = str(config.search.depth_limit)
-        row["max_histories"] = config.search.max_histories
-        row["iterations"] = config.search.effort.iterations
+    row.update(config.search.used_by(config.first, config.second), threads=engine.threads)
     said = paper_result(config)
     return row if said is None else {**row, "paper": said}
 
@@ -151,7 +153,9 @@ def write(path: str, rows: list[dict[str, Any]], environment: dict[str, Any]) ->
             "Returns are in utility units, of pairs of games with both seats and the same luck.\n",
             table(rows),
             reports.describe_run(environment),
-            reports.describe_machine(environment, "each worker with one thread"),
+            reports.describe_machine(
+                environment, ", ".join({row["threads"]: None for row in rows})
+            ),
         ]
     )
     reports.write_report(path, {"rows": rows, "environment": environment}, text)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from spiel_dl.experiments.dl_cfr_report import Result
 from spiel_dl.experiments.dl_cfr_study import Study
 from spiel_dl.experiments.particle_study import (
+    LAYERS,
     NASH_CONV,
     NASH_CONV_TITLE,
     PARTICLE,
@@ -74,6 +76,7 @@ def architectures(study: Study, sizes: NetworkSizes) -> Result:
             Panel("step", MSE, "steps of Adam", _MSE_TITLE),
         ],
         "kind",
+        study.settings(*LAYERS, sizes=dataclasses.asdict(sizes)),
         {f"CFR+, {num_iterations:,} iterations": {NASH_CONV: reference}},
     )
 

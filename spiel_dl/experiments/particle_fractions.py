@@ -15,11 +15,19 @@ import numpy as np
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.experiments.dl_cfr_report import Result
 from spiel_dl.experiments.dl_cfr_study import Study
-from spiel_dl.experiments.particle_study import PARTICLE, NetworkSizes, train
+from spiel_dl.experiments.particle_study import (
+    DOMAINS,
+    LAYERS,
+    PARTICLE,
+    NetworkSizes,
+    train,
+)
 from spiel_dl.experiments.played_game import PlayedGame
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.value_functions.value_network import ValueNetwork
 
 EXPLOITABILITY = "exploitability"
@@ -92,7 +100,9 @@ def fractions(study: Study, sizes: NetworkSizes, config: FractionsConfig) -> Res
             f"with a particle network. Means over {len(study.config.seeds)} networks, and "
             f"{config.num_draws} random choices for each. Sizes: {sizes}.",
         ],
-        _summary(rows, uniform),
+        summary(
+            rows, uniform, is_the_papers=is_the_papers(study.trunk.tree, game.played.depth_limit)
+        ),
         Table(
             rows,
             {
@@ -105,6 +115,9 @@ def fractions(study: Study, sizes: NetworkSizes, config: FractionsConfig) -> Res
         ),
         [Panel("fraction", EXPLOITABILITY, "fraction of the histories", _TITLE, "linear")],
         "choice",
+        study.settings(
+            *LAYERS, sizes=dataclasses.asdict(sizes), fractions=dataclasses.asdict(config)
+        ),
         {"uniform": {EXPLOITABILITY: uniform}},
     )
 
@@ -149,7 +162,6 @@ def _measure(
 def _played_game(study: Study, config: FractionsConfig) -> PlayedGame:
     """The study's game after an equilibrium was played."""
     limit = study.config.data.depth_limit
-    unit = next(name for name, value in dataclasses.asdict(limit).items() if value is not None)
     if config.played >= limit.value:
         raise ValueError(
             f"played={config.played} leaves no look-ahead above the depth limit of {limit}; play "
@@ -160,8 +172,8 @@ def _played_game(study: Study, config: FractionsConfig) -> PlayedGame:
     return PlayedGame.of_strategies(
         study.trunk.tree,
         solver.average_policy().strategies,
-        DepthLimit(**{unit: config.played}),
-        DepthLimit(**{unit: limit.value - config.played}),
+        limit.with_value(config.played),
+        limit.with_value(limit.value - config.played),
     )
 
 
@@ -179,14 +191,30 @@ def _choices(
                 yield _Choice(kind, number, draw, np.sort(order[:number]))
 
 
-def _summary(rows: Sequence[Mapping[str, Any]], uniform: float) -> Table:
-    """Beside the paper's numbers, which are of Goofspiel with 5 cards."""
+def is_the_papers(tree: GameTree, played: DepthLimit) -> bool:
+    """Whether the paper's numbers in Goofspiel are of this: 5 cards, two rounds played."""
+    return str(tree.game) == str(load_turn_based(DOMAINS["goofspiel"].game)) and played.rounds == 2
+
+
+def summary(rows: Sequence[Mapping[str, Any]], uniform: float, *, is_the_papers: bool) -> Table:
+    """The ends of the curve, beside the paper's numbers if they are of the same game.
+
+    Args:
+      rows: of the table, in ascending numbers of histories.
+      uniform: exploitability of uniform play, in utility units.
+      is_the_papers: whether the game is the paper's.
+    """
     best = [row for row in rows if row["choice"] == MOST_REACHED]
     fewest, most = best[0][EXPLOITABILITY], best[-1][EXPLOITABILITY]
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"what": "uniform", "ours": uniform, "paper": 0.42},
         {"what": f"{best[0]['histories']} most reached", "ours": fewest},
-        {"what": "uniform divided by that", "ours": uniform / fewest, "paper": "about 3.5"},
+        {
+            "what": "uniform divided by that",
+            "ours": uniform / fewest if fewest > 0 else None,
+            "paper": "about 3.5",
+        },
         {"what": f"{best[-1]['histories']} most reached", "ours": most},
     ]
-    return Table(lines, {"what": _TITLE, "ours": "ours", "paper": "the paper"})
+    titles = {"what": _TITLE, "ours": "ours"}
+    return Table(lines, titles | ({"paper": "the paper"} if is_the_papers else {}))

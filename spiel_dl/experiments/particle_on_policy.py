@@ -6,16 +6,18 @@ do. Here both networks go on with the ranges that DL-CFR+ asks of them, see `on_
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from spiel_dl.algorithms.on_policy import ON_POLICY, RANDOM, OnPolicyConfig
-from spiel_dl.experiments.dl_cfr_on_policy import train_in_rounds
+from spiel_dl.experiments.dl_cfr_on_policy import on_policy_settings, train_in_rounds
 from spiel_dl.experiments.dl_cfr_report import Result
 from spiel_dl.experiments.dl_cfr_study import Study
 from spiel_dl.experiments.particle_study import (
+    LAYERS,
     NASH_CONV,
     NASH_CONV_TITLE,
     PARTICLE,
@@ -73,6 +75,12 @@ def on_policy(study: Study, sizes: NetworkSizes, config: OnPolicyConfig) -> Resu
         Table([point for curve in curves.values() for point in curve], _COLUMNS),
         [Panel("round", NASH_CONV, "round", NASH_CONV_TITLE, "linear")],
         "kind",
+        study.settings(
+            "training",
+            *LAYERS,
+            sizes=dataclasses.asdict(sizes),
+            on_policy=on_policy_settings(study, config),
+        ),
         {f"CFR+, {num_iterations:,} iterations": {NASH_CONV: reference}},
     )
 

@@ -35,6 +35,8 @@ SPREAD_COLUMNS = {
     "largest": "largest",
 }
 """Titles of what `spread` says, for tables."""
+LAYERS = ("num_layers", "num_units")
+"""Entries of a study's config that `NetworkSizes` take the place of."""
 _SHARD_SIZE = 100
 
 

@@ -42,6 +42,12 @@ _EFG = {
 }
 
 
+MAX_LP_PAYOFFS = 100_000
+"""Up to this many payoffs of a game, linear programs of responses take seconds."""
+_NOTHING = 1e-9
+"""A gain of this part of the range of utilities is an error of rounding."""
+
+
 def games() -> list[str]:
     """The names of all games."""
     return [*_GAMES, *_EFG]
@@ -69,17 +75,34 @@ class Contest:
       model: the model; its part for `player` is not read.
       player: who responds.
       value: the game's value for the player.
+      model_name: the model's, for messages.
     """
 
     tree: GameTree
     model: ArrayPolicy
     player: int
     value: float
+    model_name: str = "of no name"
+
+    @property
+    def has_small_programs(self) -> bool:
+        """Whether the game is small enough for linear programs of responses."""
+        return self.tree.sequence_form.payoffs.nnz <= MAX_LP_PAYOFFS
 
     @functools.cached_property
     def best_gain(self) -> float:
-        """What a best response gains, in utility units."""
-        return best_response_value(self.tree, self.model, self.player) - self.value
+        """What a best response gains, in utility units.
+
+        Raises:
+          ValueError: if that is nothing, so that no gain can be told in percent of it.
+        """
+        gain = best_response_value(self.tree, self.model, self.player) - self.value
+        if gain <= _NOTHING * self.tree.utility_range:
+            raise ValueError(
+                f"player {self.player}'s best response gains nothing against model "
+                f"{self.model_name} in {self.tree.game}; give another --model"
+            )
+        return gain
 
     def judge(self, policy: openspiel_policy.Policy) -> dict[str, float]:
         """Gain and exploitability of the player's part of a policy.

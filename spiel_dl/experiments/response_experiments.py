@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from spiel_dl.experiments import response_report
+from spiel_dl.experiments import report as reports
+from spiel_dl.experiments.report import Report
 from spiel_dl.experiments.response_frontiers import biased_rps, frontier, gadgets
-from spiel_dl.experiments.response_report import Report
 from spiel_dl.experiments.response_study import Study
 from spiel_dl.experiments.response_table import network, table_1
 from spiel_dl.experiments.response_times import times
@@ -36,15 +36,21 @@ def run_experiments(
     Raises:
       ValueError: if there is no such experiment, or as the experiment does.
     """
-    paths = []
     for name in names:
         if name not in EXPERIMENTS:
             raise ValueError(f"experiment {name!r} must be one of {', '.join(EXPERIMENTS)}")
-        study.parts.reused.clear()
+    paths = []
+    for name in names:
+        study.parts.start_anew()
         start = time.perf_counter()
         report = EXPERIMENTS[name](study)
-        seconds = time.perf_counter() - start
-        reused = sorted(study.parts.reused)
-        settings = study.choices.to_json()
-        paths.append(response_report.write(report, settings, reused, directory, seconds))
+        path = reports.write(
+            report,
+            directory,
+            study.choices.to_json(),
+            time.perf_counter() - start,
+            reused=sorted(study.parts.reused),
+            commits=sorted(study.parts.commits),
+        )
+        paths.append(path)
     return paths

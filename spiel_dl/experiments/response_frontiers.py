@@ -16,8 +16,8 @@ from typing import Any
 
 from spiel_dl.algorithms.best_nash import safe_best_response
 from spiel_dl.experiments import response_sweeps as sweeps
+from spiel_dl.experiments.report import Picture, Report
 from spiel_dl.experiments.response_contests import Contest
-from spiel_dl.experiments.response_report import Picture, Report
 from spiel_dl.experiments.response_study import Study
 from spiel_dl.io.parts import file_name
 from spiel_dl.io.plots import Panel
@@ -53,7 +53,8 @@ _POINT = {
 }
 _NOTES = (
     "Gain and exploitability are in utility units of the game; exploitability is the responding "
-    "player's own. All points are exact, by linear programs, with the optimal value function.",
+    "player's own. All but LBR and the CFR averages come from linear programs, with the optimal "
+    "value function; all are judged exactly.",
     "The parameter is p in CDRNR and RNR, alpha in SES, the weight of CDBR in the mix, the bound "
     "of exploitability as a part of a best response's in the Pareto set, and the number of "
     "iterations of the CFR average, which knows no model.",
@@ -92,7 +93,7 @@ def _frontier(
     rows, claims, pictures = [], [], []
     for game, model, player in contests:
         labels = {"game": game, "model": model, "player": player}
-        points = _points(study, labels, sweep)
+        points = _points(name, study, labels, sweep)
         for method, found in points.items():
             rows += [{**labels, "method": method, **point} for point in found]
         claims += [{**labels, **claim} for claim in check_claims(points)]
@@ -124,16 +125,20 @@ def _frontier(
 
 
 def _points(
-    study: Study, labels: Mapping[str, Any], sweep: sweeps.Sweep, only: Sequence[str] = ()
+    name: str,
+    study: Study,
+    labels: Mapping[str, Any],
+    sweep: sweeps.Sweep,
+    only: Sequence[str] = (),
 ) -> Points:
-    """What all methods come to, or only these."""
+    """What all methods, or only these, come to in the experiment of a name."""
     contest = study.contest(labels["game"], labels["model"], labels["player"])
     found = {}
     for method, (respond, parameters) in sweeps.methods(contest, sweep).items():
         if only and method not in only:
             continue
         found[method] = study.parts.get(
-            file_name("frontier", *labels.values(), method),
+            file_name(name, *labels.values(), method),
             {
                 **labels,
                 "depth_limit": str(sweep.depth_limit),
@@ -223,7 +228,7 @@ def gadgets(study: Study) -> Report:
     for game, model in GADGET_CONTESTS:
         labels = {"game": game, "model": model, "player": 0}
         contest = study.contest(game, model, 0)
-        points = _points(study, labels, sweep, methods)
+        points = _points("gadgets", study, labels, sweep, methods)
         pictures.append(_picture("gadgets", study, labels, points, sweep))
         for method in methods:
             rows += [

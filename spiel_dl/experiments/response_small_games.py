@@ -68,10 +68,12 @@ def lost_actions_efg(by_chance: bool) -> str:
     Args:
       by_chance: the second case.
     """
-    lines = [f'EFG 2 R "lost actions, by chance: {by_chance}" {{ "0" "1" }} ""\n']
+    lines = [
+        f'EFG 2 R "lost actions, by chance: {by_chance}" {{ "0" "1" }} ""\n',
+        *_entrance(by_chance),
+    ]
     outcomes = itertools.count(1)
     choices = " ".join(f'"{number}"' for number in range(len(_LOST_GAINS)))
-    ways = range(_NUM_WAYS)
 
     def end(utility: float) -> None:
         lines.append(f't "" {next(outcomes)} "" {{ {utility}, {-utility} }}')
@@ -86,22 +88,26 @@ def lost_actions_efg(by_chance: bool) -> str:
             else:
                 end(utility)
 
-    if by_chance:
-        shares = " ".join(f'"{way}" {0.5 / _NUM_WAYS}' for way in ways)
-        lines.append(f'c "" 1 "" {{ "fool" 0.5 {shares} }} 0')
-        entrances = '"out" "in"'
-    else:
-        entrances = '"out" "in" ' + " ".join(f'"{way}"' for way in ways)
-    lines.append(f'p "" 2 1 "entrance" {{ {entrances} }} 0')
     end(0.0)
     scale = 2.0 if by_chance else 1.0
     choose([scale * gain for gain in _LOST_GAINS])
-    for way in ways:
+    for way in range(_NUM_WAYS):
         if by_chance:
             lines.append(f'p "" 2 {1 + len(_LOST_GAINS) + way} "way {way}" {{ "out" "enter" }} 0')
             end(0.0)
         choose(_losses(way, by_chance))
     return "\n".join(lines) + "\n"
+
+
+def _entrance(by_chance: bool) -> list[str]:
+    """Who chooses the way, down to the entrance."""
+    ways = range(_NUM_WAYS)
+    if by_chance:
+        shares = " ".join(f'"{way}" {0.5 / _NUM_WAYS}' for way in ways)
+        chance = f'c "" 1 "" {{ "fool" 0.5 {shares} }} 0'
+        return [chance, 'p "" 2 1 "entrance" { "out" "in" } 0']
+    names = " ".join(f'"{way}"' for way in ways)
+    return [f'p "" 2 1 "entrance" {{ "out" "in" {names} }} 0']
 
 
 def _losses(way: int, by_chance: bool) -> list[float]:

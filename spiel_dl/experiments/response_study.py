@@ -79,7 +79,7 @@ class Study:
           ValueError: if there is no game or no model of this name.
         """
         tree = self.tree(game)
-        return Contest(tree, load_model(model, tree), player, self._value(game, player))
+        return Contest(tree, load_model(model, tree), player, self._value(game, player), model)
 
     def describe(self, games: Iterable[str]) -> str:
         """The complete game strings of some games, as a sentence."""

@@ -9,7 +9,7 @@
 | `best Nash`, `LBR` (in poker games) | none |
 | `CFR average` of some iterations, which knows no model | none; over iterations |
 
-All but the last two solve linear programs, so their points are exact.
+All but LBR and the CFR averages come from linear programs; all are judged exactly.
 """
 
 from __future__ import annotations
@@ -103,13 +103,9 @@ def methods(contest: Contest, sweep: Sweep) -> Mapping[str, tuple[Respond, Seque
     def blueprint() -> ArrayPolicy:
         return solve_zero_sum_game(tree)[2]
 
-    def cdrnr(gadget: str) -> Respond:
-        return lambda p: CDRNRPolicy(
-            tree, player, model, p, limit, sweep.scheme, gadget, exact=True
-        ).to_array_policy()
-
     found: dict[str, tuple[Respond, Sequence[float]]] = {
-        cdrnr_name(gadget): (cdrnr(gadget), sweep.parameters) for gadget in sweep.gadgets
+        cdrnr_name(gadget): (_cdrnr(contest, sweep, gadget), sweep.parameters)
+        for gadget in sweep.gadgets
     }
     found[RNR] = (
         lambda p: RNRPolicy(tree, player, model, p, exact=True).to_array_policy(),
@@ -135,6 +131,13 @@ def methods(contest: Contest, sweep: Sweep) -> Mapping[str, tuple[Respond, Seque
     if tree.game.get_type().short_name in _POKER:
         found[LOCAL] = (lambda _: lbr.local_best_response(tree, player, model), (0.0,))
     return found
+
+
+def _cdrnr(contest: Contest, sweep: Sweep, gadget: str) -> Respond:
+    tree, player, model = contest.tree, contest.player, contest.model
+    return lambda p: CDRNRPolicy(
+        tree, player, model, p, sweep.depth_limit, sweep.scheme, gadget, exact=True
+    ).to_array_policy()
 
 
 def measure(contest: Contest, respond: Respond, parameters: Sequence[float]) -> list[dict]:

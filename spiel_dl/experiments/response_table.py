@@ -2,13 +2,7 @@
 
 In percent of what a best response gains. CDBR n looks n levels beyond its decision, which are n + 1
 plies, and slides. Small games are solved by linear programs. Larger ones are by predictive CFR+,
-with a certified gap. There the best equilibrium is bounded by a restricted Nash response: with
-probability p of the model, its optimum p * gain - (1 - p) * exploitability is at least p times what
-the best equilibrium gains. So the best equilibrium gains at most
-
-    gain + (gap - (1 - p) * exploitability) / p,
-
-and the response's own gain is what can be had at its small exploitability.
+with a certified gap. The best equilibrium is by a linear program in every game.
 
 `network` is the column of CDBR 1 with trained networks in the place of optimal values.
 """
@@ -22,8 +16,8 @@ from typing import Any
 from spiel_dl.algorithms.best_nash import best_nash
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.experiments import response_networks
+from spiel_dl.experiments.report import Report
 from spiel_dl.experiments.response_contests import Contest
-from spiel_dl.experiments.response_report import Report
 from spiel_dl.experiments.response_study import Study
 from spiel_dl.io.parts import file_name
 from spiel_dl.io.reports import Table
@@ -48,8 +42,6 @@ _PAPER = {
 }
 _CDBR = {f"cdbr_{n}": f"CDBR{n}" for n in _LOOK_AHEAD}
 _COLUMNS = {"abr": "ABR", **_CDBR, "best_nash": "best Nash"}
-# Up to this many payoffs, CDBR's linear programs take seconds.
-_MAX_LP_PAYOFFS = 100_000
 # Parts of a best response's gain, per step of which there are a few.
 _TOLERANCE = 1e-4
 _MAX_ITERATIONS = 20_000
@@ -142,7 +134,7 @@ def network(study: Study) -> Report:
                     "percent": "with networks",
                     "exact_percent": "with optimal values",
                     "apart": "difference in percentage points",
-                    "seconds": "seconds of making networks",
+                    "training_seconds": "seconds of training networks",
                 },
             )
         },
@@ -177,7 +169,7 @@ def _row(study: Study, game: str, model: str, player: int) -> dict[str, Any]:
 def gains(contest: Contest) -> dict[str, float]:
     """A row of the table, in percent, but for `best_gain`, in utility units."""
     tree, player, model = contest.tree, contest.player, contest.model
-    exact = tree.sequence_form.payoffs.nnz <= _MAX_LP_PAYOFFS
+    exact = contest.has_small_programs
     effort = Effort(_MAX_ITERATIONS, _TOLERANCE * contest.best_gain, weighting=PREDICTIVE_CFR_PLUS)
     row, largest_gap = {"best_gain": contest.best_gain}, 0.0
     for ahead in _LOOK_AHEAD:

@@ -1,7 +1,7 @@
 """How long responses take: whole CDBR policies, and single decisions in play.
 
 Process time of one thread. Compiled code is loaded on a small game first, and the game is compiled
-to arrays beforehand; both are reported by themselves or not at all.
+to arrays beforehand; neither is counted.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.experiments.response_contests import Contest
-from spiel_dl.experiments.response_report import Report
+from spiel_dl.experiments.report import Report
+from spiel_dl.experiments.response_contests import MAX_LP_PAYOFFS, Contest
 from spiel_dl.experiments.response_study import Study
 from spiel_dl.io.reports import Table
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, PREDICTIVE_CFR_PLUS, Weighting
@@ -28,7 +28,22 @@ _TOLERANCE = 1e-3
 _MAX_ITERATIONS = 10_000
 _SECONDS_TO_THINK = 0.04
 _NUM_EPISODES = 20
-_MAX_LP_PAYOFFS = 100_000
+_POLICY_TITLES = {
+    "game": "game",
+    "limit": "depth limit",
+    "solver": "solver",
+    "seconds": "seconds",
+    "percent": "percent of best response's gain",
+    "gap": "gap, percent",
+}
+_DECISION_TITLES = {
+    "game": "game",
+    "limit": "depth limit",
+    "decisions": "decisions",
+    "mean": "mean, ms",
+    "slowest": "slowest, ms",
+    "gap": "mean gap of an episode, percent",
+}
 _VARIANTS: dict[str, Weighting] = {"CFR+": CFR_PLUS, "predictive CFR+": PREDICTIVE_CFR_PLUS}
 
 
@@ -59,35 +74,15 @@ def times(study: Study) -> Report:
             "CPU seconds of one thread, after the game has been compiled to arrays. CFR stops in "
             f"every step at a gap of {_TOLERANCE} of a best response's gain; gap: what the steps "
             "that were solved may be below their optima, all together, in percent of it. "
-            f"Linear programs are left out in games of more than {_MAX_LP_PAYOFFS:,} payoffs.",
+            f"Linear programs are left out in games of more than {MAX_LP_PAYOFFS:,} payoffs.",
             f"Decisions in play: predictive CFR+ iterates for {_SECONDS_TO_THINK} s by the clock "
             "in each step, which is less CPU time, and a larger gap, while the machine does other "
             "things; a fresh policy for every episode, so that nothing is known beforehand.",
             study.describe(study.games(GAMES)),
         ],
         {
-            "Whole policies": Table(
-                policies,
-                {
-                    "game": "game",
-                    "limit": "depth limit",
-                    "solver": "solver",
-                    "seconds": "seconds",
-                    "percent": "percent of best response's gain",
-                    "gap": "gap, percent",
-                },
-            ),
-            "Decisions in play": Table(
-                decisions,
-                {
-                    "game": "game",
-                    "limit": "depth limit",
-                    "decisions": "decisions",
-                    "mean": "mean, ms",
-                    "slowest": "slowest, ms",
-                    "gap": "mean gap of an episode, percent",
-                },
-            ),
+            "Whole policies": Table(policies, _POLICY_TITLES),
+            "Decisions in play": Table(decisions, _DECISION_TITLES),
         },
     )
 
@@ -107,7 +102,7 @@ def whole_policies(contest: Contest, limit: DepthLimit) -> list[dict[str, Any]]:
     solvers: dict[str, dict[str, Any]] = {
         name: {"effort": effort} for name, effort in efforts.items()
     }
-    if contest.tree.sequence_form.payoffs.nnz <= _MAX_LP_PAYOFFS:
+    if contest.has_small_programs:
         solvers["LP"] = {"exact": True}
     rows = []
     for solver, settings in solvers.items():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spiel_dl.algorithms.tally import student_half_width
-from spiel_dl.experiments.response_report import Picture, Report
+from spiel_dl.experiments.report import Picture, Report
 from spiel_dl.experiments.sepot_evaluation import CRITIC, SEARCHES, Search
 from spiel_dl.experiments.sepot_study import Study, StudyConfig
 from spiel_dl.io.parts import file_name

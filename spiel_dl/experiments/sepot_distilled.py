@@ -28,7 +28,7 @@ from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
-from spiel_dl.experiments.response_report import Report
+from spiel_dl.experiments.report import Report
 from spiel_dl.experiments.sepot_evaluation import compiled, judge, tabulated
 from spiel_dl.experiments.sepot_study import Study
 from spiel_dl.io.parts import file_name
@@ -44,8 +44,7 @@ from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.dataset import (
     Dataset,
     DatasetConfig,
-    leaf_ranges,
-    random_trunk_strategies,
+    random_ranges,
     value_ranges,
 )
 from spiel_dl.value_functions.multi_valued import MultiValuedStates
@@ -55,6 +54,7 @@ from spiel_dl.value_functions.training import TrainingConfig
 ALONE, USUAL = "network alone", "search, regret matching at the leaves"
 STATELESS, DISTILLED = "resolving, equation 3", "resolving, distilled network"
 _EXACT, _LEARNED = "exact", "learned"
+_LEFT_OUT = "Left out, because they leave nothing to value or do not reach the end in two searches"
 _TITLES = {
     "game": "game",
     "limit": "depth limit",
@@ -123,9 +123,11 @@ class Item(NamedTuple):
 
 def distilled(studies: Sequence[Study], config: DistilledConfig) -> Report:
     """NashConv with the distilled network, beside the search that it was distilled from."""
-    rows = []
+    rows, left_out = [], []
     for study in studies:
         rows += _rows(study, config)
+        limits = [limit for limit in study.limits if not _looks_far_enough(study.game, limit)]
+        left_out += [f"{limit} in {study.config.game}" for limit in limits]
     return Report(
         "distilled",
         "A value network distilled from the critic",
@@ -135,6 +137,7 @@ def distilled(studies: Sequence[Study], config: DistilledConfig) -> Report:
             f"{config.num_strategies:,} random trunk strategies, networks of {config.num_layers} "
             f"layers of {config.num_units} units, {config.training.num_epochs} epochs.",
             *(f"{study.config.game} is `{study.game}`." for study in studies),
+            *([f"{_LEFT_OUT}: {', '.join(left_out)}."] if left_out else []),
         ],
         {"All policies": Table(rows, _TITLES)},
     )
@@ -198,12 +201,8 @@ def distilled_dataset(
       data: how random trunk strategies are drawn.
       num_strategies: how many.
     """
-    pairs = [
-        leaf_ranges(trunk, random_trunk_strategies(trunk, data, index))
-        for index in range(num_strategies)
-    ]
-    range_0, range_1 = (np.stack(column) for column in zip(*pairs, strict=True))
-    arrays = value_ranges(trunk.leaves, (range_0, range_1), function)
+    ranges = random_ranges(trunk, data, range(num_strategies))
+    arrays = value_ranges(trunk.leaves, ranges, function)
     return Dataset.of_arrays(trunk, arrays)
 
 

@@ -8,10 +8,11 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from spiel_dl.distributed import IN_PROCESS
-from spiel_dl.experiments import response_report
-from spiel_dl.experiments.response_report import Report
+from spiel_dl.experiments import report as reports
+from spiel_dl.experiments.report import Report
 from spiel_dl.experiments.sepot_curves import cfvs, curves
 from spiel_dl.experiments.sepot_distilled import DistilledConfig, distilled
 from spiel_dl.experiments.sepot_matches import POSITION_GAME, position, table_1
@@ -41,6 +42,12 @@ class Options:
     num_games: int = 1000
     distilled: DistilledConfig = dataclasses.field(default_factory=DistilledConfig)
 
+    def of(self, name: str) -> dict[str, Any]:
+        """What an experiment is told, as JSON can hold it."""
+        if name == "table_1":
+            return {"num_games": self.num_games}
+        return {"distilled": self.distilled.to_json()} if name == "distilled" else {}
+
 
 def run_experiment(
     name: str,
@@ -60,10 +67,36 @@ def run_experiment(
       The report's path.
 
     Raises:
-      ValueError: if there is no such experiment, or as the experiment does.
+      ValueError: if there is no such experiment or no study, or as the experiment does.
     """
     options = options or Options()
-    experiments: dict[str, Callable[[Sequence[Study]], Report]] = {
+    experiments = _experiments(options)
+    if name not in experiments:
+        raise ValueError(f"experiment {name!r} must be one of {', '.join(experiments)}")
+    if not studies:
+        raise ValueError(f"experiment {name!r} has no study; give one or more")
+    start = time.perf_counter()
+    report = experiments[name](studies)
+    seconds = time.perf_counter() - start
+    settings: dict[str, Any] = {"studies": [study.config.to_json() for study in studies]}
+    settings |= options.of(name)
+    reused = [f"{study.config.game}/{part}" for study in studies for part in study.parts.reused]
+    commits = {commit for study in studies for commit in study.parts.commits}
+    engine = studies[0].engine
+    return reports.write(
+        report,
+        directory,
+        settings,
+        seconds,
+        reused=sorted(reused),
+        commits=sorted(commits),
+        used="one process" if engine == IN_PROCESS else str(engine),
+    )
+
+
+def _experiments(options: Options) -> dict[str, Callable[[Sequence[Study]], Report]]:
+    """All experiments by name."""
+    return {
         "curves": curves,
         "cfvs": cfvs,
         "safety": safety,
@@ -71,19 +104,3 @@ def run_experiment(
         "position": position,
         "table_1": functools.partial(table_1, num_games=options.num_games),
     }
-    if name not in experiments or not studies:
-        raise ValueError(
-            f"experiment {name!r} must be one of {', '.join(experiments)}, with one study or more"
-        )
-    start = time.perf_counter()
-    report = experiments[name](studies)
-    seconds = time.perf_counter() - start
-    settings = {
-        "studies": [study.config.to_json() for study in studies],
-        "num_games": options.num_games,
-        "distilled": options.distilled.to_json(),
-    }
-    reused = [f"{study.config.game}/{part}" for study in studies for part in study.parts.reused]
-    engine = studies[0].engine
-    used = "one process" if engine == IN_PROCESS else str(engine)
-    return response_report.write(report, settings, sorted(reused), directory, seconds, used)

@@ -7,6 +7,7 @@ _BATTLESHIPS = "python_battleships(board_width={0},board_height={0},ship_sizes={
 
 PRESETS = {
     "leduc": "python_leduc",
+    "goofspiel_4_descending": _GOOFSPIEL.format(4, "descending"),
     **{
         f"goofspiel_{cards}_{order}": _GOOFSPIEL.format(cards, order)
         for cards in (5, 8, 13)
@@ -15,7 +16,10 @@ PRESETS = {
     "battleships_3x3": _BATTLESHIPS.format(3, "[2;2]"),
     "battleships_5x5": _BATTLESHIPS.format(5, "[3;2;2]"),
 }
-"""Game strings, by name. The paper trains in all of them with one set of parameters."""
+"""Game strings, by name.
+
+The paper trains in all of them but Goofspiel with 4 cards with one set of parameters.
+"""
 
 TABLE_1 = {
     25_000: {

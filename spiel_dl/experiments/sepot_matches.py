@@ -20,7 +20,7 @@ from spiel_dl.algorithms.network_policy import NetworkPolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.experiments import head_to_head, sepot_position
 from spiel_dl.experiments.head_to_head import HeadToHeadConfig
-from spiel_dl.experiments.response_report import Report
+from spiel_dl.experiments.report import Report
 from spiel_dl.experiments.sepot_games import PRESETS, TABLE_1
 from spiel_dl.experiments.sepot_study import Study
 from spiel_dl.io.parts import file_name
@@ -67,7 +67,7 @@ def table_1(studies: Sequence[Study], num_games: int) -> Report:
                 for other in _opponents(study.config.seeds, seed)
             ]
             matches += rows
-            summary.append(_pooled(rows))
+            summary.append(pooled(rows))
     return Report(
         "table_1",
         "SePoT head to head with policy networks",
@@ -115,6 +115,14 @@ def position(studies: Sequence[Study]) -> Report:
     )
 
 
+def match_seed(seed: int, other: int) -> int:
+    """The seed of the match of two networks, of these seeds: another one for every pair.
+
+    Intervals over all matches take them to be independent. (It is Cantor's pairing function.)
+    """
+    return (seed + other) * (seed + other + 1) // 2 + other
+
+
 def _opponents(seeds: Sequence[int], seed: int) -> list[int]:
     others = [other for other in seeds if other != seed]
     return others or [seed]
@@ -128,6 +136,7 @@ def _match(study: Study, seed: int, other: int, most: int, num_games: int) -> di
         f"sepot:{own}",
         others,
         num_games=num_games,
+        seed=match_seed(seed, other),
         search=SearchOptions(study.limits[0], most, SearchEffort(config.iterations)),
         device=config.device,
     )
@@ -136,6 +145,7 @@ def _match(study: Study, seed: int, other: int, most: int, num_games: int) -> di
         "game": study.game,
         "depth_limit": str(study.limits[0]),
         "iterations": config.iterations,
+        "seed": played.seed,
     }
     row = study.parts.get(
         name, settings, lambda: head_to_head.measure(played, study.engine, description=name)
@@ -149,11 +159,14 @@ def _match(study: Study, seed: int, other: int, most: int, num_games: int) -> di
     }
 
 
-def _pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """All matches of a game and bound; they are of equal size."""
+def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A row of Table 1, of all matches of a game and bound.
+
+    They are taken to be of equal size, and to have luck of their own.
+    """
     widths = [row["half_width"] for row in rows]
     known = [width for width in widths if width is not None]
-    pooled = {
+    found = {
         "game": rows[0]["game"],
         "max_histories": rows[0]["max_histories"],
         "matches": len(rows),
@@ -162,9 +175,9 @@ def _pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "half_width": None,
     }
     if len(known) == len(rows):
-        pooled["half_width"] = math.sqrt(sum(width**2 for width in known)) / len(rows)
-    said = TABLE_1[rows[0]["max_histories"]].get(rows[0]["game"])
-    return pooled if said is None else {**pooled, "paper": f"{said[0] / 100} ± {said[1] / 100}"}
+        found["half_width"] = math.sqrt(sum(width**2 for width in known)) / len(rows)
+    # What `head_to_head.paper_result` says is the same for all of them.
+    return {**found, "paper": rows[0].get("paper")}
 
 
 def _answer(study: Study, seed: int, step: int) -> dict[str, Any]:

@@ -25,10 +25,7 @@ from spiel_dl.algorithms.network_policy import NetworkPolicy
 from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.experiments.sepot_games import PRESETS
-from spiel_dl.learning import history_tensors
-from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
-from spiel_dl.learning.policy_network import PolicyNetwork
-from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 
@@ -113,28 +110,6 @@ def measure(
     start = time.perf_counter()
     found = rational_probability(searching.action_probabilities(state))
     return Answer(alone, found, time.perf_counter() - start)
-
-
-def untrained(
-    seed: int, hidden_sizes: Sequence[int] = (64,), scale: float = 1.0
-) -> tuple[NetworkPolicy, NetworkCritic]:
-    """Networks of the game as they are before training.
-
-    Args:
-      seed: of the parameters.
-      hidden_sizes: units of each hidden layer.
-      scale: what all parameters are multiplied with; more than 1 makes the networks opinionated.
-    """
-    game = load_turn_based(PRESETS["battleships_5x5"])
-    transformations = transformations_by_name("paper", game)
-    sizes = tuple(hidden_sizes)
-    network = PolicyNetwork(
-        game.information_state_tensor_size(), game.num_distinct_actions(), sizes
-    )
-    valued = CriticNetwork(history_tensors.state_tensor_size(game), len(transformations), sizes)
-    parameters = [scale * each.initial_parameters(seed) for each in (network, valued)]
-    critic = NetworkCritic(game, valued, parameters[1], transformations.names)
-    return NetworkPolicy(game, network, parameters[0]), critic
 
 
 def _shot_tiles(still_open: Sequence[str]) -> list[int]:

@@ -24,14 +24,14 @@ from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.opponent_models import load_model
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
-from spiel_dl.experiments.response_report import Report
+from spiel_dl.experiments.report import Report
 from spiel_dl.experiments.sepot_evaluation import compiled, judge, tabulated
 from spiel_dl.experiments.sepot_study import Study
 from spiel_dl.io.parts import file_name
 from spiel_dl.io.reports import Table
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import DepthLimit, has_rounds
 from spiel_dl.tree.game_tree import GameTree
 
 BEST_RESPONSE, IDENTITY, PREVIOUS = "best response", "identity", "previous searches"
@@ -203,7 +203,7 @@ def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
 def _beyond(tree: GameTree) -> DepthLimit:
     """A limit that no search reaches, in a unit in which it can start at every level."""
     longest = int(tree.move_number.max()) + 1
-    return DepthLimit(rounds=longest) if hasattr(tree.game, "rules") else DepthLimit(moves=longest)
+    return DepthLimit(rounds=longest) if has_rounds(tree.game) else DepthLimit(moves=longest)
 
 
 def _limit(case: Case) -> str:

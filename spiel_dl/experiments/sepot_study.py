@@ -32,14 +32,11 @@ from spiel_dl.io.parts import Parts, file_name
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import DepthLimit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
 
-GAMES = {
-    **PRESETS,
-    "goofspiel_4_descending": PRESETS["goofspiel_5_descending"].replace("=5", "=4"),
-}
-"""Game strings by name: those of the paper, and a smaller one."""
+GAMES = PRESETS
+"""Game strings by name."""
 
 _SMALL = (128, 128)
 _MAX_PURE = 3
@@ -147,7 +144,8 @@ class Study:
         self.config = config
         self.game = config.game_string
         self.limits = config.limits or default_limits(self.game)
-        if any(limit.rounds for limit in self.limits) and not _has_rounds(self.game):
+        game = load_turn_based(self.game)
+        if any(limit.rounds for limit in self.limits) and not has_rounds(game):
             raise ValueError(f"{self.game} has no rounds; give depth limits in moves")
         self.transformations = config.transformations or _default_transformations(self.game)
         self.directory = Path(directory) / file_name(config.game)
@@ -155,17 +153,13 @@ class Study:
         self.engine = engine
         self.show_progress = show_progress
 
-    def train(self, num_steps: int | None = None) -> None:
+    def train(self) -> None:
         """Trains the networks of all seeds, as far as that is not done.
-
-        Args:
-          num_steps: learner steps; None: the study's.
 
         Raises:
           ValueError: if the working directory holds runs with other settings, or learning fails.
         """
-        last = num_steps or self.config.num_steps
-        steps = [step for step in self.config.steps if step < last] + [last]
+        steps = self.config.steps
         missing = []
         for seed in self.config.seeds:
             path = self.run_path(seed)
@@ -236,15 +230,11 @@ def default_limits(game: str) -> tuple[DepthLimit, ...]:
     In Leduc, whose betting rounds are two, one round is the paper's split at the public card, and
     two look to the end of the game. In games without rounds, moves are counted.
     """
-    is_goofspiel = "goofspiel" in load_turn_based(game).get_type().short_name
-    numbers = (1, 2, 3) if is_goofspiel else (1, 2)
-    if _has_rounds(game):
+    loaded = load_turn_based(game)
+    numbers = (1, 2, 3) if "goofspiel" in str(loaded) else (1, 2)
+    if has_rounds(loaded):
         return tuple(DepthLimit(rounds=number) for number in numbers)
     return tuple(DepthLimit(moves=number) for number in numbers)
-
-
-def _has_rounds(game: str) -> bool:
-    return hasattr(load_turn_based(game), "rules")
 
 
 def _default_transformations(game: str) -> str:

@@ -1,1 +1,1 @@
-"""Run directories, metrics, plots, and files of policies."""
+"""Run directories, finished parts, files of arrays, reports, plots and pages."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import functools
 import json
 import os
 import re
@@ -9,7 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from spiel_dl.io.run_directory import write_json
+from spiel_dl.io.run_directory import describe_environment, write_json
+
+_UNKNOWN = "unknown"
 
 
 def file_name(*words: object) -> str:
@@ -23,12 +27,21 @@ class Parts:
     Attributes:
       directory: the folder.
       reused: names of the parts that were there already when they were asked for.
+      commits: of the code that made the parts that were asked for; "unknown" for the code of a part
+        that does not say it, and for code that is in no git repository.
     """
 
     def __init__(self, directory: str | os.PathLike[str]):
         """Names a folder, which need not exist."""
         self.directory = Path(directory)
         self.reused: set[str] = set()
+        self.commits: set[str] = set()
+        self._commit = _git_commit()
+
+    def start_anew(self) -> None:
+        """Forgets which parts were asked for."""
+        self.reused.clear()
+        self.commits.clear()
 
     def get(self, name: str, settings: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
         """A result that JSON can hold, from its file if there is one.
@@ -51,7 +64,17 @@ class Parts:
                     "another directory"
                 )
             self.reused.add(name)
+            self.commits.add(found.get("git_commit", _UNKNOWN))
             return found["result"]
         result = compute()
-        write_json(path, {"settings": wanted, "result": result})
+        finished = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        made = {"git_commit": self._commit, "finished": finished}
+        write_json(path, {"settings": wanted, "result": result, **made})
+        self.commits.add(self._commit)
         return result
+
+
+@functools.cache
+def _git_commit() -> str:
+    """The commit of the code, as it was when this process first asked."""
+    return describe_environment()["git_commit"] or _UNKNOWN

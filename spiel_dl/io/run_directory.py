@@ -230,8 +230,10 @@ def log_spaced_steps(last: int, points_per_decade: int) -> Iterator[int]:
 
 def describe_environment() -> dict[str, Any]:
     """Command, time, git commit, versions and hardware, for the record of a run."""
+    # The script is named '' at Python's prompt.
+    script = [os.path.relpath(name) for name in sys.argv[:1] if name]
     return {
-        "command": shlex.join(["python", os.path.relpath(sys.argv[0]), *sys.argv[1:]]),
+        "command": shlex.join(["python", *script, *sys.argv[1:]]),
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "git_commit": _git_commit(),
         "python": platform.python_version(),

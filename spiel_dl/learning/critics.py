@@ -18,7 +18,7 @@ Strategies = tuple[np.ndarray, np.ndarray]
 
 
 class Critic(abc.ABC):
-    """Values histories for a fixed blueprint and T transformations, the identity first."""
+    """Values histories for a fixed blueprint and K transformations, the identity first."""
 
     @abc.abstractmethod
     def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
@@ -30,7 +30,7 @@ class Critic(abc.ABC):
           player: whose utility.
 
         Returns:
-          float [N, T].
+          float [N, K].
 
         Raises:
           ValueError: if the critic cannot value histories of this tree.
@@ -46,7 +46,7 @@ class Critic(abc.ABC):
           player: whose utility.
 
         Returns:
-          float [N, T, T], the player's own transformation first.
+          float [N, K, K], the player's own transformation first.
 
         Raises:
           ValueError: if the critic cannot value histories of this tree, or does not know pairs.
@@ -58,7 +58,7 @@ class ExactCritic(Critic):
 
     Attributes:
       tree: the game.
-      strategies: for each player, float64 [T, S_p], its transformed strategies; 1 at the empty
+      strategies: for each player, float64 [K, S_p], its transformed strategies; 1 at the empty
         sequence.
     """
 
@@ -70,7 +70,7 @@ class ExactCritic(Critic):
         Args:
           tree: the compiled game.
           strategies: the blueprint: for each player, float64 [S_p].
-          transformations: T of them.
+          transformations: K of them.
 
         Raises:
           ValueError: if a transformation returns no weights for this game's actions.
@@ -104,7 +104,7 @@ class ExactCritic(Critic):
             )
 
     def _walk(self, player: int, own: np.ndarray) -> np.ndarray:
-        """All histories' values for a player with a strategy (float64 [S]): float64 [H, T]."""
+        """All histories' values for a player with a strategy (float64 [S]): float64 [H, K]."""
         tree, others = self.tree, self.strategies[1 - player]
         sign = 1.0 if player == 0 else -1.0
         values = np.repeat(sign * tree.utility[:, None], len(others), axis=1)
@@ -147,13 +147,13 @@ def mean_absolute_error(critic: Critic, exact: ExactCritic) -> float:
 def transformed_strategies(
     tree: GameTree, player: int, strategy: np.ndarray, transformations: PolicyTransformations
 ) -> np.ndarray:
-    """A player's transformed strategies: float64 [T, S], 1 at the empty sequence.
+    """A player's transformed strategies: float64 [K, S], 1 at the empty sequence.
 
     Args:
       tree: the compiled game.
       player: whose strategy.
       strategy: float64 [S], the one to transform.
-      transformations: T of them.
+      transformations: K of them.
     """
     infoset = tree.treeplexes[player].infoset_of_sequence[1:]
     action = tree.sequence_action[player][1:]

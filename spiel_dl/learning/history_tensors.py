@@ -15,8 +15,7 @@ import pyspiel
 import torch
 
 from spiel_dl.tree.game_tree import GameTree
-
-_CONVERTED = "turn_based_simultaneous_game"
+from spiel_dl.tree.histories import is_converted
 
 
 def of_tree(tree: GameTree, histories: np.ndarray) -> torch.Tensor:
@@ -42,7 +41,7 @@ def state_tensor_size(game: pyspiel.Game) -> int:
         rules: Any = game.rules
         return int(rules.public_size(True) + 2 * rules.private_size(True))
     size = 2 * game.information_state_tensor_size()
-    return size + game.num_distinct_actions() if _is_converted(game) else size
+    return size + game.num_distinct_actions() if is_converted(game) else size
 
 
 def write_state(state: Any, row: np.ndarray) -> None:
@@ -59,7 +58,7 @@ def write_state(state: Any, row: np.ndarray) -> None:
     size = game.information_state_tensor_size()
     for player in (0, 1):
         row[player * size : (player + 1) * size] = state.information_state_tensor(player)
-    if _is_converted(game) and state.current_player() == 1:
+    if is_converted(game) and state.current_player() == 1:
         last = state.full_history()[-1]
         if last.player == 0:
             row[2 * size + last.action] = 1.0
@@ -72,7 +71,3 @@ def check_tensors(game: pyspiel.Game) -> None:
             f"{game} has no information state tensors, which networks need; implement "
             "information_state_tensor in the game"
         )
-
-
-def _is_converted(game: pyspiel.Game) -> bool:
-    return bool(game.get_type().short_name == _CONVERTED)

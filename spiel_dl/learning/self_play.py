@@ -137,6 +137,10 @@ class SelfPlay:
 
         Returns:
           The games, in tensors that the next call overwrites.
+
+        Raises:
+          ValueError: on a CPU, if a row waits for chance inside a game. Elsewhere, where nothing
+            looks at values, that move becomes invalid.
         """
         environment, record = self.environment, self._trajectories
         environment.restart()
@@ -156,7 +160,18 @@ class SelfPlay:
             self._finished[t], record.reward[t] = environment.step(record.action[t])
         num_finished = self._finished.cumsum(dim=0)
         is_first_game = num_finished - self._finished.long() == 0
+        if record.player.device.type == "cpu":
+            self._check_movers(is_first_game, num_finished[-1] == 0)
         record.reward.mul_(is_first_game)
         torch.logical_and(is_first_game, num_finished[-1] > 0, out=record.valid)
         record.valid.logical_and_(record.player >= 0)
         return record
+
+    def _check_movers(self, is_first_game: torch.Tensor, goes_on: torch.Tensor) -> None:
+        waits = (is_first_game & (self._trajectories.player < 0)).any()
+        if waits or (goes_on & (self.environment.current_player() < 0)).any():
+            raise ValueError(
+                "between two moves there were more chance events than in the games that "
+                "BatchedEnvironment played to count them, so a move was lost; set the rules' "
+                "longest_chance_run"
+            )

@@ -13,8 +13,7 @@ import torch
 
 from spiel_dl.games.environments import EpisodeEnds
 from spiel_dl.learning import history_tensors
-
-_ZERO_SUM_TOLERANCE = 1e-9
+from spiel_dl.tree.from_openspiel import zero_sum_utility
 
 
 class StateEnvironment:
@@ -119,7 +118,7 @@ class StateEnvironment:
         for row in going_on:
             if self._states[row].is_terminal():
                 finished[row] = True
-                returns[row] = self._return(self._states[row])
+                returns[row] = zero_sum_utility(self.game, self._states[row])
         return EpisodeEnds(self._tensor(finished), self._tensor(returns))
 
     def _play_chance(self, states: list[Any]) -> None:
@@ -134,15 +133,6 @@ class StateEnvironment:
                 place = np.searchsorted(np.cumsum(probabilities), number, side="right")
                 state.apply_action(outcomes[min(int(place), len(outcomes) - 1)])
             waiting = [state for state in waiting if state.is_chance_node()]
-
-    def _return(self, state: Any) -> float:
-        utilities = state.returns()
-        if not abs(sum(utilities)) <= _ZERO_SUM_TOLERANCE:
-            raise ValueError(
-                f"{self.game}: not zero-sum. The returns of history {state.history()} are "
-                f"{utilities}. Only zero-sum games can be learned here."
-            )
-        return float(utilities[0])
 
     def _tensor(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(array).to(self.generator.device)

@@ -6,7 +6,7 @@ nothing is left of them, the policy stays as it was. A transformed policy is fol
 the game.
 
     transformations = paper_transformations(action_values(game))
-    policies = transformations.apply(policy, legal)  # [T, ..., A] of [..., A]
+    policies = transformations.apply(policy, legal)  # [K, ..., A] of [..., A]
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ RARE = Transformation("rare actions", _rare)
 
 
 class PolicyTransformations:
-    """T transformations, the first of which is the identity.
+    """K transformations, the first of which is the identity.
 
     Searches read from the identity what the opponent could get as things are.
 
     Attributes:
-      names: of the transformations, T of them.
+      names: of the transformations, K of them.
     """
 
     def __init__(self, transformations: Sequence[Transformation]):
@@ -78,13 +78,13 @@ class PolicyTransformations:
         self._weights = [transformation.weights for transformation in transformations]
 
     def __len__(self) -> int:
-        """T."""
+        """K."""
         return len(self._weights)
 
     def apply(
         self, policy: torch.Tensor, legal: torch.Tensor, *, check: bool = True
     ) -> torch.Tensor:
-        """All transformed policies: float [T, ..., A], on the policies' device and of their dtype.
+        """All transformed policies: float [K, ..., A], on the policies' device and of their dtype.
 
         Args:
           policy: float [..., A], 0 for illegal actions, summing to 1; all 0 where nothing is legal.

@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from spiel_dl.solvers import continuation_kernels, kernels
+from spiel_dl.solvers.checks import check_num_threads
 from spiel_dl.solvers.continuation_kernels import Blocks
 from spiel_dl.solvers.regret_minimization import (
     RELATIVE_TOLERANCE,
     Pair,
     Weighting,
-    check_num_threads,
     new_learner,
 )
 from spiel_dl.solvers.strategies import behaviour_strategy

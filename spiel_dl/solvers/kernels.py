@@ -1,4 +1,4 @@
-"""The compiled loops of all solvers: float64 arrays in, float64 arrays out, nothing else.
+"""The compiled loops of all solvers: NumPy arrays only; numbers are float64.
 
 Sparse payoffs are stored in *slices* of `LANES` rows of similar length (sliced ELLPACK): entry j of
 all rows of a slice stands together, so the inner loop runs over a fixed number of rows and compiles

@@ -43,7 +43,7 @@ def solve(
     fixed_plan_0: np.ndarray | None = None,
     inflow_1: np.ndarray | None = None,
 ) -> Equilibrium:
-    """An exact Nash equilibrium.
+    """An exact Nash equilibrium: within the tolerances of `run_highs`.
 
     Args:
       sequence_form: the game or subgame.
@@ -89,6 +89,9 @@ def run_highs(**program: Any) -> scipy.optimize.OptimizeResult:
 
     Interior points, with crossover to a vertex and simplex steps at the end, are many times quicker
     on large programs: minutes instead of hours with six cards of Goofspiel.
+
+    Constraints, and the signs of reduced costs, hold within 1e-10; from 50,000 variables on within
+    1e-7.
 
     Args:
       program: what `scipy.optimize.linprog` takes, but method and options.

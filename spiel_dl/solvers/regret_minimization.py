@@ -21,6 +21,12 @@ import numba
 import numpy as np
 
 from spiel_dl.solvers import kernels
+from spiel_dl.solvers.checks import (
+    check_iterations,
+    check_num_threads,
+    check_values,
+    check_weights,
+)
 from spiel_dl.solvers.kernels import Learner
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
@@ -122,10 +128,11 @@ class RegretMinimizer:
         self._realize(1)
 
     def run(self, num_iterations: int) -> None:
-        """Does that many iterations."""
+        """Does that many iterations; a ValueError if the number is negative."""
         if self._num_threads > 1:
             self._iterate(num_iterations, None)
             return
+        check_iterations(num_iterations)
         first, last = self.num_averaged + 1, self.num_averaged + num_iterations
         kernels.run_iterations(
             self._game,
@@ -147,12 +154,16 @@ class RegretMinimizer:
           leaf_values: takes both players' realization plans, float64 [S_p], and returns for each
             player the sequences that get values, int [n_p], repeated or not, and these values,
             float64 [n_p]. It is called before each player's update, or once an iteration without
-            alternating updates.
+            alternating updates; the values of players who are not updated then are not read.
+
+        Raises:
+          ValueError: if the number is negative, or values are not finite.
         """
         self._iterate(num_iterations, leaf_values)
 
     def _iterate(self, num_iterations: int, leaf_values: LeafValues | None) -> None:
         """`kernels.run_iterations` step by step."""
+        check_iterations(num_iterations)
         plans = (self.learners[0].realization, self.learners[1].realization)
         weighting = (self.weighting.alpha, self.weighting.beta, self.weighting.gamma)
         treeplexes = self._game[0]
@@ -167,6 +178,7 @@ class RegretMinimizer:
                 if leaf_values is not None:
                     sequences, values = leaf_values(plans)
                     for player in group:
+                        check_values(values[player])
                         np.add.at(self._cfvs[player], sequences[player], values[player])
                 for player in group:
                     kernels.update_player(
@@ -261,12 +273,7 @@ class RegretMinimizer:
         """
         num_roots = self._treeplexes[player].num_root_sequences
         root_range = np.asarray(root_range, np.float64)
-        valid = root_range.shape == (num_roots,) and np.isfinite(root_range).all()
-        if not valid or (root_range < 0).any():
-            raise ValueError(
-                f"player {player}'s range must be {num_roots} finite numbers >= 0, one per root "
-                f"sequence; got {root_range}"
-            )
+        check_weights(root_range, num_roots, f"player {player}'s range", "root sequence")
         self.learners[player].realization[:num_roots] = root_range
         self._realize(player)
 
@@ -284,12 +291,7 @@ class RegretMinimizer:
           ValueError: if it has another shape, or entries that are negative or not finite.
         """
         treeplex = self.sequence_form.treeplexes[player]
-        valid = inflow.shape == (treeplex.num_infosets,) and np.isfinite(inflow).all()
-        if not valid or (inflow < 0).any():
-            raise ValueError(
-                f"player {player}'s inflow must be {treeplex.num_infosets} finite numbers >= 0, "
-                f"one per infoset; got {inflow}"
-            )
+        check_weights(inflow, treeplex.num_infosets, f"player {player}'s inflow", "infoset")
         roots = np.zeros(treeplex.num_root_sequences)
         per_sequence = np.concatenate([roots, np.repeat(inflow, treeplex.num_actions)])
         learners = list(self.learners)
@@ -379,18 +381,7 @@ class RegretMinimizer:
         self._realize(player)
 
     def _realize(self, player: int) -> None:
-        learner = self.learners[player]
-        kernels.realize(self._treeplexes[player], learner)
-
-
-def check_num_threads(num_threads: int) -> None:
-    """Raises a ValueError if this is not a number of threads that numba can use."""
-    most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    if not 1 <= num_threads <= most:
-        raise ValueError(
-            f"num_threads={num_threads} is not between 1 and {most}, the number of cores or "
-            "what the environment variable NUMBA_NUM_THREADS says"
-        )
+        kernels.realize(self._treeplexes[player], self.learners[player])
 
 
 def new_learner(treeplex: Treeplex, predictive: bool) -> Learner:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pyspiel
 
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import CHANCE_PLAYER
+from spiel_dl.tree.histories import CHANCE_PLAYER, is_converted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,17 +29,28 @@ class DepthLimit:
 
     def __post_init__(self) -> None:
         given = [value for value in (self.moves, self.plies, self.rounds) if value is not None]
-        if len(given) != 1 or given[0] < 1:
-            raise ValueError(f"{self!r}: give exactly one of moves, plies and rounds, at least 1")
+        # Not isinstance: True is an int as well.
+        if len(given) != 1 or type(given[0]) is not int or given[0] < 1:
+            raise ValueError(
+                f"{self!r}: give exactly one of moves, plies and rounds, an integer of at least 1"
+            )
 
     @property
     def value(self) -> int:
         """The limit, in its unit."""
         return self.moves or self.plies or self.rounds or 0
 
+    @property
+    def unit(self) -> str:
+        """ "moves", "plies" or "rounds"."""
+        return "moves" if self.moves else "plies" if self.plies else "rounds"
+
+    def with_value(self, value: int) -> DepthLimit:
+        """Another limit in the same unit."""
+        return DepthLimit(**{self.unit: value})
+
     def __str__(self) -> str:
-        unit = "moves" if self.moves else "plies" if self.plies else "rounds"
-        return f"{self.value} {unit}"
+        return f"{self.value} {self.unit}"
 
     def depths(self, tree: GameTree) -> np.ndarray:
         """The depth of every history in the unit of this limit: int16 [H].
@@ -56,3 +68,16 @@ class DepthLimit:
         if tree.round_number is None:
             raise ValueError(f"{tree.game} has no rounds; give the depth limit in moves or plies")
         return tree.round_number
+
+
+def has_rounds(game: pyspiel.Game) -> bool:
+    """Whether depth limits of a turn-based game may be in rounds.
+
+    It has them if it has `Rules`, or if it was converted from simultaneous moves.
+    """
+    return hasattr(game, "rules") or is_converted(game)
+
+
+def default_depth_limit(game: pyspiel.Game) -> DepthLimit:
+    """One round; two moves in games without rounds."""
+    return DepthLimit(rounds=1) if has_rounds(game) else DepthLimit(moves=2)

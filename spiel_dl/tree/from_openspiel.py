@@ -58,6 +58,21 @@ def _load_game(game_string: str) -> pyspiel.Game:
         raise ValueError(f"OpenSpiel cannot load the game {game_string!r}: {error}") from None
 
 
+def zero_sum_utility(game: pyspiel.Game, state: pyspiel.State) -> float:
+    """Player 0's utility in a terminal state of a two-player game.
+
+    Raises:
+      ValueError: if the two players' utilities do not sum to 0.
+    """
+    utilities: list[float] = state.returns()
+    if not abs(utilities[0] + utilities[1]) <= _ZERO_SUM_TOLERANCE:
+        raise ValueError(
+            f"{game}: not zero-sum. The returns of history {state.history()} are {utilities}. "
+            "Only zero-sum games work here."
+        )
+    return utilities[0]
+
+
 def enumerate_game(game: pyspiel.Game | str, max_histories: int) -> Histories:
     """All histories of a game.
 
@@ -110,7 +125,7 @@ class _Walk:
             self._chance_reach.append(reach)
             depth += 1
             if player == TERMINAL_PLAYER:
-                self._utility.append(self._zero_sum_utility(state))
+                self._utility.append(zero_sum_utility(self._game, state))
                 self._keys[0].append(0)
                 self._keys[1].append(0)
                 continue
@@ -170,12 +185,3 @@ class _Walk:
             # Some games refuse, each in its way, to answer for a player who is not to move.
             self._idle_keys_valid = False
             return 0
-
-    def _zero_sum_utility(self, state: pyspiel.State) -> float:
-        utilities = state.returns()
-        if not abs(utilities[0] + utilities[1]) <= _ZERO_SUM_TOLERANCE:
-            raise ValueError(
-                f"{self._game}: not zero-sum. The returns of history {state.history()} are "
-                f"{utilities}. Only zero-sum games can be solved here."
-            )
-        return utilities[0]

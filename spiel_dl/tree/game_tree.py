@@ -147,8 +147,13 @@ class GameTree(Histories):
         If the game was converted from one with simultaneous moves, states of that one do as well.
 
         Raises:
-          ValueError: if the player has no such infoset.
+          ValueError: if the player has no such infoset; or is neither 0 nor 1; or, if the game has
+            rules, if the state is of another game.
         """
+        if player not in (0, 1):
+            raise ValueError(f"player={player} must be 0 or 1")
+        if self.infoset_strings is None:
+            self._check_game_of(state)
         infoset = self._infoset_of[player].get(self._identify(state, player))
         if infoset is None:
             string = self._information_string(state, player)
@@ -168,6 +173,14 @@ class GameTree(Histories):
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of a decision infoset: int32 [n]."""
         return self.sequence_action[player][self.treeplexes[player].sequences(infoset)]
+
+    def _check_game_of(self, state: pyspiel.State) -> None:
+        # Keys do not tell games apart as strings mostly do.
+        game = state.get_game()
+        if game is not self.game and str(game) != str(self.game):
+            raise ValueError(
+                f"the state is of {game}, not of {self.game}; ask with a state of the tree's game"
+            )
 
     @functools.cached_property
     def _information_string(self) -> InformationString:

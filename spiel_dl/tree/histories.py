@@ -12,7 +12,11 @@ import pyspiel
 
 CHANCE_PLAYER = int(pyspiel.PlayerId.CHANCE)
 TERMINAL_PLAYER = int(pyspiel.PlayerId.TERMINAL)
-_CONVERTED = "turn_based_simultaneous_game"
+
+
+def is_converted(game: pyspiel.Game) -> bool:
+    """Whether a game was converted from one with simultaneous moves."""
+    return bool(game.get_type().short_name == "turn_based_simultaneous_game")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -88,7 +92,7 @@ class Histories:
     @property
     def is_converted(self) -> bool:
         """Whether the game was converted from one with simultaneous moves."""
-        return bool(self.game.get_type().short_name == _CONVERTED)
+        return is_converted(self.game)
 
     @property
     def utility_range(self) -> float:

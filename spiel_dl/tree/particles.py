@@ -89,16 +89,6 @@ class Particles:
         chance_reach = np.concatenate([self.chance_reach, other.chance_reach])
         return Particles(self.game, states, reach, chance_reach)
 
-    def most_reached(self, budget: int) -> Particles:
-        """The `budget` particles of largest total reach; of equal ones, the first.
-
-        Raises:
-          ValueError: if the budget is not positive.
-        """
-        _check_budget(budget)
-        order = np.argsort(-self.total_reach, kind="stable")
-        return self.take(np.sort(order[:budget]))
-
     def sample(
         self, budget: int, generator: np.random.Generator, weights: np.ndarray | None = None
     ) -> Particles:

@@ -42,6 +42,7 @@ class Pieces:
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
             raise ValueError(f"scheme={self.scheme!r} must be one of {SCHEMES}")
+        _ = self.depths  # A limit that is not for this game is refused before anything is solved.
 
     @property
     def num_kept(self) -> int:
@@ -129,7 +130,4 @@ class Pieces:
 
     def limit(self, levels: int) -> DepthLimit:
         """A depth limit of so many levels, in the same unit."""
-        unit = (
-            "moves" if self.depth_limit.moves else "plies" if self.depth_limit.plies else "rounds"
-        )
-        return DepthLimit(**{unit: levels})
+        return self.depth_limit.with_value(levels)

@@ -307,7 +307,7 @@ def _roots(
         in_whole_game = np.zeros((2, tree.num_histories), np.int64)
         return in_whole_game[0], in_whole_game, (start, start)
     partition = tree.public_states
-    states = [public_state] if isinstance(public_state, int) else list(public_state)
+    states = np.atleast_1d(public_state).tolist()
     if not states or not all(0 <= state < partition.num_public_states for state in states):
         raise ValueError(
             f"public_state={public_state} must be one of the {partition.num_public_states} of "

@@ -16,11 +16,20 @@ class ValueFunction(abc.ABC):
     """Maps both players' ranges at a trunk's leaves to counterfactual values.
 
     Bind it to a trunk's leaves once, then evaluate it as often as needed.
+
+    Attributes:
+      leaves: the leaves it is bound to; None: not bound, or it does not matter to which.
     """
+
+    leaves: LeafSet | None = None
 
     @abc.abstractmethod
     def bind(self, leaves: LeafSet) -> None:
-        """Prepares for a trunk's leaves.
+        """Prepares for a trunk's leaves, and forgets those it was bound to before.
+
+        Solvers may share a function that sets `leaves` here: each binds it anew where another has
+        bound it to its own. What a `state` holds is lost then, so two solvers that take turns
+        with warm starts should have a function each.
 
         Raises:
           ValueError: if the function cannot value these leaves.
@@ -55,6 +64,12 @@ class ValueFunction(abc.ABC):
         if state:
             raise ValueError(f"{type(self).__name__} has no state, but was given {sorted(state)}")
 
+    def _bound_leaves(self) -> LeafSet:
+        """The leaves; a ValueError if it is not bound."""
+        if self.leaves is None:
+            raise ValueError("bind the value function to the leaves before using it")
+        return self.leaves
+
 
 class ZeroValue(ValueFunction):
     """Values everything at 0, as if the game ended in a draw at the leaves."""
@@ -65,6 +80,17 @@ class ZeroValue(ValueFunction):
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """Zeros of the ranges' shapes."""
         return np.zeros_like(range_0), np.zeros_like(range_1)
+
+
+def check_ranges(leaves: LeafSet, range_0: np.ndarray, range_1: np.ndarray) -> None:
+    """Raises a ValueError if ranges are not of the shapes that `evaluate` takes."""
+    sizes = (leaves.num_infosets(0), leaves.num_infosets(1))
+    batch = range_0.shape[:-1]
+    if (range_0.shape, range_1.shape) != ((*batch, sizes[0]), (*batch, sizes[1])):
+        raise ValueError(
+            f"the ranges have shapes {range_0.shape} and {range_1.shape}, but the leaves need "
+            f"[..., {sizes[0]}] and [..., {sizes[1]}] with equal leading dimensions"
+        )
 
 
 def normalize_ranges(leaves: LeafSet, player: int, ranges: np.ndarray) -> Values:

@@ -3,7 +3,7 @@
 Kovařík et al. (2021), "Experimental Setup". For a random strategy of both players in the trunk:
 
   1. Its ranges at the leaves, scaled to sum 1 in each leaf public state.
-  2. All subgames are solved with these ranges by CFR+ (`ExactValue`).
+  2. All subgames are solved with these ranges by predictive CFR+ (`ExactValue`; the paper: CFR+).
   3. Each player's counterfactual best-response values against the other's average strategy are
      the targets. They are optimal also in infosets that the trunk strategy never reaches.
 
@@ -49,7 +49,7 @@ class DatasetConfig:
       depth_limit: where the trunk ends.
       seed: of the trunk strategies.
       shard_size: trunk strategies per shard.
-      max_iterations: iterations of CFR+ per trunk strategy, at most.
+      max_iterations: iterations of predictive CFR+ per trunk strategy, at most.
       tolerance: stop earlier once the gap of every subgame is at most this, in utility units.
       pure_share: share of the infosets where a trunk strategy is pure.
       near_pure_share: share of the infosets where it is nearly so.
@@ -68,6 +68,11 @@ class DatasetConfig:
         if self.shard_size < 1 or self.seed < 0:
             raise ValueError(
                 f"shard_size={self.shard_size} must be positive and seed={self.seed} not negative"
+            )
+        if not (self.max_iterations > 0 and self.tolerance > 0):
+            raise ValueError(
+                f"max_iterations={self.max_iterations} and tolerance={self.tolerance} must be "
+                "positive"
             )
         shares = (self.pure_share, self.near_pure_share)
         if min(shares) < 0 or sum(shares) > 1:
@@ -118,20 +123,21 @@ class Dataset:
     gaps: np.ndarray
 
     def __post_init__(self) -> None:
-        leaves = self.trunk.leaves
+        leaves, rows = self.trunk.leaves, self.num_strategies
+        self._check("gaps", self.gaps, (rows,))
         for player in (0, 1):
-            num_infosets = leaves.num_infosets(player)
-            for name, array, width in (
-                ("ranges", self.ranges[player], num_infosets),
-                ("masses", self.masses[player], leaves.num_public_states),
-                ("cfvs", self.cfvs[player], num_infosets),
-            ):
-                expected = (self.num_strategies, width)
-                if array.shape != expected or not np.isfinite(array).all():
-                    raise ValueError(
-                        f"{name}[{player}] must be finite numbers of shape {expected}; got shape "
-                        f"{array.shape}; make the dataset again"
-                    )
+            width = leaves.num_infosets(player)
+            self._check(f"ranges[{player}]", self.ranges[player], (rows, width))
+            self._check(f"masses[{player}]", self.masses[player], (rows, leaves.num_public_states))
+            self._check(f"cfvs[{player}]", self.cfvs[player], (rows, width))
+
+    @staticmethod
+    def _check(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
+        if array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(
+                f"{name} must be finite numbers of shape {shape}; got shape {array.shape}; make "
+                "the dataset again"
+            )
 
     @property
     def num_strategies(self) -> int:
@@ -178,7 +184,16 @@ class Dataset:
 
     @staticmethod
     def join(datasets: Sequence[Dataset]) -> Dataset:
-        """All trunk strategies of several datasets of one game and depth limit, in their order."""
+        """All trunk strategies of several datasets of one game and depth limit, in their order.
+
+        Raises:
+          ValueError: if there are none, or if they are of several games or depth limits.
+        """
+        if not datasets:
+            raise ValueError("there are no datasets to join; give at least one")
+        trunks = {(str(d.trunk.tree.game), str(d.trunk.depth_limit)) for d in datasets}
+        if len(trunks) > 1:
+            raise ValueError(f"join datasets of one game and depth limit, not of {sorted(trunks)}")
         arrays = [dataset.to_arrays() for dataset in datasets]
         return Dataset._concatenate(datasets[0].trunk, arrays)
 
@@ -259,12 +274,8 @@ def solve_shard(config: DatasetConfig, shard: int) -> dict[str, np.ndarray]:
     """The arrays of one shard of random trunk strategies, as `solve_ranges` returns them."""
     trunk = _trunk(config.game, config.depth_limit)
     first = shard * config.shard_size
-    pairs = [
-        leaf_ranges(trunk, random_trunk_strategies(trunk, config, index))
-        for index in range(first, first + config.shard_size)
-    ]
-    range_0, range_1 = (np.stack(column) for column in zip(*pairs, strict=True))
-    return solve_ranges(trunk.leaves, (range_0, range_1), config)
+    ranges = random_ranges(trunk, config, range(first, first + config.shard_size))
+    return solve_ranges(trunk.leaves, ranges, config)
 
 
 def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> None:
@@ -311,6 +322,13 @@ def random_trunk_strategies(trunk: Trunk, config: DatasetConfig, index: int) -> 
         random_strategy(generator, treeplexes[0], *shares),
         random_strategy(generator, treeplexes[1], *shares),
     )
+
+
+def random_ranges(trunk: Trunk, config: DatasetConfig, indices: Iterable[int]) -> Values:
+    """The ranges of the random trunk strategies of n numbers: float64 [n, L_p] for each player."""
+    pairs = [leaf_ranges(trunk, random_trunk_strategies(trunk, config, i)) for i in indices]
+    range_0, range_1 = (np.stack(column) for column in zip(*pairs, strict=True))
+    return range_0, range_1
 
 
 def leaf_ranges(trunk: Trunk, strategies: Values) -> Values:

@@ -7,17 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from spiel_dl.solvers.best_response import best_response
-from spiel_dl.solvers.regret_minimization import (
-    PREDICTIVE_CFR_PLUS,
-    RegretMinimizer,
-    Weighting,
-)
+from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS, RegretMinimizer
 from spiel_dl.tree.trunk import LeafSet
-from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
+from spiel_dl.value_functions.base import ValueFunction, Values, check_ranges, normalize_ranges
 
 
 class ExactValue(ValueFunction):
     """Solves all subgames by regret minimization until their gaps are small.
+
+    By predictive CFR+, which needs a third of the iterations of CFR+ in Goofspiel's subgames, and
+    as many in Leduc's.
 
     With ranges scaled to sum 1 in each public state, each player's values are its counterfactual
     best-response values against the other's average strategy (value solving, Kovařík et al. 2021,
@@ -37,9 +36,7 @@ class ExactValue(ValueFunction):
         tolerance: float = 1e-4,
         max_iterations: int = 10_000,
         *,
-        weighting: Weighting = PREDICTIVE_CFR_PLUS,
         stretch: int | None = None,
-        num_threads: int = 1,
         warm_start: bool = False,
     ):
         """By default, values depend on the ranges alone.
@@ -47,11 +44,8 @@ class ExactValue(ValueFunction):
         Args:
           tolerance: stop once all gaps are at most this, in utility units.
           max_iterations: stop at the latest after so many iterations.
-          weighting: the variant of CFR. Predictive CFR+ needs a third of the iterations of CFR+
-            in Goofspiel's subgames, and as many in Leduc's.
           stretch: iterations between two looks at the gaps; None: 100, or 1 with warm starts,
             which need few.
-          num_threads: threads per iteration.
           warm_start: begin with the regrets of the evaluation before, instead of from scratch.
             Within the tolerance, values then depend on all ranges that were asked so far.
 
@@ -68,55 +62,57 @@ class ExactValue(ValueFunction):
         self.gaps = np.zeros(0)
         self._tolerance = tolerance
         self._max_iterations = max_iterations
-        self._weighting = weighting
         self._stretch = stretch
-        self._num_threads = num_threads
         self._warm_start = warm_start
-        self._leaves: LeafSet | None = None
 
     def bind(self, leaves: LeafSet) -> None:
         """Builds the subgames below the leaves."""
-        self._leaves = leaves
-        self._minimizer = RegretMinimizer(
-            leaves.trunk.subgames, self._weighting, num_threads=self._num_threads
-        )
+        self.leaves = leaves
+        self._minimizer = RegretMinimizer(leaves.trunk.subgames, PREDICTIVE_CFR_PLUS)
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `ValueFunction`.
 
         Raises:
-          ValueError: if the function was not bound.
+          ValueError: if the function was not bound, or if the ranges' shapes do not fit the leaves.
         """
-        if self._leaves is None:
-            raise ValueError("bind the value function to the leaves before evaluating it")
+        leaves = self._bound_leaves()
+        check_ranges(leaves, range_0, range_1)
         if range_0.ndim > 1:
             rows_0 = range_0.reshape(-1, range_0.shape[-1])
             rows_1 = range_1.reshape(-1, range_1.shape[-1])
             pairs = [self.evaluate(r0, r1) for r0, r1 in zip(rows_0, rows_1, strict=True)]
             cfv_0, cfv_1 = (np.stack(column) for column in zip(*pairs, strict=True))
             return cfv_0.reshape(range_0.shape), cfv_1.reshape(range_1.shape)
-        scaled_0, mass_0 = normalize_ranges(self._leaves, 0, range_0)
-        scaled_1, mass_1 = normalize_ranges(self._leaves, 1, range_1)
+        scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
+        scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
         cfv_0, cfv_1 = self._solve(scaled_0, scaled_1)
-        cfv_0 *= mass_1[self._leaves.public_state_of_infoset(0)]
-        cfv_1 *= mass_0[self._leaves.public_state_of_infoset(1)]
+        cfv_0 *= mass_1[leaves.public_state_of_infoset(0)]
+        cfv_1 *= mass_0[leaves.public_state_of_infoset(1)]
         return cfv_0, cfv_1
 
     def state(self) -> dict[str, np.ndarray]:
-        """The subgames' regrets, with warm starts. See `ValueFunction`."""
-        return self._minimizer.state() if self._warm_start else {}
+        """The subgames' regrets, with warm starts. See `ValueFunction`.
+
+        Raises:
+          ValueError: with warm starts, if the function was not bound.
+        """
+        if not self._warm_start:
+            return {}
+        self._bound_leaves()
+        return self._minimizer.state()
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """See `ValueFunction`."""
         if self._warm_start:
+            self._bound_leaves()
             self._minimizer.load_state(state)
         else:
             super().load_state(state)
 
     def _solve(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """Values at ranges that sum to 1 in each public state."""
-        leaves, minimizer = self._leaves, self._minimizer
-        assert leaves is not None
+        leaves, minimizer = self._bound_leaves(), self._minimizer
         if self._warm_start:
             minimizer.begin_average()
         else:
@@ -128,7 +124,7 @@ class ExactValue(ValueFunction):
             cfv_0, cfv_1 = (self._best_response_values(player) for player in (0, 1))
             self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
             self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)
-            converged = self.gaps.max() <= self._tolerance
+            converged = self.gaps.max(initial=0.0) <= self._tolerance
             if converged or minimizer.num_averaged >= self._max_iterations:
                 return cfv_0, cfv_1
 

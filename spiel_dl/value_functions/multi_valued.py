@@ -2,7 +2,7 @@
 
 Brown, Sandholm, Amos (2018), "Depth-Limited Solving for Imperfect-Information Games"; Kubíček et
 al. (2023), section 4.3. The searching player follows its blueprint behind the leaves. Its opponent
-picks one of T transformations of its own blueprint at each of its leaf infosets. What that is worth
+picks one of K transformations of its own blueprint at each of its leaf infosets. What that is worth
 is asked of a critic once, when the function is bound.
 
   * *Stateless* (`evaluate`, equation 3): at given ranges, the opponent picks a best response. Then
@@ -22,11 +22,11 @@ import numpy as np
 from spiel_dl.solvers.continuations import ContinuationChoices, Continuations
 from spiel_dl.solvers.regret_minimization import Weighting
 from spiel_dl.tree.trunk import LeafSet
-from spiel_dl.value_functions.base import ValueFunction, Values
+from spiel_dl.value_functions.base import ValueFunction, Values, check_ranges
 
 LeafUtilities = Callable[[LeafSet], np.ndarray]
-"""From the N leaves to the searching player's utilities at each, float [N, K, T]: by its own choice
-(K is 1 if it has none) and by the opponent's."""
+"""From the N leaves to the searching player's utilities at each, float [N, J, K]: by its own choice
+(J is 1 if it has none) and by the opponent's."""
 
 
 class MultiValuedStates(ValueFunction):
@@ -49,7 +49,6 @@ class MultiValuedStates(ValueFunction):
         """
         self.player = player
         self._utilities = utilities
-        self._leaves: LeafSet | None = None
 
     def bind(self, leaves: LeafSet) -> None:
         """Asks for the leaves' values.
@@ -62,7 +61,7 @@ class MultiValuedStates(ValueFunction):
         if utilities.ndim != 3 or len(utilities) != num_leaves or not np.isfinite(utilities).all():
             raise ValueError(
                 f"the critic's values have shape {utilities.shape}; give finite numbers of shape "
-                f"[{num_leaves}, K, T], one matrix for each leaf"
+                f"[{num_leaves}, J, K], one matrix for each leaf"
             )
         order = [self.player, 1 - self.player]
         self.continuations = Continuations.of_histories(
@@ -71,7 +70,7 @@ class MultiValuedStates(ValueFunction):
             leaves.infoset_of_history[order],
             (leaves.num_infosets(order[0]), leaves.num_infosets(order[1])),
         )
-        self._leaves = leaves
+        self.leaves = leaves
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `ValueFunction`: the opponent's best choice against the searching player's range.
@@ -79,9 +78,11 @@ class MultiValuedStates(ValueFunction):
         Where choices are equally good, the first one is made.
 
         Raises:
-          ValueError: if the function was not bound, or if the searching player may choose as well.
+          ValueError: if the function was not bound, if the ranges' shapes do not fit the leaves, or
+            if the searching player may choose as well.
         """
-        leaves = self._bound()
+        leaves = self._bound_leaves()
+        check_ranges(leaves, range_0, range_1)
         if self.continuations.num_choices[0] > 1:
             raise ValueError(
                 "both players choose at the leaves, and their best responses go round in circles; "
@@ -110,10 +111,5 @@ class MultiValuedStates(ValueFunction):
         Raises:
           ValueError: if the function was not bound, or as `ContinuationChoices`.
         """
-        utility_range = self._bound().trunk.sequence_form.utility_range
+        utility_range = self._bound_leaves().trunk.sequence_form.utility_range
         return ContinuationChoices(self.continuations, weighting, utility_range, num_threads)
-
-    def _bound(self) -> LeafSet:
-        if self._leaves is None:
-            raise ValueError("bind the value function to the leaves before evaluating it")
-        return self._leaves

@@ -126,8 +126,8 @@ class ParticleNetwork(ValueNetwork):
         self._check_domain(domain)
         self.tensors = LeafTensors.of_leaves(leaves, found, self.device)
         self._bases: torch.Tensor | None = None
-        self._bases_version: list[int] = []
-        self._leaves = leaves
+        self._parameters_of_bases: list[torch.Tensor] = []
+        self.leaves = leaves
 
     @staticmethod
     def load(
@@ -181,11 +181,13 @@ class ParticleNetwork(ValueNetwork):
 
     def _current_bases(self) -> torch.Tensor:
         """The bases of all entries, [P, Q, base], computed anew when parameters have changed."""
-        # They do not depend on ranges, and a solver asks for hundreds of ranges at one trunk.
-        version = [parameter._version for parameter in self.module.change_basis.parameters()]
-        if self._bases is None or version != self._bases_version:
-            self._bases = self.module.change_basis(self.tensors.features)[self.tensors.infostate]
-            self._bases_version = version
+        # They do not depend on ranges, and a solver asks for hundreds of ranges at one trunk. Torch
+        # does not count all changes (not those by fused Adam), so the parameters are compared.
+        change_basis = self.module.change_basis
+        parameters = list(change_basis.parameters())
+        if self._bases is None or not all(map(torch.equal, parameters, self._parameters_of_bases)):
+            self._bases = change_basis(self.tensors.features)[self.tensors.infostate]
+            self._parameters_of_bases = [parameter.clone() for parameter in parameters]
         return self._bases
 
 

@@ -103,7 +103,7 @@ class ParticleModule(torch.nn.Module):
         self.change_basis = feed_forward(
             [num_features, *[basis_units] * (sizes.basis_layers - 1), sizes.base], generator
         )
-        # Untrained values are then small beside utilities.
+        # Untrained values are then small beside utilities, if they are inner products.
         self.regression = feed_forward(
             [joined, *[units] * (sizes.regression_layers - 1), sizes.base], generator, 0.1
         )

@@ -136,8 +136,8 @@ class PositionalNetwork(ValueNetwork):
         """Lays out the leaves; the first time, initialises the parameters for them.
 
         Raises:
-          ValueError: if there are no leaves, or if the parameters are for another game or depth
-            limit.
+          ValueError: if there are no leaves, or if the parameters are for another game, depth
+            limit or subgame.
         """
         layout = PositionalLayout.of_leaves(leaves)
         domain = _describe(leaves, layout)
@@ -145,7 +145,7 @@ class PositionalNetwork(ValueNetwork):
             self._initialize(domain)
         self._check_domain(domain)
         self.layout = layout
-        self._leaves = leaves
+        self.leaves = leaves
 
     @staticmethod
     def load(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> PositionalNetwork:
@@ -222,12 +222,19 @@ class PositionalSamples(Samples):
 
 def _describe(leaves: LeafSet, layout: PositionalLayout) -> dict[str, Any]:
     """What must be equal for a network to be used at other leaves, in words for people."""
-    return {
+    domain = {
         "game": str(leaves.trunk.tree.game),
         "depth limit": str(leaves.trunk.depth_limit),
         "number of inputs": layout.num_inputs,
         "number of outputs": layout.num_outputs,
     }
+    is_inside = leaves.trunk.root_of_history[0] >= 0
+    if not is_inside.all():
+        # Subgames of equal sizes have inputs and outputs of different meaning.
+        tree = leaves.trunk.tree
+        starts = np.flatnonzero(is_inside & ~is_inside[tree.parent])
+        domain["start in public states"] = np.unique(tree.public_states.of_history[starts]).tolist()
+    return domain
 
 
 def _lay_out(leaves: LeafSet, public: np.ndarray, positions: list[np.ndarray]) -> PositionalLayout:

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 
 from spiel_dl.io import tensor_files
-from spiel_dl.tree.trunk import LeafSet
-from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
+from spiel_dl.value_functions.base import ValueFunction, Values, check_ranges, normalize_ranges
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
 
@@ -34,7 +33,6 @@ class ValueNetwork(ValueFunction):
         """A network without parameters yet."""
         self.device = torch.device(device)
         self.domain = None
-        self._leaves: LeafSet | None = None
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `ValueFunction`.
@@ -45,23 +43,16 @@ class ValueNetwork(ValueFunction):
         Raises:
           ValueError: if the network was not bound, or if the ranges' shapes do not fit the leaves.
         """
-        leaves = self._leaves
-        if leaves is None:
-            raise ValueError("bind the network to the leaves before evaluating it")
-        sizes = (leaves.num_infosets(0), leaves.num_infosets(1))
-        batch = range_0.shape[:-1]
-        if (range_0.shape, range_1.shape) != ((*batch, sizes[0]), (*batch, sizes[1])):
-            raise ValueError(
-                f"the ranges have shapes {range_0.shape} and {range_1.shape}, but the leaves need "
-                f"[..., {sizes[0]}] and [..., {sizes[1]}] with equal leading dimensions"
-            )
+        leaves = self._bound_leaves()
+        check_ranges(leaves, range_0, range_1)
         scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
         scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
         with torch.inference_mode():
             cfvs = self._normalized_values(scaled_0, scaled_1)
         # The products are float64, as the masses are.
-        cfv_0 = cfvs[..., : sizes[0]] * mass_1.take(leaves.public_state_of_infoset(0), axis=-1)
-        cfv_1 = cfvs[..., sizes[0] :] * mass_0.take(leaves.public_state_of_infoset(1), axis=-1)
+        num_first = leaves.num_infosets(0)
+        cfv_0 = cfvs[..., :num_first] * mass_1.take(leaves.public_state_of_infoset(0), axis=-1)
+        cfv_1 = cfvs[..., num_first:] * mass_0.take(leaves.public_state_of_infoset(1), axis=-1)
         return cfv_0, cfv_1
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -125,10 +116,11 @@ class ValueNetwork(ValueFunction):
     def _check_domain(self, domain: dict[str, Any]) -> None:
         """Raises a ValueError if the parameters are for another domain than that of some leaves."""
         assert self.domain is not None
-        for name, value in domain.items():
-            if self.domain[name] != value:
+        for name in (*domain, *(self.domain.keys() - domain.keys())):
+            own, value = self.domain.get(name), domain.get(name)
+            if own != value:
                 raise ValueError(
-                    f"the network's {name} is {self.domain[name]}, but the leaves' is {value}; "
+                    f"the network's {name} is {own}, but the leaves' is {value}; "
                     "load or train a network for these leaves"
                 )
 

@@ -10,6 +10,7 @@ import pytest
 
 from spiel_dl.algorithms import best_response, exploitability
 from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.algorithms.bots import policy_bot
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.solvers.restricted_game import Effort
 from spiel_dl.tree import DepthLimit, GameTree
@@ -147,7 +148,7 @@ def test_a_bot_solves_what_it_reaches_and_keeps_it(scheme):
     tree = GameTree.from_game(game)
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(plies=2)
     policy = CDBRPolicy(tree, 0, model, limit, scheme, effort=Effort(300, 1e-4))
-    bot, generator, played = policy.bot(seed=0), np.random.default_rng(0), []
+    bot, generator, played = policy_bot(policy, policy.player, seed=0), np.random.default_rng(0), []
     for _ in range(3):
         state = game.new_initial_state()
         bot.restart_at(state)

@@ -231,3 +231,14 @@ def test_errors():
     policy = ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, iterations=1)
     with pytest.raises(ValueError, match="no player moves"):
         policy.action_probabilities(policy.game.new_initial_state())
+
+
+def test_values_that_are_not_finite_are_told():
+    class Broken(ZeroValue):
+        def evaluate(self, range_0, range_1):
+            value_0, value_1 = super().evaluate(range_0, range_1)
+            return value_0 * np.nan, value_1
+
+    policy = ContinualResolvingPolicy("kuhn_poker", Broken(), DepthLimit(moves=1), iterations=5)
+    with pytest.raises(ValueError, match="values that are not finite"):
+        policy.to_array_policy()

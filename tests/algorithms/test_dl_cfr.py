@@ -90,3 +90,55 @@ def test_a_wrong_value_function_is_asked_and_misleads():
 def test_leaves_without_value_function_are_refused():
     with pytest.raises(ValueError, match="pass value_function="):
         DLCFRSolver("leduc_poker", DepthLimit(moves=2))
+
+
+class BrokenValue(ZeroValue):
+    """NaN for one infoset of a player, from its third answer on."""
+
+    def __init__(self, player):
+        self.player = player
+        self.num_answers = 0
+
+    def evaluate(self, range_0, range_1):
+        values = super().evaluate(range_0, range_1)
+        self.num_answers += 1
+        if self.num_answers > 2:
+            values[self.player][-1] = np.nan
+        return values
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("alternating", [False, True])
+def test_values_that_are_not_finite_are_told(player, alternating):
+    solver = DLCFRSolver(
+        "kuhn_poker",
+        DepthLimit(moves=1),
+        BrokenValue(player),
+        alternating_updates=alternating,
+    )
+    with pytest.raises(ValueError, match="values that are not finite"):
+        solver.run(10)
+
+
+@pytest.mark.parametrize("restarts", [None, Restarts()])
+def test_negative_iterations_are_refused(restarts):
+    solver = DLCFRSolver("kuhn_poker", DepthLimit(moves=1), ZeroValue(), restarts=restarts)
+    with pytest.raises(ValueError, match="num_iterations=-5"):
+        solver.run(-5)
+    assert solver.iteration == 0
+
+
+def test_solvers_may_share_a_value_function():
+    """Each goes on at its own leaves, though the other's game has as many leaf infosets."""
+    games = ("kuhn_poker", "python_leduc(num_ranks=3,num_suits=1)")
+    limit, shared = DepthLimit(moves=1), ExactValue()
+    solvers = [DLCFRSolver(game, limit, shared) for game in games]
+    for game, solver in zip(games, solvers, strict=True):
+        solver.run(20)
+        alone = DLCFRSolver(game, limit, ExactValue())
+        alone.run(20)
+        for player in (0, 1):
+            np.testing.assert_array_equal(
+                solver.average_policy().strategies[player],
+                alone.average_policy().strategies[player],
+            )

@@ -11,7 +11,7 @@ import pytest
 from spiel_dl.algorithms import cfr, dl_cfr_run
 from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
-from spiel_dl.algorithms.solver_run import PLOT_FILE, POLICY_FILE
+from spiel_dl.algorithms.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue, ZeroValue
@@ -76,7 +76,7 @@ def test_a_run_and_its_comparison(goofspiel: GameTree, tmp_path: Path) -> None:
     measured = dl_cfr_run.measure_trunk(trunk, plain.average_policy())
     last = curves[dl_cfr_run.REFERENCE][-1]
     assert {name: last[name] for name in measured} == measured
-    policy = ArrayPolicy.load(tmp_path / POLICY_FILE, goofspiel)
+    policy = ArrayPolicy.load(tmp_path / AVERAGE_POLICY_FILE, goofspiel)
     measured = dl_cfr_run.measure_trunk(trunk, policy)
     assert {name: curves["ours"][-1][name] for name in measured} == measured
     assert (tmp_path / PLOT_FILE).stat().st_size > 0
@@ -91,7 +91,8 @@ def test_a_resumed_run_ends_with_the_same_policy(
     curves = run(goofspiel, tmp_path / "twice", 60, resume=True, warm_start=warm_start)
     assert curves["ours"][-1]["iteration"] == 60
     whole, twice = (
-        ArrayPolicy.load(tmp_path / name / POLICY_FILE, goofspiel) for name in ("whole", "twice")
+        ArrayPolicy.load(tmp_path / name / AVERAGE_POLICY_FILE, goofspiel)
+        for name in ("whole", "twice")
     )
     for player in (0, 1):
         np.testing.assert_array_equal(whole.strategies[player], twice.strategies[player])

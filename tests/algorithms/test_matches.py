@@ -28,7 +28,7 @@ def test_the_highest_card_against_itself_always_draws():
     greedy = HighestActionPolicy(game, [0, 1])
     result = play_match(game, greedy, greedy, 4)
     assert (result.num_games, result.mean_return, result.half_width) == (4, 0.0, 0.0)
-    for effort in result.efforts:
+    for effort in result.times:
         assert effort.num_moves == 12  # all cards but the last, in four games
         assert 0 < effort.seconds_per_move <= effort.slowest
 

@@ -119,3 +119,22 @@ def test_states_in_which_the_player_does_not_move_are_refused() -> None:
         policy.action_probabilities(game.new_initial_state().child(0).child(1), 1)
     with pytest.raises(ValueError, match="11 inputs and 2 actions"):
         NetworkPolicy(pyspiel.load_game("kuhn_poker"), network, parameters)
+
+
+def test_decisions_move_to_where_the_network_lives() -> None:
+    game, network, parameters = leduc_network()
+    policy = NetworkPolicy(game, network, parameters.to("meta"), FineTuning())
+    observation = torch.zeros((5, 2, network.num_inputs))
+    found = policy.act(observation, torch.ones((5, 2, 3), dtype=torch.bool))
+    assert (found.device.type, found.shape) == ("meta", (5, 2, 3))
+
+
+def test_many_states_at_a_time_are_answered_as_one_by_one() -> None:
+    game, network, parameters = leduc_network()
+    policy = NetworkPolicy(game, network, parameters)
+    first = game.new_initial_state().child(0).child(3)
+    states = [first, first.child(1), first.child(2), first.child(1).child(1).child(4)]
+    for state, found in zip(states, policy.probabilities_of(states), strict=True):
+        alone = policy.action_probabilities(state)
+        assert list(found) == list(alone) == state.legal_actions()
+        assert found == pytest.approx(alone)

@@ -62,6 +62,7 @@ def test_names(tmp_path: Path) -> None:
         "random:7": saved,
         "cfr:4": opponent_models.cfr_average(tree, 4),
         "cfr_last:4": opponent_models.cfr_last(tree, 4),
+        "cfr+:4": opponent_models.cfr_plus_average(tree, 4),
         str(tmp_path / "policy.safetensors"): saved,
     }
     for name, policy in expected.items():
@@ -74,7 +75,7 @@ def test_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nobody", "cfr", "cfr:", "cfr:x", "random:-1", "uniform:3"])
 def test_unknown_names_are_told(name: str) -> None:
-    with pytest.raises(ValueError, match=r"no opponent .* Use uniform, equilibrium, random:SEED"):
+    with pytest.raises(ValueError, match=r"no model .* Use uniform, equilibrium, random:SEED"):
         opponent_models.load_model(name, "kuhn_poker")
 
 

@@ -10,6 +10,7 @@ import scipy.optimize
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import exploitability, particle_search
 from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.algorithms.bots import policy_bot
 from spiel_dl.algorithms.particle_policy import ParticlePolicy
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import expected_value
@@ -192,9 +193,25 @@ def test_a_lost_infoset_is_regenerated():
 def test_a_bot_plays_a_whole_game():
     game = pyspiel.load_game(GOOFSPIEL.format(5))
     policy = ParticlePolicy(game, ParticleNetwork(SMALL), DepthLimit(rounds=1), iterations=3)
-    bots = [policy.bot(player, seed=player) for player in (0, 1)]
+    bots = [policy_bot(policy, player, seed=player) for player in (0, 1)]
     returns = pyspiel.evaluate_bots(game.new_initial_state(), bots, 0)
     assert sum(returns) == 0
+
+
+@pytest.mark.parametrize("num_answers", [0, 4])  # The last answer values the averages.
+def test_values_that_are_not_finite_are_told(num_answers):
+    class Broken(ZeroValue):
+        answers = 0
+
+        def evaluate(self, range_0, range_1):
+            value_0, value_1 = super().evaluate(range_0, range_1)
+            self.answers += 1
+            return value_0, value_1 * np.nan if self.answers > num_answers else value_1
+
+    game = pyspiel.load_game(GOOFSPIEL.format(4))
+    policy = ParticlePolicy(game, Broken(), DepthLimit(rounds=1), iterations=2)
+    with pytest.raises(ValueError, match="values that are not finite"):
+        policy.action_probabilities(game.new_initial_state())
 
 
 def test_errors():

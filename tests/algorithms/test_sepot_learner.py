@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from spiel_dl.algorithms import policy_gradient, rnad, sepot, trained_blueprint
+from spiel_dl.algorithms.contestants import SearchOptions, load_contestant
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.network_policy import NetworkPolicy
 from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
@@ -25,6 +26,7 @@ from spiel_dl.learning.transformations import (
     pure_transformations,
 )
 from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.from_openspiel import load_turn_based
 
 SMALL = rnad.RNaDConfig(
     batch_size=64, hidden_sizes=(32, 32), learning_rate=1e-3, target_averaging=0.01, seed=3
@@ -196,6 +198,28 @@ def test_what_was_saved_is_read_again(name: str, tmp_path: Path) -> None:
         ours.to_array_policy().strategies, read.to_array_policy().strategies, strict=True
     ):
         np.testing.assert_allclose(mine, theirs, atol=1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_networks_on_a_gpu_give_the_same_searches(tmp_path: Path) -> None:
+    game = load_turn_based("python_goofspiel_ii(num_cards=4,points_order=descending)")
+    config = dataclasses.replace(SMALL, batch_size=16, max_tree_histories=10)
+    transformations = paper_transformations(torch.arange(1.0, 5.0))
+    learner = rnad.RNaDSolver(game, config, transformations=transformations, critic=CRITIC)
+    learner.step()
+    learner.save(tmp_path / "checkpoint.safetensors")
+    search = SearchOptions(DepthLimit(rounds=1), effort=SearchEffort(iterations=20))
+    for name in ("sepot", "sepot_continual"):
+        policies = [
+            load_contestant(f"{name}:{tmp_path}", game, search, device)
+            for device in ("cpu", "cuda")
+        ]
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            on_cpu, on_gpu = (policy.action_probabilities(state) for policy in policies)
+            assert on_gpu == pytest.approx(on_cpu, abs=1e-3)
+            state.apply_action(state.legal_actions()[-1])
 
 
 def test_it_serves_search_by_reconstruction(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from spiel_dl.algorithms import cfr, exploitability
 from spiel_dl.algorithms.array_policy import ArrayPolicy
-from spiel_dl.algorithms.solver_run import PLOT_FILE, POLICY_FILE, run_solver
+from spiel_dl.algorithms.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE, run_solver
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.tree import GameTree
 
@@ -22,7 +22,7 @@ FILES = {
     "environment.jsonl",
     "metrics.jsonl",
     "checkpoint.safetensors",
-    POLICY_FILE,
+    AVERAGE_POLICY_FILE,
     PLOT_FILE,
 }
 SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver]] = {
@@ -63,7 +63,7 @@ def test_a_run_leaves_all_its_files(kuhn: GameTree, tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.iterdir()} == FILES | events
     assert (tmp_path / PLOT_FILE).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert json.loads((tmp_path / "config.json").read_text()) == CONFIG
-    loaded = ArrayPolicy.load(tmp_path / POLICY_FILE)
+    loaded = ArrayPolicy.load(tmp_path / AVERAGE_POLICY_FILE)
     by_hand = cfr.CFRPlusSolver(kuhn)
     by_hand.run(100)
     for one in (policy, loaded):
@@ -143,7 +143,7 @@ def test_a_run_killed_at_every_file_ends_with_the_same_bits(
                 num_kills += 1
     assert num_kills >= 1
     assert_equal(resumed, uninterrupted)
-    assert_equal(ArrayPolicy.load(tmp_path / "torn" / POLICY_FILE), uninterrupted)
+    assert_equal(ArrayPolicy.load(tmp_path / "torn" / AVERAGE_POLICY_FILE), uninterrupted)
     columns = [
         [(line["iteration"], line["nash_conv"]) for line in read_metrics(tmp_path / name)]
         for name in ("whole", "torn")
@@ -211,9 +211,8 @@ def test_fewer_iterations_than_done_are_refused(kuhn: GameTree, tmp_path: Path) 
 def test_a_checkpoint_of_another_game_or_solver_is_refused(kuhn: GameTree, tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path, CONFIG)
     run_solver(cfr.CFRPlusSolver(kuhn), directory, 5, label="a", show_progress=False)
-    with pytest.raises(
-        ValueError, match=r"checkpoint of kuhn_poker\(\), not of matrix_|not of turn"
-    ):
+    message = r"checkpoint of kuhn_poker\(\), not of turn_based_\w+\(game=matrix_rps\(\)\)"
+    with pytest.raises(ValueError, match=message):
         run_solver(cfr.CFRPlusSolver("matrix_rps"), directory, 5, label="a", show_progress=False)
     with pytest.raises(ValueError, match=r"prediction_0.*another variant"):
         run_solver(cfr.PredictiveCFRPlusSolver(kuhn), directory, 5, label="a", show_progress=False)

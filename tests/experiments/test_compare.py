@@ -2,11 +2,13 @@
 
 import json
 import math
+import shutil
 import sys
 
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
 from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.exploitability import nash_conv
@@ -19,10 +21,13 @@ from spiel_dl.experiments import compare_report, compare_study
 from spiel_dl.experiments.compare_contender import compared_game, num_moves
 from spiel_dl.experiments.compare_study import KINDS, PROBES, CompareConfig
 from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.value_functions.positional import PositionalNetwork
 
 KUHN_MOVES = 6 * 8  # six deals, and eight moves in each
 SMALL = RNaDConfig(batch_size=8, hidden_sizes=(8,))
 QUICK = SearchConfig(effort=SearchEffort(iterations=20))
+FAST = RNaDConfig(seed=1, batch_size=64, hidden_sizes=(32,), learning_rate=1e-2)
 FEW = {"strategies_per_step": 2, "updates_per_step": 2, "iterations": 10}
 ESCHER = {
     "value_traversals": 8, "value_batch_size": 4, "value_batch_steps": 2,
@@ -51,13 +56,29 @@ MAKERS = {
 }
 
 
+class NetworkOfSePoT(ours.SePoT):
+    """SePoT's learner, judged without search."""
+
+    def policy(self):
+        return ours.RNaD.policy(self)
+
+
+@pytest.fixture
+def one_thread():
+    """As in a comparison; more would wait for each other."""
+    number = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(number)
+
+
 @pytest.fixture(scope="module")
 def kuhn():
     return compared_game("kuhn_poker")
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_everybody_learns_and_has_a_policy(name, kuhn):
+def test_everybody_goes_on_and_has_a_policy(name, kuhn):
     contender = MAKERS[name](kuhn, 1)
     steps = []
     for _ in range(2):
@@ -96,6 +117,31 @@ def test_tabular_contenders_come_close_to_equilibrium(name, num_steps, bound, ku
     for _ in range(num_steps):
         contender.step()
     assert nash_conv(kuhn.ours, contender.policy()) < bound
+
+
+@pytest.mark.parametrize(
+    ("make", "num_steps", "bound"),
+    [
+        (
+            lambda game: ours.DLCFR(game, 1, PositionalNetwork(2, 32, seed=1), iterations=200),
+            5,
+            0.1,
+        ),
+        (lambda game: ours.Particle(game, 1, iterations=200), 5, 0.1),
+        (lambda game: ours.RNaD(game, 1, FAST), 400, 0.6),
+        # Search of two moves plays kuhn_poker well on top of any network, so that one is judged.
+        (lambda game: NetworkOfSePoT(game, 1, FAST), 400, 0.6),
+    ],
+    ids=["dl_cfr", "particle", "rnad", "sepot"],
+)
+@pytest.mark.usefixtures("one_thread")
+def test_learners_with_networks_learn(make, num_steps, bound, kuhn):
+    contender = make(kuhn)
+    before = nash_conv(kuhn.ours, contender.policy())
+    for _ in range(num_steps):
+        contender.step()
+    # That of the uniform policy is 11/12.
+    assert nash_conv(kuhn.ours, contender.policy()) < bound < before < 1
 
 
 def test_steps_of_traversals_are_those_counted_by_hand(kuhn):
@@ -200,6 +246,29 @@ def test_finished_contenders_are_not_measured_again(report):
     longer = CompareConfig("kuhn_poker", 0.3, ("cfr_plus",))
     with pytest.raises(ValueError, match="use the same settings or another directory"):
         compare_study.compare(longer, folder / "work")
+
+
+def test_measurements_with_other_hyperparameters_are_not_reused(report, tmp_path, monkeypatch):
+    folder, before, _ = report
+    shutil.copytree(folder / "work", tmp_path / "work")
+    kind = KINDS["cfr_plus"]._replace(settings="others")
+    monkeypatch.setitem(KINDS, "cfr_plus", kind)
+    with pytest.raises(ValueError, match=r"'hyperparameters': 'defaults'.*'others'"):
+        compare_study.compare(before.config, tmp_path / "work")
+    monkeypatch.undo()
+    deeper = before.game._replace(depth_limit=DepthLimit(moves=3))
+    monkeypatch.setattr(compare_study, "compared_game", lambda name: deeper)
+    with pytest.raises(ValueError, match=r"'depth_limit': '2 moves'.*'3 moves'"):
+        compare_study.compare(before.config, tmp_path / "work")
+
+
+def test_a_probe_that_runs_is_told_before_anybody_is_measured(tmp_path, monkeypatch):
+    probe = PROBES["openspiel_ppo"]._replace(refusal=lambda game: None)
+    monkeypatch.setitem(PROBES, "openspiel_ppo", probe)
+    config = CompareConfig("kuhn_poker", 0.1, ("cfr_plus", "openspiel_ppo"))
+    with pytest.raises(ValueError, match=r"openspiel_ppo runs .* no contender for it yet"):
+        compare_study.compare(config, tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_neurd_is_refused_where_it_stops():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from spiel_dl.algorithms.dl_cfr_run import METRIC
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_losses
 from spiel_dl.experiments import dl_cfr_experiments as experiments
-from spiel_dl.experiments import dl_cfr_ranges, dl_cfr_report, dl_cfr_study
+from spiel_dl.experiments import dl_cfr_ranges, dl_cfr_study, report
 from spiel_dl.experiments.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue, ZeroValue
@@ -55,10 +56,10 @@ CHOICES = Choices(
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in which all experiments have been made."""
     path = tmp_path_factory.mktemp("study")
-    reports = experiments.run_experiments(
+    paths = experiments.run_experiments(
         study(path), list(experiments.EXPERIMENTS), CHOICES, path / "results"
     )
-    assert [report.name for report in reports] == [
+    assert [written.name for written in paths] == [
         f"{name}.md"
         for name in (
             "checkpoints",
@@ -79,7 +80,14 @@ def study(path: Path) -> Study:
 
 
 def read(path: Path, name: str) -> dict:
-    return json.loads((path / "results" / f"{name}.json").read_text())
+    return with_tables(path / "results" / f"{name}.json")
+
+
+def with_tables(path: Path) -> dict:
+    """A report, its two tables as `summary` and `rows`."""
+    content = json.loads(path.read_text())
+    tables = content["tables"]
+    return {**content, "summary": tables["Summary"], "rows": tables["All numbers"]}
 
 
 @pytest.mark.parametrize(
@@ -103,14 +111,34 @@ def test_domains_have_the_papers_sizes(
 def test_every_report_is_complete(finished: Path) -> None:
     for name in experiments.EXPERIMENTS:
         content = read(finished, name)
-        assert content["settings"]["seeds"] == [0, 1]
+        assert content["settings"]["num_iterations"] == 20
+        # What is left out has networks of its own, and no smaller parts.
+        assert len(content["commits_of_parts"]) == (name != "left_out")
         assert content["wall_clock_seconds"] > 0
         assert content["environment"]["command"]
         text = (finished / "results" / f"{name}.md").read_text()
-        for words in (content["game"], "depth limit 1 rounds", "commit", "Wall-clock", "the paper"):
+        game = str(study(finished).trunk.tree.game)
+        for words in (game, "depth limit 1 rounds", "commit", "Wall-clock", "the paper"):
             assert words.lower() in text.lower(), (name, words)
         assert (finished / "results" / f"{name}.png").stat().st_size > 10_000
         assert len(content["rows"]) == text.count("\n| ") - len(content["summary"]) - 4
+
+
+def test_reports_say_what_their_numbers_depend_on(finished: Path) -> None:
+    settings = {name: read(finished, name)["settings"] for name in experiments.EXPERIMENTS}
+    assert settings["left_out"]["every_state"] == 2
+    assert settings["amount"]["amounts"] == [10, 20]
+    assert settings["size"]["sizes"][:2] == [["depth varied", 1, 16], ["depth varied", 2, 16]]
+    assert settings["exact"]["exact_tolerance"] == 0.01
+    for name in ("on_policy", "resolving"):
+        told = settings[name]["on_policy"]
+        assert (told["num_rounds"], told["num_polishes"], told["max_ranges"]) == (1, 0, 10)
+        # The study's, not those of `OnPolicyConfig`.
+        assert told["num_iterations"] == CONFIG.num_iterations
+        assert "training" not in settings[name], "rounds have trainings of their own"
+    for name in ("checkpoints", "left_out", "ranges", "amount", "size"):
+        assert settings[name]["training"]["num_epochs"] == 3
+        assert settings[name]["seeds"] == [0, 1]
 
 
 def test_checkpoints_are_those_of_training_and_judged_by_dl_cfr(finished: Path) -> None:
@@ -205,35 +233,64 @@ def test_what_is_finished_is_not_done_again(
     monkeypatch.setattr(dl_cfr_study.training, "train", refuse)
     monkeypatch.setattr(dl_cfr_study.DLCFRSolver, "run", refuse)
     monkeypatch.setattr(dl_cfr_study.CFRPlusSolver, "run", refuse)
-    monkeypatch.setattr(dl_cfr_report.plots, "plot_panels", lambda *_, **__: None)
+    monkeypatch.setattr(report.plots, "plot_panels", lambda *_, **__: None)
     again = study(finished)
     experiments.run_experiments(again, list(experiments.EXPERIMENTS), CHOICES, tmp_path)
     for name in experiments.EXPERIMENTS:
-        content = json.loads((tmp_path / f"{name}.json").read_text())
+        content = with_tables(tmp_path / f"{name}.json")
         assert content["rows"] == read(finished, name)["rows"]
         assert content["reused"]
+    rounds = [f"on_policy-seed-{seed}-round-{number:02d}" for seed in (0, 1) for number in (0, 1)]
+    reused = json.loads((tmp_path / "on_policy.json").read_text())["reused"]
+    assert set(rounds) <= set(reused)
 
 
-def test_other_settings_are_refused(finished: Path) -> None:
+def test_polishes_change_what_is_resolved_with(finished: Path, tmp_path: Path) -> None:
+    """The file of the network is another one then, and resolving is judged with that."""
+    shutil.copytree(finished / "work", tmp_path / "work")
+    sizes = {"seeds": (0,)}
+    polished = dataclasses.replace(
+        CHOICES,
+        exact_resolving=False,
+        on_policy=dataclasses.replace(CHOICES.on_policy, num_polishes=1),
+    )
+    found = {}
+    for name, choices in (("polished", polished), ("dropped", CHOICES)):
+        own = Study(dataclasses.replace(CONFIG, **sizes), tmp_path / "work", show_progress=False)
+        experiments.run_experiments(own, ["resolving"], choices, tmp_path / name)
+        rows = with_tables(tmp_path / name / "resolving.json")["rows"]
+        found[name] = [r["exploitability"] for r in rows if r["source"] == "network of seed 0"]
+    before = [
+        row["exploitability"]
+        for row in read(finished, "resolving")["rows"]
+        if row["source"] == "network of seed 0"
+    ]
+    assert found["dropped"] == before
+    assert max(abs(np.subtract(found["polished"], before))) > 1e-6
+
+
+def test_other_settings_are_refused(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished / "work", tmp_path / "work")
     for changed, message in (
         (dataclasses.replace(CONFIG, num_iterations=30), "'num_iterations': 20"),
         (dataclasses.replace(CONFIG, num_shards=3), "its num_strategies is 80, not 120"),
     ):
-        other = Study(changed, finished / "work", show_progress=False)
+        other = Study(changed, tmp_path / "work", show_progress=False)
         with pytest.raises(ValueError, match=message):
-            experiments.run_experiments(other, ["checkpoints"], CHOICES, finished / "other")
-    # As it was, for the other tests.
-    (finished / "work" / "data" / "random-00002.safetensors").unlink()
-    assert not (finished / "other").exists()
+            experiments.run_experiments(other, ["checkpoints"], CHOICES, tmp_path / "results")
+    assert not (tmp_path / "results").exists()
 
 
-def test_wrong_settings() -> None:
+def test_wrong_settings(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"seeds=\(\)"):
         dataclasses.replace(CONFIG, seeds=())
     with pytest.raises(ValueError, match="all numbers must be positive"):
         Choices(every_state=0)
     with pytest.raises(ValueError, match="experiment 'figure' must be one of checkpoints"):
-        experiments.run_experiments(Study(CONFIG, "nowhere"), ["figure"], CHOICES, "nowhere")
+        experiments.run_experiments(
+            Study(CONFIG, tmp_path), ["checkpoints", "figure"], CHOICES, tmp_path
+        )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_done_is_told_before_it_is_begun(finished: Path) -> None:

@@ -8,12 +8,13 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.algorithms import exploitability
 
-from spiel_dl.algorithms import cfr, contestants, rnad
+from spiel_dl.algorithms import cfr, contestants, matches, named_policies, rnad
 from spiel_dl.algorithms.contestants import SearchOptions
+from spiel_dl.algorithms.matches import HighestActionPolicy
 from spiel_dl.algorithms.network_policy import NetworkPolicy
 from spiel_dl.algorithms.particle_policy import ParticlePolicy
 from spiel_dl.algorithms.sepot_search import SearchEffort
-from spiel_dl.algorithms.solver_run import POLICY_FILE
+from spiel_dl.algorithms.solver_run import AVERAGE_POLICY_FILE
 from spiel_dl.distributed import LocalProcesses
 from spiel_dl.experiments import head_to_head
 from spiel_dl.experiments.head_to_head import HeadToHeadConfig
@@ -23,6 +24,8 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.value_functions import ZeroValue
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 
@@ -52,12 +55,12 @@ def checkpoints(tmp_path_factory):
 def test_everybody_can_play(game, checkpoints, tmp_path):
     solver = cfr.CFRPlusSolver(game)
     solver.run(10)
-    solver.average_policy().save(tmp_path / POLICY_FILE)
+    solver.average_policy().save(tmp_path / AVERAGE_POLICY_FILE)
     run = checkpoints[game]
     names = [
         "uniform", "random", "highest", f"{run}", f"{run}/checkpoint.safetensors", f"sepot:{run}",
-        "resolving:exact", "cfr+:10", "equilibrium", "random:1",
-        f"{tmp_path}", f"{tmp_path}/{POLICY_FILE}",
+        f"sepot_continual:{run}", "resolving:exact", "cfr+:10", "equilibrium", "random:1",
+        f"{tmp_path}", f"{tmp_path}/{AVERAGE_POLICY_FILE}",
     ]  # fmt: skip
     for name in names:
         config = HeadToHeadConfig(game, name, "uniform", num_games=4, search=QUICK)
@@ -145,9 +148,67 @@ def test_reports(tmp_path):
     text = (tmp_path / "report.md").read_text()
     assert f"| {row['mean']:.3g} |" in text
     assert "paper" not in text
+    assert "one process with the threads" in text
     # One pair gives no interval, and JSON has no NaN.
     row = head_to_head.measure(dataclasses.replace(config, num_games=2))
     assert row["half_width"] is None
+
+
+@pytest.mark.parametrize(
+    ("names", "settings"),
+    [
+        (("uniform", "cfr+:5"), {}),
+        (("uniform", "resolving:zero"), {"depth_limit": "2 moves", "iterations": 20}),
+        (
+            ("resolving:zero", "particle:NETWORK"),
+            {"depth_limit": "2 moves", "budget": 1000, "iterations": 20},
+        ),
+        (
+            ("sepot_continual:RUN", "sepot:RUN"),
+            {
+                "depth_limit": "2 moves",
+                "max_histories": 100,
+                "iterations": 20,
+                "leaf_choice": "regret_matching",
+            },
+        ),
+    ],
+)
+def test_reports_name_what_searches_use(names, settings, monkeypatch):
+    result = matches.play_match(
+        load_turn_based("kuhn_poker"), *[HighestActionPolicy(None, [0, 1])] * 2, 2
+    )
+    monkeypatch.setattr(head_to_head, "play", lambda *_, **__: result)
+    row = head_to_head.measure(HeadToHeadConfig("kuhn_poker", *names, search=QUICK))
+    known = ("depth_limit", "max_histories", "budget", "iterations", "leaf_choice")
+    assert {name: row[name] for name in known if name in row} == settings
+    assert row["threads"] == "one process with the threads that its libraries start"
+    table = head_to_head.table([row])
+    assert ("searches look ahead" in table) == bool(settings)
+
+
+def test_networks_of_resolving_live_on_the_device(monkeypatch):
+    devices = []
+
+    def load_value_function(_, device):
+        devices.append(device)
+        return ZeroValue()
+
+    monkeypatch.setattr(named_policies, "load_value_function", load_value_function)
+    game = load_turn_based("kuhn_poker")
+    contestants.load_contestant("resolving:network", game, QUICK, "meta")
+    named_policies.load_search("resolving:network", game, DepthLimit(moves=1), device="meta")
+    assert devices == ["meta", "meta"]
+
+
+def test_continual_search_needs_a_compiled_game(checkpoints, monkeypatch):
+    def too_large(*_):
+        raise TooManyHistoriesError("more than max_histories=10")
+
+    monkeypatch.setattr(named_policies, "compile_game", too_large)
+    name = f"sepot_continual:{checkpoints[GOOFSPIEL]}"
+    with pytest.raises(ValueError, match=r"compiled games only.* take sepot:"):
+        contestants.load_contestant(name, load_turn_based(GOOFSPIEL), QUICK)
 
 
 def test_the_papers_table():
@@ -174,7 +235,7 @@ def test_all_presets_can_be_played(name):
 def test_errors(checkpoints, tmp_path):
     for first, told in (
         ("nobody", "nobody is called 'nobody'"),
-        ("cfr+:many", "give a number of iterations"),
+        ("cfr+:many", "no model 'cfr+:many'"),
         (f"sepot:{tmp_path}", "neither a learner's checkpoint nor a run directory"),
         (str(checkpoints[GOOFSPIEL]), "use the same game"),
         (f"sepot:{checkpoints[GOOFSPIEL]}", "use the same game"),

@@ -64,4 +64,10 @@ def test_runs_that_do_not_belong_together_are_refused(runs: list[Path], tmp_path
         write_curves([tmp_path], output)
     with pytest.raises(ValueError, match="give one run directory or more"):
         write_curves([], output)
+    no_learner = RunDirectory(tmp_path / "solver", {"game": "kuhn_poker()"}).path
+    with pytest.raises(ValueError, match=r"solver holds no run of a learner; give one of run/"):
+        write_curves([no_learner], output)
+    young = RunDirectory(tmp_path / "young", {"learner": {"seed": 3}}).path
+    with pytest.raises(ValueError, match="young holds no NashConv yet"):
+        write_curves([young], output)
     assert not list(tmp_path.glob("report*"))

@@ -19,9 +19,10 @@ from spiel_dl.experiments import (
 from spiel_dl.experiments.dl_cfr_report import write_result
 from spiel_dl.experiments.dl_cfr_study import Study
 from spiel_dl.experiments.particle_fractions import FractionsConfig
+from spiel_dl.experiments.particle_linear_targets import LinearTargetsConfig
 from spiel_dl.experiments.particle_study import DOMAINS, Domain, NetworkSizes
 from spiel_dl.experiments.played_game import PlayedGame
-from spiel_dl.tree import DepthLimit
+from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.training import TrainingConfig
@@ -100,7 +101,13 @@ def test_on_policy(tmp_path):
         assert rows[kind, 1]["trunk_nash_conv"] == pytest.approx(np.mean(values), abs=1e-9)
         added = rows[kind, 1]["num_samples"] - rows[kind, 0]["num_samples"]
         assert added == 5 * 9  # ranges asked for, of 9 leaf public states
-    again = particle_on_policy.on_policy(study(tmp_path / "work", 2), SIZES, config)
+    assert "training" not in result.settings, "rounds have trainings of their own"
+    assert result.settings["on_policy"]["num_rounds"] == 1
+    assert not [name for name in whole.reused if name.startswith("on_policy")]
+    resumed = study(tmp_path / "work", 2)
+    again = particle_on_policy.on_policy(resumed, SIZES, config)
+    # Two rounds of two networks of two kinds.
+    assert len([name for name in resumed.reused if name.startswith("on_policy")]) == 8
     assert [row["by network"] for row in again.table.rows] == [
         row["by network"] for row in result.table.rows
     ]
@@ -121,7 +128,11 @@ def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch)
     ]
     assert row["exploitability"] == pytest.approx(half_kept_by_hand(whole), abs=1e-9)
     report = write_result(result, whole, tmp_path / "results", 1.0)
-    assert "0.42" in report.read_text()
+    # The paper's numbers are of 5 cards.
+    assert "0.42" not in report.read_text()
+    settings = json.loads(report.with_suffix(".json").read_text())["settings"]
+    assert settings["fractions"]["num_draws"] == 2
+    assert settings["sizes"]["particle"]["base"] == 4
     assert report.with_suffix(".png").stat().st_size > 10_000
 
     def refuse(*_args):
@@ -130,6 +141,31 @@ def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch)
     monkeypatch.setattr(particle_fractions.PlayedGame, "search", refuse)
     again = particle_fractions.fractions(study(tmp_path / "work", 2), SIZES, config)
     assert again.table.rows == result.table.rows
+
+
+def test_the_paper_s_numbers_stand_beside_its_own_game():
+    def kept(*values):
+        return [
+            {"choice": "most reached", "histories": number, "exploitability": value}
+            for number, value in enumerate(values, 1)
+        ]
+
+    ours = particle_fractions.summary(kept(0.1, 0.05), 0.4, is_the_papers=False)
+    assert "0.42" not in ours.to_markdown()
+    text = particle_fractions.summary(kept(0.1, 0.05), 0.4, is_the_papers=True).to_markdown()
+    assert "| uniform | 0.4 | 0.42 |" in text
+    assert "| uniform divided by that | 4 | about 3.5 |" in text
+    perfect = particle_fractions.summary(kept(0.0, 0.0), 0.4, is_the_papers=True)
+    assert "| uniform divided by that |  | about 3.5 |" in perfect.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("cards", "played", "expected"), [(5, 2, True), (5, 1, False), (4, 2, False)]
+)
+def test_which_game_is_the_papers(cards, played, expected):
+    tree = GameTree.from_game(f"python_goofspiel_ii(num_cards={cards},points_order=descending)")
+    limit = DepthLimit(rounds=played)
+    assert particle_fractions.is_the_papers(tree, limit) == expected
 
 
 def half_kept_by_hand(whole):
@@ -152,6 +188,9 @@ def test_errors(tmp_path):
         NetworkSizes(width=0)
     with pytest.raises(ValueError, match=r"fractions=\(1.5,\) must be"):
         FractionsConfig(fractions=(1.5,))
+    for name, value in (("learning_rate", 0.0), ("final_learning_rate", 0.5), ("num_steps", 0)):
+        with pytest.raises(ValueError, match=f"{name}={value}"):
+            LinearTargetsConfig(**{name: value})
     with pytest.raises(ValueError, match="played=0"):
         FractionsConfig(played=0)
     with pytest.raises(ValueError, match="0 public states at 9 rounds"):

@@ -17,6 +17,7 @@ from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.opponent_models import random_policy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.experiments import (
+    response_contests,
     response_frontiers,
     response_networks,
     response_study,
@@ -30,6 +31,7 @@ from spiel_dl.experiments.response_networks import NetworkChoices
 from spiel_dl.experiments.response_study import Choices, Study
 from spiel_dl.experiments.response_sweeps import Sweep
 from spiel_dl.experiments.response_times import play, whole_policies
+from spiel_dl.io.run_directory import read_run
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import DatasetConfig
@@ -41,6 +43,7 @@ SWEEP = Sweep(
     bounds=(0.0, 1.0),
     cfr_iterations=(5,),
 )
+TRAININGS = ("network", "round-1", "round-2", "round-3", "round-4")
 CHOICES = Choices(("kuhn",), ("uniform", "random:0"), (0,), SWEEP)
 
 
@@ -65,6 +68,16 @@ def test_a_contest_is_judged_as_openspiel_does(player: int) -> None:
     best = found.judge(best_response_policy(found.tree, found.model, player))
     assert best["percent"] == pytest.approx(100.0)
     assert best["gain"] == pytest.approx(found.best_gain)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_model_that_nothing_is_gained_against_is_refused(player: int, tmp_path: Path) -> None:
+    choices = dataclasses.replace(CHOICES, models=("equilibrium",), players=(player,))
+    message = f"player {player}'s best response gains nothing against model equilibrium in kuhn"
+    for name in ("table_1", "frontier"):
+        with pytest.raises(ValueError, match=f"{message}.*give another --model"):
+            run_experiments(Study(choices, tmp_path), [name], tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_goofspiel_is_symmetric() -> None:
@@ -128,7 +141,7 @@ def test_gadgets_lose_what_they_are_said_to(tmp_path: Path) -> None:
 def test_table_1_of_goofspiel_4_by_both_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
     found = contest("goofspiel_4")
     exact = response_table.gains(found)
-    monkeypatch.setattr(response_table, "_MAX_LP_PAYOFFS", 0)
+    monkeypatch.setattr(response_contests, "MAX_LP_PAYOFFS", 0)
     nearly = response_table.gains(found)
     for row in (exact, nearly):
         assert row["cdbr_1"] == pytest.approx(98.5, abs=0.06 + row["gap"])
@@ -204,8 +217,22 @@ def test_networks_replace_the_optimal_values(tmp_path: Path) -> None:
     assert result["networks"] == 1
     assert abs(result["apart"]) < 10.0
     assert result["apart"] == pytest.approx(result["percent"] - result["exact_percent"])
+    folder = tmp_path / "2-plies"
+    trained = [read_run(folder / run).metrics[-1]["seconds"] for run in TRAININGS]
+    assert result["training_seconds"] == pytest.approx(sum(trained))
     again = response_networks.compare(found, limit, tmp_path, choices, show_progress=False)
-    assert again["percent"] == result["percent"]
+    assert again == result, "also the seconds, which an earlier start took"
+
+
+def test_networks_that_have_learned_nothing_are_far_apart(tmp_path: Path) -> None:
+    found = contest("kuhn")
+    rates = {"learning_rate": 1e-9, "final_learning_rate": 1e-9}
+    choices = NetworkChoices(
+        10, 2, 32, TrainingConfig(num_epochs=1, networks_per_decade=0, **rates), 100, num_rounds=0
+    )
+    limit = DepthLimit(plies=2)
+    result = response_networks.compare(found, limit, tmp_path, choices, show_progress=False)
+    assert abs(result["apart"]) > 10.0
 
 
 def test_half_of_the_data_has_the_model_as_opponent() -> None:
@@ -258,8 +285,12 @@ def test_every_report_is_complete_and_made_once(
         assert content["environment"]["command"] in text
         assert "Wall-clock" in text
         assert all(heading in text for heading in content["tables"])
-        assert all(content["tables"].values()) or path.stem == "table_1"
+        assert all(content["tables"].values())
         assert content["reused"] == []
+        [commit] = content["commits_of_parts"]
+        assert f"made by commit {commit}" in text
+    parts = sorted(path.name for path in (tmp_path / "work" / "parts").glob("*-best-Nash.json"))
+    assert [name.partition("-")[0] for name in parts] == ["biased_rps"] * 2 + ["frontier"] * 2
     assert (tmp_path / "first" / "frontier-kuhn-random-0-0.png").stat().st_size > 10_000
 
     def refuse(*_args: object, **_keywords: object) -> None:
@@ -273,6 +304,14 @@ def test_every_report_is_complete_and_made_once(
         before, after = (json.loads(path.with_suffix(".json").read_text()) for path in (old, new))
         assert after["tables"] == before["tables"]
         assert after["reused"]
+
+
+def test_a_game_may_be_that_of_two_experiments(tmp_path: Path) -> None:
+    """Each with a depth limit of its own."""
+    sweep = dataclasses.replace(SWEEP, parameters=(0.5,), gadgets=("joint",))
+    choices = Choices(("biased_rps",), ("random:0",), (0,), sweep)
+    for name in ("frontier", "biased_rps"):
+        run_experiments(Study(choices, tmp_path), [name], tmp_path)
 
 
 def test_other_settings_are_refused(tmp_path: Path) -> None:
@@ -294,11 +333,15 @@ def test_wrong_settings(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="abr_episodes=-1"):
         Choices(abr_episodes=-1)
     with pytest.raises(ValueError, match="experiment 'figure' must be one of table_1"):
-        run_experiments(Study(CHOICES, tmp_path), ["figure"], tmp_path)
+        run_experiments(Study(CHOICES, tmp_path), ["table_1", "figure"], tmp_path)
+    for wrong in ({"num_strategies": 0}, {"iterations": 0}, {"num_rounds": -1}):
+        [(name, value)] = wrong.items()
+        with pytest.raises(ValueError, match=f"{name}={value}"):
+            NetworkChoices(**wrong)
     with pytest.raises(ValueError, match="game 'chess' must be one of"):
         compile_named("chess")
     no_model = dataclasses.replace(CHOICES, models=("nobody",))
-    with pytest.raises(ValueError, match="no opponent 'nobody'"):
+    with pytest.raises(ValueError, match="no model 'nobody'"):
         run_experiments(Study(no_model, tmp_path), ["table_1"], tmp_path)
     assert set(EXPERIMENTS) >= {"table_1", "frontier", "gadgets", "biased_rps", "times"}
     assert list(tmp_path.iterdir()) == []

@@ -13,8 +13,16 @@ from open_spiel.python.algorithms import exploitability as peer
 
 from spiel_dl.algorithms import trained_blueprint
 from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.algorithms.contestants import SearchOptions
 from spiel_dl.algorithms.rnad import RNaDConfig
-from spiel_dl.experiments import sepot_distilled, sepot_evaluation, sepot_safety
+from spiel_dl.experiments import (
+    head_to_head,
+    sepot_distilled,
+    sepot_evaluation,
+    sepot_matches,
+    sepot_safety,
+)
+from spiel_dl.experiments.head_to_head import HeadToHeadConfig
 from spiel_dl.experiments.sepot_curves import cfvs, curves
 from spiel_dl.experiments.sepot_distilled import DistilledConfig, distilled
 from spiel_dl.experiments.sepot_evaluation import CRITIC, SEARCHES, Search
@@ -26,6 +34,7 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.depth_limit import has_rounds
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.training import TrainingConfig
@@ -174,8 +183,11 @@ def test_distilled_data_are_the_best_of_the_transformations() -> None:
 
 
 def test_distilled(trained: Path) -> None:
-    found = study(trained, seeds=(0,), limits=(DepthLimit(moves=2),))
-    rows = list(distilled([found], DISTILLED).tables["All policies"].rows)
+    found = study(trained, seeds=(0,), limits=(DepthLimit(moves=2), DepthLimit(moves=1)))
+    report = distilled([found], DISTILLED)
+    assert report.notes[-1].endswith("do not reach the end in two searches: 1 moves in kuhn_poker.")
+    rows = list(report.tables["All policies"].rows)
+    assert {row["limit"] for row in rows} == {"2 moves"}
     assert [row["critic"] for row in rows] == ["exact"] * 4 + ["learned"] * 4
     names = ["network alone", "search, regret matching at the leaves"]
     assert [row["policy"] for row in rows[:2]] == names
@@ -202,11 +214,44 @@ def test_table_1_plays_every_network_against_the_others(trained: Path) -> None:
         ("seed 0", "seed 1"),
         ("seed 1", "seed 0"),
     ]
+    # Luck of its own for each match, so that they are independent; the same for both bounds.
+    seeds = [match["seed"] for match in matches]
+    assert seeds[:2] == seeds[2:]
+    assert seeds[0] != seeds[1]
     [first, _] = report.tables["Table 1"].rows
     assert first["games"] == 16
     assert first["mean"] == pytest.approx((matches[0]["mean"] + matches[1]["mean"]) / 2)
     widths = [match["half_width"] for match in matches[:2]]
     assert first["half_width"] == pytest.approx(np.hypot(*widths) / 2)
+
+
+def test_matches_have_seeds_of_their_own() -> None:
+    pairs = [(seed, other) for seed in range(12) for other in range(12)]
+    assert len({sepot_matches.match_seed(*pair) for pair in pairs}) == len(pairs)
+
+
+def test_the_paper_s_table_1_has_as_many_digits_as_the_paper() -> None:
+    """Table 1 says 1.42 and 0.01, times 100."""
+    match = HeadToHeadConfig(
+        "goofspiel_8_descending",
+        "sepot:checkpoint.safetensors",
+        "checkpoint.safetensors",
+        search=SearchOptions(DepthLimit(rounds=1), 25_000),
+    )
+    row = {
+        "game": match.game,
+        "max_histories": 25_000,
+        "games": 2,
+        "mean": 0.5,
+        "half_width": None,
+        "paper": head_to_head.paper_result(match),
+    }
+    assert sepot_matches.pooled([row])["paper"] == "0.0142 ± 0.0001"
+
+
+def test_goofspiel_4_may_play_matches() -> None:
+    game = HeadToHeadConfig("goofspiel_4_descending", "uniform", "uniform").game_string
+    assert game.startswith("python_goofspiel_ii(num_cards=4,points_order=descending")
 
 
 @pytest.mark.parametrize(
@@ -215,10 +260,35 @@ def test_table_1_plays_every_network_against_the_others(trained: Path) -> None:
         ("goofspiel_5_random", ["1 rounds", "2 rounds", "3 rounds"]),
         ("leduc", ["1 rounds", "2 rounds"]),
         ("leduc_poker", ["1 moves", "2 moves"]),
+        # Converted from simultaneous moves: a joint move is a round.
+        ("goofspiel(imp_info=True,num_cards=3)", ["1 rounds", "2 rounds", "3 rounds"]),
+        ("matrix_rps", ["1 rounds", "2 rounds"]),
     ],
 )
 def test_default_limits(game: str, limits: list[str]) -> None:
     assert [str(limit) for limit in default_limits(StudyConfig(game).game_string)] == limits
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        "python_goofspiel_ii(num_cards=3)",
+        "goofspiel(imp_info=True,num_cards=3,points_order=descending)",
+        "kuhn_poker",
+        "leduc_poker",
+    ],
+)
+def test_rounds_are_told_as_trees_have_them(game: str, tmp_path: Path) -> None:
+    tree = GameTree.from_game(game)
+    assert has_rounds(tree.game) == (tree.round_number is not None)
+    limits = (DepthLimit(rounds=1),)
+    if has_rounds(tree.game):
+        assert study(tmp_path, game=game, limits=limits).limits == limits
+        # Of the unit in which searches can start at every level.
+        assert sepot_safety._beyond(tree).rounds
+    else:
+        with pytest.raises(ValueError, match="has no rounds; give depth limits in moves"):
+            study(tmp_path, game=game, limits=limits)
 
 
 def test_errors(trained: Path, tmp_path: Path) -> None:
@@ -232,9 +302,29 @@ def test_errors(trained: Path, tmp_path: Path) -> None:
         Search(DepthLimit(moves=1), "none", 10).config()
     with pytest.raises(ValueError, match="--game=battleships_5x5"):
         position([study(trained)])
-    with pytest.raises(ValueError, match="experiment 'figure'"):
+    with pytest.raises(ValueError, match="experiment 'figure' must be one of curves, cfvs"):
         run_experiment("figure", [study(trained)], tmp_path)
+    with pytest.raises(ValueError, match="experiment 'curves' has no study; give one or more"):
+        run_experiment("curves", [], tmp_path)
     with pytest.raises(ValueError, match="its learner is"):
         curves([study(trained, learner=RNaDConfig(batch_size=5, hidden_sizes=(4,)))])
-    with pytest.raises(ValueError, match="give depth limits in moves"):
-        study(tmp_path, limits=(DepthLimit(rounds=1),))
+    case = sepot_safety.Case(
+        "kuhn_poker", "uniform", "learned", "pure", "identity", DepthLimit(moves=1), 0, 10
+    )
+    with pytest.raises(ValueError, match="uniform has no learned critic; take critic='exact'"):
+        sepot_safety.search_case(case)
+    found = study(trained)
+    for moves in (1, 3):
+        item = sepot_distilled.Item(
+            found.game,
+            str(found.checkpoint(0, 4)),
+            0,
+            found.transformations,
+            "exact",
+            DepthLimit(moves=moves),
+            10,
+            str(tmp_path),
+            DISTILLED,
+        )
+        with pytest.raises(ValueError, match=f"{moves} moves in kuhn_poker.* two searches"):
+            sepot_distilled.measure(item)

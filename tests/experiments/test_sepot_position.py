@@ -6,11 +6,32 @@ import math
 import numpy as np
 import pytest
 
+from spiel_dl.algorithms.network_policy import NetworkPolicy
 from spiel_dl.experiments import sepot_position
+from spiel_dl.experiments.sepot_games import PRESETS
 from spiel_dl.experiments.sepot_position import RATIONAL_TILES, position, tile
+from spiel_dl.learning import history_tensors
+from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
+from spiel_dl.learning.policy_network import PolicyNetwork
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.public_states import consistent_histories
 
 ALL_TILES = range(25)
+
+
+def untrained(seed, scale=1.0):
+    """Networks of the game before training; a scale above 1 makes them opinionated."""
+    game = load_turn_based(PRESETS["battleships_5x5"])
+    transformations = transformations_by_name("paper", game)
+    sizes = (64,)
+    network = PolicyNetwork(
+        game.information_state_tensor_size(), game.num_distinct_actions(), sizes
+    )
+    valued = CriticNetwork(history_tensors.state_tensor_size(game), len(transformations), sizes)
+    parameters = [scale * each.initial_parameters(seed) for each in (network, valued)]
+    critic = NetworkCritic(game, valued, parameters[1], transformations.names)
+    return NetworkPolicy(game, network, parameters[0]), critic
 
 
 def possible_states():
@@ -108,7 +129,7 @@ def test_the_rest_of_the_game_is_too_large_to_search():
 
 
 def test_an_untrained_network_alone_shoots_anywhere():
-    blueprint, _ = sepot_position.untrained(seed=0)
+    blueprint, _ = untrained(seed=0)
     probabilities = blueprint.action_probabilities(position())
     # Five of eight tiles, at which it shoots almost alike.
     assert sepot_position.rational_probability(probabilities) == pytest.approx(5 / 8, abs=0.1)
@@ -118,7 +139,7 @@ def test_an_untrained_network_alone_shoots_anywhere():
 @pytest.mark.parametrize(("seed", "scale"), [(0, 1.0), (1, 1.0), (2, 3.0)])
 def test_search_shoots_where_ships_can_be(seed, scale):
     """Section 2: whatever the network says. The paper's R-NaD: 0.40 after three days."""
-    answer = sepot_position.measure(*sepot_position.untrained(seed, scale=scale))
+    answer = sepot_position.measure(*untrained(seed, scale=scale))
     assert answer.search > 0.95
     assert answer.network < 0.95
     assert np.isfinite(answer.seconds)

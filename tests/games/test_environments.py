@@ -291,6 +291,9 @@ def test_runs_of_chance_events_are_found():
     assert environments._longest_run(GoofspielIIRules(13)) == 1
     assert environments._longest_run(BattleshipsRules(2, 2, "[1]")) == 1
     assert environments._longest_run(FlipsRules()) >= 3
+    declared = FlipsRules()
+    declared.longest_chance_run = 9
+    assert environments._longest_run(declared) == 10  # and the start of a new game
 
 
 @pytest.mark.parametrize("longest_run", [1, 2, 10])

@@ -317,7 +317,7 @@ def test_reconstruction_refuses_what_is_no_public_state() -> None:
     rules = GoofspielIIRules(3, "descending")
     with pytest.raises(ValueError, match="no history has this public tensor"):
         rules.consistent_histories(torch.ones(rules.public_size(True)))
-    with pytest.raises(ValueError, match="has 2 entries"):
+    with pytest.raises(ValueError, match=r"has shape \[2\]"):
         rules.consistent_histories(torch.ones(2))
 
 

@@ -23,6 +23,7 @@ from open_spiel.python.observation import make_observation
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games import openspiel
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
+from tests.games.flips import FlipsRules
 from tests.games.openspiel_conformance import OBSERVATION_TYPES, all_states
 
 _PLAYTHROUGHS = pathlib.Path(__file__).parents[1] / "data" / "playthroughs"
@@ -215,3 +216,14 @@ def test_game_has_its_rules_and_another_process_can_load_it(tmp_path: pathlib.Pa
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{game} [2] [0, 1, 2, 3]\n"
+
+
+def test_more_actions_than_histories_can_record_are_refused() -> None:
+    class WideRules(FlipsRules):
+        num_actions = (1 << 15) + 1
+
+    class WideGame(openspiel.RulesGame):
+        registration = openspiel.Registration("python_wide", "Wide", {}, WideRules, True)
+
+    with pytest.raises(ValueError, match=r"python_wide has 32769 actions.*at most 32768"):
+        WideGame()

@@ -44,6 +44,11 @@ def test_the_environment_is_json() -> None:
     assert json.loads(json.dumps(environment)) == environment
 
 
+def test_there_is_no_script_at_pythons_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [""])
+    assert describe_environment()["command"] == "python"
+
+
 def test_a_resumed_run_records_where_it_goes_on(tmp_path: Path) -> None:
     RunDirectory(tmp_path, CONFIG)
     RunDirectory(tmp_path, CONFIG, resume=True)

@@ -16,6 +16,7 @@ from spiel_dl.learning.self_play import Environment, SelfPlay, Trajectories
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree import GameTree
+from tests.games.flips import FlipsRules
 from tests.reference import turn_based, walk
 from tests.tiny_games import HiddenMoves
 
@@ -149,6 +150,20 @@ def test_games_that_do_not_end_in_time_are_masked() -> None:
     lengths = played.valid.sum(dim=0)
     assert set(lengths.tolist()) == {0, 2}
     assert (played.reward.sum(dim=0) != 0).equal(lengths == 2)
+
+
+@pytest.mark.parametrize("num_steps", [1, 3])
+def test_chance_runs_longer_than_observed_are_told(num_steps: int) -> None:
+    """A run of chance events of each length up to 9 ends the game; 9 of them nearly never."""
+    rules = FlipsRules()
+    rules.longest_chance_run = 2
+    self_play = SelfPlay(BatchedEnvironment(rules, 2000), num_steps)
+    with pytest.raises(ValueError, match="set the rules' longest_chance_run"):
+        self_play.play(uniform)
+    rules.longest_chance_run = 9
+    played = SelfPlay(BatchedEnvironment(rules, 2000), num_steps).play(uniform)
+    assert played.valid.sum(dim=0).eq(1).all()
+    assert played.reward.max() > 3
 
 
 def test_rows_of_infosets_are_those_of_the_tree() -> None:

@@ -96,10 +96,32 @@ def test_an_experiment(tmp_path: Path) -> None:
         ((*KUHN, "--value_function=nothing", "--run_dir=new"), "cannot read the file nothing"),
         ((*KUHN, "--exact_tolerance=0", "--run_dir=new"), "tolerance=0.0"),
         (TINY, "with --game, give --work_dir and --output_dir"),
+        (
+            (*KUHN, "--restart_growth=3", "--run_dir=new"),
+            "--restart_growth: used with --restart_every",
+        ),
+        (
+            (*KUHN, "--value_function=zero", "--warm_start", "--run_dir=new"),
+            "--warm_start: used with --value_function=exact only",
+        ),
         ((*TINY, "--domain=leduc"), "give either --domain or --game"),
+        (
+            (TINY[0], "--domain=leduc", "--plies=1", "--moves=2"),
+            "--moves, --plies: a --domain has its own depth limit",
+        ),
         ((*TINY, "--work_dir=new", "--output_dir=new", "--plies=1"), "exactly one of moves"),
     ],
-    ids=["limit", "no network", "tolerance", "no directory", "two games", "two limits"],
+    ids=[
+        "limit",
+        "no network",
+        "tolerance",
+        "no directory",
+        "growth",
+        "warm start",
+        "two games",
+        "a domain's limit",
+        "two limits",
+    ],
 )
 def test_wrong_input_is_told_and_spoils_nothing(
     arguments: tuple[str, ...], message: str, tmp_path: Path

@@ -61,6 +61,12 @@ def test_figures_go_on_where_they_were_stopped(tmp_path: Path) -> None:
         ("match", (GAME,), "pass --network="),
         ("self_play", ("--game=kuhn_poker",), "has no Rules"),
         ("architectures", (), "give --domain, or --game"),
+        (
+            "architectures",
+            ("--domain=leduc", GAME, "--rounds=2"),
+            "--game, --rounds: a --domain has its own game and depth limit",
+        ),
+        ("match", (GAME, NETWORK, "--rounds=1", "--plies=1"), "exactly one of moves"),
         ("architectures", ("--game=kuhn_poker", "--moves=9"), "0 public states at 9 moves"),
     ],
 )

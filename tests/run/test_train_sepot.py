@@ -18,11 +18,10 @@ TRAIN = (
     "train_sepot.py",
     "--steps_per_evaluation=20",
     "--batch_size=8",
-    "--hidden_size=8",
     "--critic_hidden_size=8",
     "--transformations=pure",
 )
-KUHN = (*TRAIN, "--game=kuhn_poker", "--run_dir=kuhn")
+KUHN = (*TRAIN, "--hidden_size=8", "--game=kuhn_poker", "--run_dir=kuhn")
 FROZEN = (*TRAIN, "--frozen_blueprint=kuhn/checkpoint.safetensors", "--run_dir=frozen")
 
 
@@ -94,8 +93,34 @@ def test_a_preset_is_a_game_of_the_paper(tmp_path: Path) -> None:
         ((*FROZEN, "--resume", "--exploration=0.5"), "its learner is"),
         ((*TRAIN, "--frozen_blueprint=none", "--run_dir=new"), "cannot read the file none"),
         ((*FROZEN, "--game=kuhn_poker"), "must have a value"),
+        ((*FROZEN, "--resume", "--eta=0.3"), "--eta: not used with --frozen_blueprint"),
+        ((*KUHN, "--resume", "--exploration=0.5"), "--exploration: used with --frozen_blueprint"),
+        (
+            (*TRAIN, "--frozen_blueprint=kuhn", "--run_dir=new", "--fine_tuning"),
+            "fine-tune the blueprint before its critic learns",
+        ),
+        (
+            (
+                *TRAIN,
+                "--game=kuhn_poker",
+                "--run_dir=new",
+                "--fine_tuning",
+                "--max_tree_histories=9",
+            ),
+            "raise max_tree_histories, or leave fine-tuning out",
+        ),
     ],
-    ids=["not empty", "c_bar", "exploration", "no file", "two games"],
+    ids=[
+        "not empty",
+        "c_bar",
+        "exploration",
+        "no file",
+        "two games",
+        "eta",
+        "explores",
+        "frozen and tuned",
+        "tuned and not measured",
+    ],
 )
 def test_wrong_input_is_told_and_spoils_nothing(
     arguments: tuple[str, ...], message: str, finished: Path

@@ -275,6 +275,11 @@ def test_bad_input_is_refused():
     everything = np.ones(2, np.bool_)
     with pytest.raises(ValueError, match="num_threads=0"):
         RegretMinimizer(form, num_threads=0)
+    with pytest.raises(ValueError, match="num_iterations=-5"):
+        minimizer.run(-5)
+    with pytest.raises(ValueError, match="num_iterations=-1"):
+        minimizer.run_with_leaves(-1, lambda _: pytest.fail("asked for values"))
+    assert (minimizer.iteration, minimizer.num_averaged) == (0, 0)
     with pytest.raises(ValueError, match="2 finite numbers"):
         minimizer.set_range(0, np.array([0.5]))
     with pytest.raises(ValueError, match="finite"):

@@ -137,6 +137,27 @@ def test_policies_answer_states_of_games_with_rules():
         policy.action_probabilities(state, player_id=0)
 
 
+@pytest.mark.parametrize(
+    ("game", "other", "actions"),
+    [
+        ("python_leduc", "python_leduc(num_ranks=4)", [0, 1]),
+        ("python_leduc", "leduc_poker", [0, 1]),
+        (
+            "python_goofspiel_ii(num_cards=3,points_order=descending)",
+            "python_goofspiel_ii(num_cards=3,points_order=ascending)",
+            [],
+        ),
+    ],
+)
+def test_a_state_of_another_game_is_refused(game, other, actions):
+    tree = GameTree.from_game(game)
+    state = pyspiel.load_game(other).new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    with pytest.raises(ValueError, match=r"the state is of .*, not of "):
+        tree.find_infoset(state, 0)
+
+
 def test_infoset_keys_of_long_tensors_are_exact_sums():
     """By Python's integers, on boards of 100 tiles."""
     rules = pyspiel.load_game("python_battleships").rules

@@ -118,7 +118,6 @@ def test_selection_by_reach():
     found = Particles.of_public_state(state)
     reach = np.array([[1, 2, 3, 4, 5, 6], [1, 1, 1, 0, 1, 1]]) / 6
     particles = Particles(found.game, found.states, reach, np.ones(6))
-    np.testing.assert_allclose(particles.most_reached(3).reach[0] * 6, [3, 5, 6])
     counts = np.zeros(6)
     generator = np.random.default_rng(0)
     for _ in range(4000):
@@ -179,7 +178,7 @@ def test_errors():
     with pytest.raises(ValueError, match=r"got shapes \(2, 5\)"):
         Particles(particles.game, particles.states, np.ones((2, 5)), np.ones(6))
     with pytest.raises(ValueError, match="budget=0"):
-        particles.most_reached(0)
+        particles.sample(0, np.random.default_rng(0))
     with pytest.raises(ValueError, match="more than limit=3"):
         Particles.of_public_state(state, limit=3)
     with pytest.raises(ValueError, match="max_histories=20"):

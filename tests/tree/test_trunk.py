@@ -124,10 +124,10 @@ def test_plies_count_the_public_card_and_moves_do_not():
     # The board card follows two moves at the earliest: check, check.
     assert DepthLimit(plies=3).depths(tree).max() == tree.depth.max() - 2
     assert DepthLimit(moves=3).depths(tree).max() == tree.depth.max() - 3
-    two_plies = cut(tree, DepthLimit(plies=2))
-    two_moves = cut(tree, DepthLimit(moves=2))
-    assert two_plies.leaves.num_public_states > 0
-    assert len(two_moves.leaves.histories) != 0
+    # 30 deals, then 4 cards where a round is over. By 3 plies: cc, crc, rc and rrc, and crr, which
+    # goes on. By 3 moves, cc and rc go on with either of two moves after the card.
+    assert len(cut(tree, DepthLimit(plies=3)).leaves.histories) == 30 * (4 * 4 + 1)
+    assert len(cut(tree, DepthLimit(moves=3)).leaves.histories) == 30 * (4 * 2 + 4 * 2 * 2 + 1)
 
 
 def test_bad_limits_are_refused():
@@ -135,10 +135,27 @@ def test_bad_limits_are_refused():
         DepthLimit()
     with pytest.raises(ValueError, match="exactly one"):
         DepthLimit(moves=1, rounds=1)
-    with pytest.raises(ValueError, match="at least 1"):
-        DepthLimit(moves=0)
+    for wrong in (0, 1.5, True):
+        with pytest.raises(ValueError, match="an integer of at least 1"):
+            DepthLimit(moves=wrong)
     with pytest.raises(ValueError, match="has no rounds"):
         cut(GameTree.from_game(LEDUC), DepthLimit(rounds=1))
+
+
+def test_limits_keep_their_unit():
+    for limit in (DepthLimit(moves=2), DepthLimit(plies=2), DepthLimit(rounds=2)):
+        other = limit.with_value(5)
+        assert (other.unit, other.value) == (limit.unit, 5)
+        assert str(other) == f"5 {limit.unit}"
+
+
+def test_public_states_may_be_numpy_integers():
+    tree = GameTree.from_game("kuhn_poker")
+    [state] = cut(tree, DepthLimit(moves=1)).leaves.public_states[:1]
+    expected = cut(tree, DepthLimit(moves=1), int(state))
+    for given in (state, [state], np.array([state])):
+        found = cut(tree, DepthLimit(moves=1), given)
+        np.testing.assert_array_equal(found.root_of_history, expected.root_of_history)
 
 
 def test_values_of_subgames_add_up_to_the_best_response():

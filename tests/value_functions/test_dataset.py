@@ -189,6 +189,8 @@ def own_reach(trunk, strategy, player, history):
     [
         ({"shard_size": 0}, "shard_size=0"),
         ({"seed": -1}, "seed=-1"),
+        ({"tolerance": -1.0}, "tolerance=-1.0 must be positive"),
+        ({"max_iterations": 0}, "max_iterations=0"),
         ({"pure_share": 0.7, "near_pure_share": 0.7}, "near_pure_share=0.7"),
     ],
 )
@@ -222,3 +224,20 @@ def test_errors(tmp_path):
     spoiled[0, 0] = np.nan
     with pytest.raises(ValueError, match=r"cfvs\[1\] must be finite"):
         dataclasses.replace(dataset, cfvs=(dataset.cfvs[0], spoiled))
+    with pytest.raises(ValueError, match=r"gaps must be finite numbers of shape \(3,\)"):
+        dataclasses.replace(dataset, gaps=dataset.gaps[1:])
+
+
+def test_datasets_of_one_trunk_are_joined(tmp_path):
+    first, _ = make(tmp_path / "first", KUHN)
+    second, _ = make(tmp_path / "second", dataclasses.replace(KUHN, seed=1))
+    joined = data.Dataset.join([first, second])
+    for one, other, both in zip(first.cfvs, second.cfvs, joined.cfvs, strict=True):
+        np.testing.assert_array_equal(np.concatenate([one, other]), both)
+    with pytest.raises(ValueError, match="no datasets"):
+        data.Dataset.join([])
+    # Its arrays have the shapes of Kuhn poker's.
+    other_game = dataclasses.replace(KUHN, game="python_leduc(num_ranks=3,num_suits=1)")
+    other, _ = make(tmp_path / "other", other_game)
+    with pytest.raises(ValueError, match="one game and depth limit"):
+        data.Dataset.join([first, other])

@@ -81,6 +81,25 @@ def test_errors():
         ExactValue(tolerance=0)
     with pytest.raises(ValueError, match="bind"):
         ExactValue().evaluate(np.zeros(1), np.zeros(1))
+    warm = ExactValue(warm_start=True)
+    for ask in (warm.state, lambda: warm.load_state({})):
+        with pytest.raises(ValueError, match="bind"):
+            ask()
+
+
+def test_ranges_of_other_shapes_are_refused():
+    function = ExactValue()
+    function.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
+    for shape_0, shape_1 in ((5, 6), (6, 7), ((2, 6), 6), ((2, 6), (3, 6))):
+        with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
+            function.evaluate(np.ones(shape_0), np.ones(shape_1))
+
+
+def test_without_leaves_there_are_no_values():
+    function = ExactValue()
+    function.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=9)).leaves)
+    values = function.evaluate(np.zeros(0), np.zeros(0))
+    assert [value.shape for value in values] == [(0,), (0,)]
 
 
 def test_zero_value():

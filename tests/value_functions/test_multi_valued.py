@@ -151,6 +151,8 @@ def test_errors():
     ranges = (np.ones(leaves.num_infosets(0)), np.ones(leaves.num_infosets(1)))
     with pytest.raises(ValueError, match="go round in circles"):
         function.evaluate(*ranges)
+    with pytest.raises(ValueError, match="the ranges have shapes"):
+        function.evaluate(ranges[0][1:], ranges[1])
     bad = MultiValuedStates(0, lambda _: np.full((len(leaves.histories), 1, 2), np.nan))
     with pytest.raises(ValueError, match="give finite numbers"):
         bad.bind(leaves)

@@ -191,10 +191,33 @@ def test_files(tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_network_of_a_subgame_is_for_no_other(tmp_path):
+    tree = GameTree.from_game("python_goofspiel_ii(num_cards=4,points_order=descending)")
+    limit = DepthLimit(rounds=1)
+    first, other = 3, 4
+    layouts = [PositionalLayout.of_leaves(cut(tree, limit, s).leaves) for s in (first, other)]
+    assert layouts[0].num_inputs == layouts[1].num_inputs
+    assert layouts[0].num_outputs == layouts[1].num_outputs
+    small_network(cut(tree, limit, first).leaves).save(tmp_path / "network")
+    loaded = PositionalNetwork.load(tmp_path / "network")
+    message = rf"start in public states is \[{first}\], but the leaves' is \[{other}\]"
+    with pytest.raises(ValueError, match=message):
+        loaded.bind(cut(tree, limit, other).leaves)
+    with pytest.raises(ValueError, match=r"the leaves' is"):
+        loaded.bind(cut(tree, limit).leaves)
+    loaded.bind(cut(tree, limit, first).leaves)
+    whole = small_network(cut(tree, limit).leaves)
+    assert list(whole.domain) == ["game", "depth limit", "number of inputs", "number of outputs"]
+    # Also where sizes would fit: what a whole game's network lacks is compared.
+    whole.domain = {name: loaded.domain[name] for name in whole.domain}
+    with pytest.raises(ValueError, match=rf"is None, but the leaves' is \[{first}\]"):
+        whole.bind(cut(tree, limit, first).leaves)
+
+
 def test_errors(tmp_path):
     with pytest.raises(ValueError, match="num_units=0"):
         PositionalNetwork(num_units=0)
-    with pytest.raises(ValueError, match="bind the network"):
+    with pytest.raises(ValueError, match="bind the value function"):
         PositionalNetwork().evaluate(np.zeros(1), np.zeros(1))
     with pytest.raises(ValueError, match="bind it to leaves"):
         PositionalNetwork().save(tmp_path / "network")

@@ -1,4 +1,4 @@
-"""What an experiment with responses found, and how it is written down."""
+"""What an experiment found, and how it is written down."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class Picture:
       panels: what is drawn against what.
       groups: from label to rows.
       levels: horizontal lines.
+      joined: join the points of a curve.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Picture:
     panels: Sequence[plots.Panel]
     groups: Mapping[str, plots.Rows]
     levels: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    joined: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,20 +54,23 @@ class Report:
 
 def write(
     report: Report,
-    settings: Mapping[str, Any],
-    reused: Sequence[str],
     directory: str | os.PathLike[str],
+    settings: Mapping[str, Any],
     seconds: float,
+    *,
+    reused: Sequence[str] = (),
+    commits: Sequence[str] = (),
     used: str = "one process",
 ) -> Path:
     """Writes a report as JSON, as Markdown with tables, and its pictures.
 
     Args:
       report: what was found.
-      settings: what was asked for, as JSON can hold it.
-      reused: names of parts that earlier starts had finished.
       directory: where the files go.
+      settings: what was asked for, as JSON can hold it.
       seconds: wall-clock of this start.
+      reused: names of parts that earlier starts had finished.
+      commits: of the code that made the parts, see `Parts.commits`.
       used: what of the machine was used.
 
     Returns:
@@ -77,19 +82,25 @@ def write(
         "environment": describe_environment(),
         "used": used,
         "wall_clock_seconds": seconds,
-        "reused": list(reused),
+        "reused": sorted(reused),
+        "commits_of_parts": sorted(commits),
         "notes": list(report.notes),
         "tables": {heading: list(table.rows) for heading, table in report.tables.items()},
+        "levels": {picture.name: picture.levels for picture in report.pictures if picture.levels},
     }
     folder = Path(directory)
     for picture in report.pictures:
-        path = folder / f"{picture.name}.png"
         plots.plot_panels(
-            path, picture.panels, picture.groups, picture.title, levels=picture.levels
+            folder / f"{picture.name}.png",
+            picture.panels,
+            picture.groups,
+            picture.title,
+            levels=picture.levels,
+            joined=picture.joined,
         )
     path = folder / report.name
     reports.write_report(path, content, _markdown(report, content))
-    return path.with_suffix(".md")
+    return Path(f"{path}.md")
 
 
 def _markdown(report: Report, content: Mapping[str, Any]) -> str:
@@ -97,11 +108,19 @@ def _markdown(report: Report, content: Mapping[str, Any]) -> str:
     paragraphs = [f"# {report.title}", *report.notes]
     for heading, table in report.tables.items():
         paragraphs += [f"## {heading}", table.to_markdown().rstrip()]
-    paragraphs += [f"![{picture.title}]({picture.name}.png)" for picture in report.pictures]
-    paragraphs.append(
+    paragraphs += [
+        f"![{_one_line(picture.title)}]({picture.name}.png)" for picture in report.pictures
+    ]
+    last = (
         f"{reports.describe_run(environment).rstrip()}; "
         f"{reports.describe_machine(environment, content['used'])}. Wall-clock of this start: "
         f"{content['wall_clock_seconds']:.0f} s; {len(content['reused'])} parts had been finished "
         "before."
     )
-    return "\n\n".join(paragraphs) + "\n"
+    if content["commits_of_parts"]:
+        last += f" Parts were made by commit {', '.join(content['commits_of_parts'])}."
+    return "\n\n".join([*paragraphs, last]) + "\n"
+
+
+def _one_line(title: str) -> str:
+    return title.replace("\n", "; ")

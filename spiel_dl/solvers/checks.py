@@ -1,0 +1,37 @@
+"""Checks of what solvers are given: each raises a ValueError that names the value."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+
+def check_num_threads(num_threads: int) -> None:
+    """A number of threads must be one that numba can use."""
+    most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    if not 1 <= num_threads <= most:
+        raise ValueError(
+            f"num_threads={num_threads} is not between 1 and {most}, the number of cores or "
+            "what the environment variable NUMBA_NUM_THREADS says"
+        )
+
+
+def check_iterations(num_iterations: int) -> None:
+    """A number of iterations may be 0, but not negative."""
+    if num_iterations < 0:
+        raise ValueError(f"num_iterations={num_iterations} must not be negative")
+
+
+def check_values(values: np.ndarray) -> None:
+    """Values from outside must be finite: regret matching would take NaN for no regret."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "the value function returned values that are not finite; train it again, or leave it "
+            "out to solve the rest of the game"
+        )
+
+
+def check_weights(weights: np.ndarray, size: int, what: str, per: str) -> None:
+    """Weights must be float [size], finite, and not negative; `what` and `per` say of what."""
+    if weights.shape != (size,) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError(f"{what} must be {size} finite numbers >= 0, one per {per}; got {weights}")
