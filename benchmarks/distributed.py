@@ -18,7 +18,7 @@ import common
 from absl import app, flags
 
 from spiel_dl.distributed import IN_PROCESS, Engine, LocalProcesses, Ray
-from spiel_dl.experiments.dl_cfr_study import DOMAINS
+from spiel_dl.experiments.dl_cfr.study import DOMAINS
 from spiel_dl.io import reports
 from spiel_dl.io.run_directory import RunDirectory, describe_environment
 from spiel_dl.value_functions.dataset import DatasetConfig, generate

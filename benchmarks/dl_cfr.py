@@ -21,7 +21,7 @@ import torch
 from absl import app, flags
 
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.experiments.dl_cfr_study import DOMAINS
+from spiel_dl.experiments.dl_cfr.study import DOMAINS
 from spiel_dl.io import reports
 from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.tree import GameTree, cut

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
-from spiel_dl.experiments import compare_report
-from spiel_dl.experiments.compare_study import NAMES, CompareConfig, compare
+from spiel_dl.experiments.compare import report as compare_report
+from spiel_dl.experiments.compare.study import NAMES, CompareConfig, compare
 from spiel_dl.io.run_directory import describe_environment
 
 _GAME = flags.DEFINE_string(

@@ -15,7 +15,7 @@ from absl import app, flags
 from spiel_dl import distributed
 from spiel_dl.algorithms.contestants import CONTESTANT_NAMES
 from spiel_dl.experiments import head_to_head
-from spiel_dl.experiments.sepot_games import PRESETS
+from spiel_dl.experiments.presets import PRESETS
 from spiel_dl.io.run_directory import describe_environment
 
 _GAME = flags.DEFINE_string("game", None, "OpenSpiel game string, with parameters.")

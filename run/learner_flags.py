@@ -11,7 +11,7 @@ from spiel_dl.algorithms import learner_run
 from spiel_dl.algorithms.learner import Learner
 from spiel_dl.algorithms.network_policy import FineTuning
 from spiel_dl.algorithms.rnad import RNaDConfig
-from spiel_dl.experiments.sepot_games import PRESETS
+from spiel_dl.experiments.presets import PRESETS
 from spiel_dl.io.run_directory import RunDirectory, slug
 
 _GAME = flags.DEFINE_string("game", None, "OpenSpiel game string, with parameters.")

@@ -32,10 +32,10 @@ from absl import app, flags
 from spiel_dl import distributed
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.algorithms.particle_self_play import SelfPlayConfig
-from spiel_dl.experiments import particle_study
-from spiel_dl.experiments.particle_experiments import EXPERIMENTS, Options, run_experiment
-from spiel_dl.experiments.particle_fractions import FractionsConfig
-from spiel_dl.experiments.particle_linear_targets import LinearTargetsConfig
+from spiel_dl.experiments.particle import study as particle_study
+from spiel_dl.experiments.particle.experiments import EXPERIMENTS, Options, run_experiment
+from spiel_dl.experiments.particle.fractions import FractionsConfig
+from spiel_dl.experiments.particle.linear_targets import LinearTargetsConfig
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.training import TrainingConfig
 

@@ -15,11 +15,11 @@ from absl import app, flags
 
 from spiel_dl.algorithms.cdrnr import GADGETS
 from spiel_dl.algorithms.opponent_models import MODEL_NAMES
-from spiel_dl.experiments.response_contests import games
-from spiel_dl.experiments.response_experiments import EXPERIMENTS, run_experiments
-from spiel_dl.experiments.response_networks import NetworkChoices
-from spiel_dl.experiments.response_study import Choices, Study
-from spiel_dl.experiments.response_sweeps import Sweep
+from spiel_dl.experiments.responses.contests import games
+from spiel_dl.experiments.responses.experiments import EXPERIMENTS, run_experiments
+from spiel_dl.experiments.responses.networks import NetworkChoices
+from spiel_dl.experiments.responses.study import Choices, Study
+from spiel_dl.experiments.responses.sweeps import Sweep
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.pieces import SCHEMES
 

@@ -21,10 +21,10 @@ import rnad_flags
 from absl import app, flags
 
 from spiel_dl import distributed
-from spiel_dl.experiments import sepot_experiments
-from spiel_dl.experiments.sepot_distilled import DistilledConfig
-from spiel_dl.experiments.sepot_experiments import GAMES_OF, Options
-from spiel_dl.experiments.sepot_study import GAMES, Study, StudyConfig
+from spiel_dl.experiments.sepot import experiments as sepot_experiments
+from spiel_dl.experiments.sepot.distilled import DistilledConfig
+from spiel_dl.experiments.sepot.experiments import GAMES_OF, Options
+from spiel_dl.experiments.sepot.study import GAMES, Study, StudyConfig
 from spiel_dl.learning.transformations import TRANSFORMATION_SETS
 from spiel_dl.tree import DepthLimit
 

@@ -86,7 +86,8 @@ def modules_of(package: str) -> list[str]:
     path = ROOT / inside if inside == "games" else ROOT / "spiel_dl" / inside
     if path.with_suffix(".py").exists():
         return [package]
-    names = sorted(module.stem for module in path.glob("*.py") if module.stem != "__init__")
+    modules = (module.relative_to(path) for module in path.rglob("*.py"))
+    names = sorted(".".join(m.with_suffix("").parts) for m in modules if m.stem != "__init__")
     return [f"{package}.{name}" for name in names]
 
 

@@ -14,7 +14,7 @@ from spiel_dl.algorithms.contestants import SearchOptions
 from spiel_dl.algorithms.matches import MatchResult, PairResults, Policies
 from spiel_dl.algorithms.tally import Tally
 from spiel_dl.distributed import IN_PROCESS, Engine
-from spiel_dl.experiments.sepot_games import PRESETS, TABLE_1
+from spiel_dl.experiments.presets import PRESETS, TABLE_1
 from spiel_dl.io import reports
 from spiel_dl.tree.from_openspiel import load_turn_based
 
@@ -44,7 +44,7 @@ class HeadToHeadConfig:
     """A match between two contestants.
 
     Attributes:
-      game: game string, or the name of one of `sepot_games.PRESETS`.
+      game: game string, or the name of one of `presets.PRESETS`.
       first: a contestant's name, see `algorithms.contestants`.
       second: another one's.
       num_games: how many games, an even number; half of them in each seat.

@@ -15,11 +15,12 @@ from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.algorithms.sepot import SearchConfig
 from spiel_dl.algorithms.sepot_search import SearchEffort
-from spiel_dl.experiments import compare_openspiel as theirs
-from spiel_dl.experiments import compare_own as ours
-from spiel_dl.experiments import compare_report, compare_study
-from spiel_dl.experiments.compare_contender import compared_game, num_moves
-from spiel_dl.experiments.compare_study import KINDS, PROBES, CompareConfig
+from spiel_dl.experiments.compare import openspiel as theirs
+from spiel_dl.experiments.compare import own as ours
+from spiel_dl.experiments.compare import report as compare_report
+from spiel_dl.experiments.compare import study as compare_study
+from spiel_dl.experiments.compare.contender import compared_game, num_moves
+from spiel_dl.experiments.compare.study import KINDS, PROBES, CompareConfig
 from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.value_functions.positional import PositionalNetwork

@@ -17,9 +17,11 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.dl_cfr_run import METRIC
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_losses
-from spiel_dl.experiments import dl_cfr_experiments as experiments
-from spiel_dl.experiments import dl_cfr_ranges, dl_cfr_study, report
-from spiel_dl.experiments.dl_cfr_study import DOMAINS, Choices, Study, StudyConfig
+from spiel_dl.experiments import report
+from spiel_dl.experiments.dl_cfr import experiments
+from spiel_dl.experiments.dl_cfr import ranges as dl_cfr_ranges
+from spiel_dl.experiments.dl_cfr import study as dl_cfr_study
+from spiel_dl.experiments.dl_cfr.study import DOMAINS, Choices, Study, StudyConfig
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.dataset import DatasetConfig

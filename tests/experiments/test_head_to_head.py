@@ -18,7 +18,7 @@ from spiel_dl.algorithms.solver_run import AVERAGE_POLICY_FILE
 from spiel_dl.distributed import LocalProcesses
 from spiel_dl.experiments import head_to_head
 from spiel_dl.experiments.head_to_head import HeadToHeadConfig
-from spiel_dl.experiments.sepot_games import PRESETS, TABLE_1
+from spiel_dl.experiments.presets import PRESETS, TABLE_1
 from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name

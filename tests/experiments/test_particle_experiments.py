@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from spiel_dl.algorithms.particle_self_play import SelfPlayConfig
-from spiel_dl.experiments import particle_experiments
-from spiel_dl.experiments.particle_experiments import Options, run_experiment
-from spiel_dl.experiments.particle_linear_targets import LinearTargetsConfig, LossAtStep
-from spiel_dl.experiments.particle_study import NetworkSizes
+from spiel_dl.experiments.particle import experiments as particle_experiments
+from spiel_dl.experiments.particle.experiments import Options, run_experiment
+from spiel_dl.experiments.particle.linear_targets import LinearTargetsConfig, LossAtStep
+from spiel_dl.experiments.particle.study import NetworkSizes
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes

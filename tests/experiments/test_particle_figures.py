@@ -10,18 +10,16 @@ from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.experiments import (
-    particle_architectures,
-    particle_fractions,
-    particle_on_policy,
-    particle_study,
-)
-from spiel_dl.experiments.dl_cfr_report import write_result
-from spiel_dl.experiments.dl_cfr_study import Study
-from spiel_dl.experiments.particle_fractions import FractionsConfig
-from spiel_dl.experiments.particle_linear_targets import LinearTargetsConfig
-from spiel_dl.experiments.particle_study import DOMAINS, Domain, NetworkSizes
-from spiel_dl.experiments.played_game import PlayedGame
+from spiel_dl.experiments.dl_cfr.report import write_result
+from spiel_dl.experiments.dl_cfr.study import Study
+from spiel_dl.experiments.particle import architectures as particle_architectures
+from spiel_dl.experiments.particle import fractions as particle_fractions
+from spiel_dl.experiments.particle import on_policy as particle_on_policy
+from spiel_dl.experiments.particle import study as particle_study
+from spiel_dl.experiments.particle.fractions import FractionsConfig
+from spiel_dl.experiments.particle.linear_targets import LinearTargetsConfig
+from spiel_dl.experiments.particle.played_game import PlayedGame
+from spiel_dl.experiments.particle.study import DOMAINS, Domain, NetworkSizes
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle_module import ParticleSizes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.experiments.played_game import PlayedGame
+from spiel_dl.experiments.particle.played_game import PlayedGame
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, RegretMinimizer
 from spiel_dl.tree import DepthLimit, GameTree, cut
 

@@ -16,21 +16,19 @@ from spiel_dl.algorithms.array_policy import ArrayPolicy, read_plan
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.opponent_models import random_policy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
-from spiel_dl.experiments import (
-    response_contests,
-    response_frontiers,
-    response_networks,
-    response_study,
-    response_sweeps,
-    response_table,
-)
-from spiel_dl.experiments import response_small_games as small_games
-from spiel_dl.experiments.response_contests import Contest, compile_named, game_value, games
-from spiel_dl.experiments.response_experiments import EXPERIMENTS, run_experiments
-from spiel_dl.experiments.response_networks import NetworkChoices
-from spiel_dl.experiments.response_study import Choices, Study
-from spiel_dl.experiments.response_sweeps import Sweep
-from spiel_dl.experiments.response_times import play, whole_policies
+from spiel_dl.experiments.responses import contests as response_contests
+from spiel_dl.experiments.responses import frontiers as response_frontiers
+from spiel_dl.experiments.responses import networks as response_networks
+from spiel_dl.experiments.responses import small_games
+from spiel_dl.experiments.responses import study as response_study
+from spiel_dl.experiments.responses import sweeps as response_sweeps
+from spiel_dl.experiments.responses import table as response_table
+from spiel_dl.experiments.responses.contests import Contest, compile_named, game_value, games
+from spiel_dl.experiments.responses.experiments import EXPERIMENTS, run_experiments
+from spiel_dl.experiments.responses.networks import NetworkChoices
+from spiel_dl.experiments.responses.study import Choices, Study
+from spiel_dl.experiments.responses.sweeps import Sweep
+from spiel_dl.experiments.responses.times import play, whole_policies
 from spiel_dl.io.run_directory import read_run
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.trunk import cut

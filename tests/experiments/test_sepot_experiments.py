@@ -15,21 +15,19 @@ from spiel_dl.algorithms import trained_blueprint
 from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.contestants import SearchOptions
 from spiel_dl.algorithms.rnad import RNaDConfig
-from spiel_dl.experiments import (
-    head_to_head,
-    sepot_distilled,
-    sepot_evaluation,
-    sepot_matches,
-    sepot_safety,
-)
+from spiel_dl.experiments import head_to_head
 from spiel_dl.experiments.head_to_head import HeadToHeadConfig
-from spiel_dl.experiments.sepot_curves import cfvs, curves
-from spiel_dl.experiments.sepot_distilled import DistilledConfig, distilled
-from spiel_dl.experiments.sepot_evaluation import CRITIC, SEARCHES, Search
-from spiel_dl.experiments.sepot_experiments import run_experiment
-from spiel_dl.experiments.sepot_matches import position, table_1
-from spiel_dl.experiments.sepot_safety import safety
-from spiel_dl.experiments.sepot_study import Study, StudyConfig, default_limits
+from spiel_dl.experiments.sepot import distilled as sepot_distilled
+from spiel_dl.experiments.sepot import evaluation as sepot_evaluation
+from spiel_dl.experiments.sepot import matches as sepot_matches
+from spiel_dl.experiments.sepot import safety as sepot_safety
+from spiel_dl.experiments.sepot.curves import cfvs, curves
+from spiel_dl.experiments.sepot.distilled import DistilledConfig, distilled
+from spiel_dl.experiments.sepot.evaluation import CRITIC, SEARCHES, Search
+from spiel_dl.experiments.sepot.experiments import run_experiment
+from spiel_dl.experiments.sepot.matches import position, table_1
+from spiel_dl.experiments.sepot.safety import safety
+from spiel_dl.experiments.sepot.study import Study, StudyConfig, default_limits
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations

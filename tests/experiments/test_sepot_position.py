@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms.network_policy import NetworkPolicy
-from spiel_dl.experiments import sepot_position
-from spiel_dl.experiments.sepot_games import PRESETS
-from spiel_dl.experiments.sepot_position import RATIONAL_TILES, position, tile
+from spiel_dl.experiments.presets import PRESETS
+from spiel_dl.experiments.sepot import position as sepot_position
+from spiel_dl.experiments.sepot.position import RATIONAL_TILES, position, tile
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.policy_network import PolicyNetwork

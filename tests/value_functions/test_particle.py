@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.experiments.particle_linear_targets import (
+from spiel_dl.experiments.particle.linear_targets import (
     LinearTargetsConfig,
     train_on_linear_targets,
 )

@@ -1,0 +1,1 @@
+"""SePoT: the experiments of Kubíček et al. (2023)."""
