@@ -107,7 +107,8 @@ class AskedPolicy(openspiel_policy.Policy):
 def compared_game(name: str) -> ComparedGame:
     """A game by name ("leduc_poker", "goofspiel_4") or by any game string.
 
-    The depth limit is the default one.
+    The depth limit is half of the game, rounded up: below it, DL-CFR solves to the end, so that one
+    network, trained for one depth, is all it needs.
 
     Raises:
       ValueError: if the game cannot be compiled.
@@ -115,7 +116,9 @@ def compared_game(name: str) -> ComparedGame:
     ours_string, theirs_string = _TWINS.get(name, (name, name))
     ours = compile_game(ours_string)
     theirs = ours if ours_string == theirs_string else compile_game(theirs_string)
-    return ComparedGame(name, ours, theirs, default_depth_limit(ours.game))
+    unit = default_depth_limit(ours.game)
+    half = (int(unit.depths(ours).max()) + 1) // 2
+    return ComparedGame(name, ours, theirs, unit.with_value(half))
 
 
 def num_moves(tree: GameTree, below: np.ndarray | None = None) -> int:
