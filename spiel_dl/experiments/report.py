@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spiel_dl.io import plots, reports
+from spiel_dl.io.parts import Parts
 from spiel_dl.io.run_directory import describe_environment
 
 
@@ -58,8 +59,8 @@ def write(
     settings: Mapping[str, Any],
     seconds: float,
     *,
-    reused: Sequence[str] = (),
-    commits: Sequence[str] = (),
+    reused: Collection[str] = (),
+    commits: Collection[str] = (),
     used: str = "one process",
 ) -> Path:
     """Writes a report as JSON, as Markdown with tables, and its pictures.
@@ -101,6 +102,30 @@ def write(
     path = folder / report.name
     reports.write_report(path, content, _markdown(report, content))
     return Path(f"{path}.md")
+
+
+def run_each(
+    names: Sequence[str], known: Collection[str], parts: Parts, run: Callable[[str], Path]
+) -> list[Path]:
+    """Runs experiments by name, each with its own account of finished parts.
+
+    Args:
+      names: which.
+      known: the names that there are.
+      parts: where all of them keep what is finished.
+      run: runs one and writes its report, whose path it returns.
+
+    Raises:
+      ValueError: if there is no such experiment; then none is run.
+    """
+    for name in names:
+        if name not in known:
+            raise ValueError(f"experiment {name!r} must be one of {', '.join(known)}")
+    paths = []
+    for name in names:
+        parts.start_anew()
+        paths.append(run(name))
+    return paths
 
 
 def _markdown(report: Report, content: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ from spiel_dl.experiments.dl_cfr.ranges import ranges
 from spiel_dl.experiments.dl_cfr.report import Result, write_result
 from spiel_dl.experiments.dl_cfr.resolving import resolving
 from spiel_dl.experiments.dl_cfr.study import Choices, Study, TrainedNetwork
+from spiel_dl.experiments.report import run_each
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.value_functions.training import LEFT_OUT, split_strategies
@@ -244,16 +245,13 @@ def run_experiments(
     Raises:
       ValueError: if there is no such experiment, or as the experiment does.
     """
-    for name in names:
-        if name not in EXPERIMENTS:
-            raise ValueError(f"experiment {name!r} must be one of {', '.join(EXPERIMENTS)}")
-    paths = []
-    for name in names:
-        study.parts.start_anew()
+
+    def run(name: str) -> Path:
         start = time.perf_counter()
         result = EXPERIMENTS[name](study, choices)
-        paths.append(write_result(result, study, directory, time.perf_counter() - start))
-    return paths
+        return write_result(result, study, directory, time.perf_counter() - start)
+
+    return run_each(names, EXPERIMENTS, study.parts, run)
 
 
 def _errors(line: Mapping[str, Any], prefix: str = "") -> dict[str, float]:

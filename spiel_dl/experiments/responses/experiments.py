@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from spiel_dl.experiments import report as reports
+from spiel_dl.experiments import report
 from spiel_dl.experiments.report import Report
 from spiel_dl.experiments.responses.frontiers import biased_rps, frontier, gadgets
 from spiel_dl.experiments.responses.study import Study
@@ -36,21 +36,14 @@ def run_experiments(
     Raises:
       ValueError: if there is no such experiment, or as the experiment does.
     """
-    for name in names:
-        if name not in EXPERIMENTS:
-            raise ValueError(f"experiment {name!r} must be one of {', '.join(EXPERIMENTS)}")
-    paths = []
-    for name in names:
-        study.parts.start_anew()
+
+    def run(name: str) -> Path:
         start = time.perf_counter()
-        report = EXPERIMENTS[name](study)
-        path = reports.write(
-            report,
-            directory,
-            study.choices.to_json(),
-            time.perf_counter() - start,
-            reused=sorted(study.parts.reused),
-            commits=sorted(study.parts.commits),
+        found = EXPERIMENTS[name](study)
+        seconds = time.perf_counter() - start
+        parts, settings = study.parts, study.choices.to_json()
+        return report.write(
+            found, directory, settings, seconds, reused=parts.reused, commits=parts.commits
         )
-        paths.append(path)
-    return paths
+
+    return report.run_each(names, EXPERIMENTS, study.parts, run)

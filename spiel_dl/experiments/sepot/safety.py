@@ -31,7 +31,7 @@ from spiel_dl.io.parts import file_name
 from spiel_dl.io.reports import Table
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.tree.depth_limit import DepthLimit, has_rounds
+from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
 
 BEST_RESPONSE, IDENTITY, PREVIOUS = "best response", "identity", "previous searches"
@@ -202,8 +202,7 @@ def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
 
 def _beyond(tree: GameTree) -> DepthLimit:
     """A limit that no search reaches, in a unit in which it can start at every level."""
-    longest = int(tree.move_number.max()) + 1
-    return DepthLimit(rounds=longest) if has_rounds(tree.game) else DepthLimit(moves=longest)
+    return default_depth_limit(tree.game).with_value(int(tree.move_number.max()) + 1)
 
 
 def _limit(case: Case) -> str:

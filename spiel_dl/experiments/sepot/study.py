@@ -32,7 +32,7 @@ from spiel_dl.io.parts import Parts, file_name
 from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.tree.depth_limit import DepthLimit, has_rounds
+from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 GAMES = PRESETS
@@ -232,9 +232,8 @@ def default_limits(game: str) -> tuple[DepthLimit, ...]:
     """
     loaded = load_turn_based(game)
     numbers = (1, 2, 3) if "goofspiel" in str(loaded) else (1, 2)
-    if has_rounds(loaded):
-        return tuple(DepthLimit(rounds=number) for number in numbers)
-    return tuple(DepthLimit(moves=number) for number in numbers)
+    unit = default_depth_limit(loaded)
+    return tuple(unit.with_value(number) for number in numbers)
 
 
 def _default_transformations(game: str) -> str:
