@@ -25,7 +25,7 @@ from spiel_dl.algorithms.learner import Learner
 from spiel_dl.algorithms.network_policy import FineTuning, NetworkPolicy, tabulate
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 
@@ -106,6 +106,7 @@ class CriticLearner(Learner):
         environment = self._self_play.environment
         if isinstance(environment, TreeEnvironment):
             self._table = _table(environment, self._tabulated(environment))
+            self._acting_table = self._explore(self._table, environment.infoset_legal)
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The blueprint: an `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`.
@@ -133,12 +134,13 @@ class CriticLearner(Learner):
         del trajectories  # The critic alone learns.
         return []
 
-    def _act(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        environment = self._self_play.environment
-        if isinstance(environment, TreeEnvironment) and self._table is not None:
-            policy = self._table.index_select(0, environment.infoset)
-        else:
-            policy = self._network_policy().act(observation, legal)
+    def _acting_policy(self) -> ActingPolicy | torch.Tensor:
+        if self._table is not None:
+            return self._acting_table
+        source = self._network_policy()
+        return lambda observation, legal: self._explore(source.act(observation, legal), legal)
+
+    def _explore(self, policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         uniform = legal / legal.sum(dim=-1, keepdim=True).clamp(min=1)
         return torch.lerp(policy, uniform, self.config.exploration)
 

@@ -25,7 +25,7 @@ from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
 from spiel_dl.learning.descent import NetworkConfig
 from spiel_dl.learning.environments import self_play_of
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
@@ -142,7 +142,7 @@ class Learner(abc.ABC):
 
         Draws from the same source of chance as `step`.
         """
-        return self._self_play.play(self._act)
+        return self._self_play.play(self._acting_policy())
 
     def critic(self) -> NetworkCritic:
         """The critic that was learned so far; later steps do not change it.
@@ -232,8 +232,8 @@ class Learner(abc.ABC):
         """Changes the parameters; returns the `terms`, scalars each."""
 
     @abc.abstractmethod
-    def _act(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        """The acting policy; see `ActingPolicy`."""
+    def _acting_policy(self) -> ActingPolicy | torch.Tensor:
+        """The acting policy, or its table; see `TableSelfPlay.play`."""
 
     @abc.abstractmethod
     def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:

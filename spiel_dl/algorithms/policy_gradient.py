@@ -100,12 +100,13 @@ class PolicyGradientSolver(SelfPlayLearner):
     config: PolicyGradientConfig
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        target, advantage = self._targets(trajectories)
+        observation, place = self._observations(trajectories)
+        target, advantage = self._targets(trajectories, observation, place)
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         temperature = self.config.temperature * self._annealing()
         reported = []
         for _ in range(self.config.num_epochs):
-            outputs = self._outputs(trajectories)
+            outputs = self.network.outputs(self.parameters, observation)[place]
             log_pi = log_policy(outputs[..., :-1], trajectories.legal)
             entropy = -(log_pi.exp() * log_pi).sum(dim=-1)
             policy_loss = (weight * self._policy_loss(log_pi, trajectories, advantage)).sum()
@@ -122,15 +123,12 @@ class PolicyGradientSolver(SelfPlayLearner):
     ) -> torch.Tensor:
         """What is descended besides value and entropy, at every move: float32 [T, B]."""
 
-    def _outputs(self, trajectories: Trajectories) -> torch.Tensor:
-        observation = trajectories.observation.flatten(0, 1)
-        outputs = self.network.outputs(self.parameters, observation)
-        return outputs.unflatten(0, trajectories.action.shape)
-
     @torch.no_grad()
-    def _targets(self, trajectories: Trajectories) -> tuple[torch.Tensor, torch.Tensor]:
+    def _targets(
+        self, trajectories: Trajectories, observation: torch.Tensor, place: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Targets of values, and advantages of moves: float32 [T, B] each."""
-        value = self._outputs(trajectories)[..., -1]
+        value = self.network.evaluate(self.parameters, observation).value[place]
         targets = v_trace(
             value=value,
             policy=trajectories.behaviour,

@@ -150,14 +150,14 @@ class RNaDSolver(SelfPlayLearner):
             self._renew_tables()
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        shape = trajectories.action.shape
-        observation = trajectories.observation.flatten(0, 1)
-        outputs = self.network.outputs(self.parameters, observation)
-        grid = outputs.detach().unflatten(0, shape)
-        logits, value = grid[..., :-1], grid[..., -1]
+        observation, place = self._observations(trajectories)
+        outputs = self.network.outputs(self.parameters, observation)[place]
+        logits, value = outputs.detach()[..., :-1], outputs.detach()[..., -1]
         log_pi = log_policy(logits, trajectories.legal)
         policy = log_pi.exp()
-        targets = self._targets(trajectories, log_pi, policy)
+        with torch.no_grad():
+            old_value = self.network.evaluate(self._fixed[_TARGET], observation).value[place]
+        targets = self._targets(trajectories, log_pi, policy, old_value)
         weight = _decision_weights(trajectories)
         pull = weight.unsqueeze(-1) * neurd_gradient(
             logits,
@@ -169,7 +169,7 @@ class RNaDSolver(SelfPlayLearner):
         )
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
-        self._descent.step(outputs, gradient.flatten(0, 1))
+        self._descent.step(outputs, gradient)
         self._fixed[_TARGET].lerp_(self.parameters.detach(), self.config.target_averaging)
         entropy = -(policy * log_pi).sum(dim=-1)
         return [
@@ -180,15 +180,17 @@ class RNaDSolver(SelfPlayLearner):
 
     @torch.no_grad()
     def _targets(
-        self, trajectories: Trajectories, log_pi: torch.Tensor, policy: torch.Tensor
+        self,
+        trajectories: Trajectories,
+        log_pi: torch.Tensor,
+        policy: torch.Tensor,
+        value: torch.Tensor,
     ) -> Targets:
-        """Steps 2 and 3 of the module's docstring."""
-        observation = trajectories.observation.flatten(0, 1)
-        value = self.network.evaluate(self._fixed[_TARGET], observation).value
+        """Steps 2 and 3 of the module's docstring, with the target network's values."""
         log_last, log_second_to_last = self._regularisation_log_policies(trajectories)
         log_reg = self._shares[0] * log_last + self._shares[1] * log_second_to_last
         return v_trace(
-            value=value.unflatten(0, trajectories.action.shape),
+            value=value,
             policy=policy,
             log_ratio=(log_pi - log_reg) * trajectories.legal,
             behaviour=trajectories.behaviour,

@@ -28,7 +28,7 @@ from spiel_dl.algorithms.network_policy import FineTuning, NetworkPolicy, tabula
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.descent import Descent, NetworkConfig
 from spiel_dl.learning.policy_network import PolicyNetwork, policy_of
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 
@@ -123,12 +123,40 @@ class SelfPlayLearner(Learner):
     def _tensors(self) -> dict[str, torch.Tensor]:
         return {**super()._tensors(), **self._descent.tensors()}
 
-    def _act(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        logits = self.network.evaluate(self.parameters, observation).logits
-        return policy_of(logits, legal)
+    def _acting_policy(self) -> ActingPolicy | torch.Tensor:
+        outputs = self.network.with_parameters(self.parameters.detach())
+
+        def act(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+            return policy_of(outputs(observation)[:, :-1], legal)
+
+        environment = self._self_play.environment
+        if isinstance(environment, TreeEnvironment):
+            legal = environment.infoset_legal
+            # All at once, unless that is much more than is asked for move by move.
+            if len(legal) <= 2 * self._self_play.num_steps * self.config.batch_size:
+                return act(environment.infoset_tensors, legal)
+        return act
+
+    def _observations(self, trajectories: Trajectories) -> tuple[torch.Tensor, torch.Tensor]:
+        """What networks are asked about, to learn from games.
+
+        On a CPU, every infoset of a compiled game only once: players meet few of them again and
+        again. Elsewhere, to count them would take longer.
+
+        Returns:
+          observation: float32 [N, D].
+          place: int64 [T, B], the row of each move's.
+        """
+        environment = self._self_play.environment
+        if isinstance(environment, TreeEnvironment) and trajectories.infoset.device.type == "cpu":
+            infosets, place = trajectories.infoset.unique(return_inverse=True)
+            return environment.infoset_tensors[infosets], place
+        observation = trajectories.observation.flatten(0, 1)
+        place = torch.arange(len(observation), device=observation.device)
+        return observation, place.view(trajectories.action.shape)
 
     @torch.no_grad()
     def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:
-        observation = trajectories.observation.flatten(0, 1)
+        observation, place = self._observations(trajectories)
         logits = self.network.evaluate(self._policy_parameters(), observation).logits
-        return policy_of(logits.unflatten(0, trajectories.action.shape), trajectories.legal)
+        return policy_of(logits[place], trajectories.legal)

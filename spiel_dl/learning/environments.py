@@ -9,6 +9,7 @@ from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning.history_tensors import check_tensors
 from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.state_environment import StateEnvironment
+from spiel_dl.learning.table_self_play import TableSelfPlay
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
@@ -40,7 +41,7 @@ def self_play_of(
     tree = game if isinstance(game, GameTree) else _compile(turn_based, max_tree_histories)
     if tree is not None:
         longest = int(tree.move_number.max())
-        return SelfPlay(TreeEnvironment(tree, batch_size, device, seed), longest)
+        return TableSelfPlay(TreeEnvironment(tree, batch_size, device, seed), longest)
     if hasattr(turn_based, "rules"):
         rules = turn_based.rules
         environment = BatchedEnvironment(rules, batch_size, device, seed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import abc
 import itertools
 import math
+from collections.abc import Callable
 
 import torch
 
@@ -53,21 +54,30 @@ class Perceptron(abc.ABC):
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
         """
+        return self.with_parameters(parameters)(inputs)
+
+    def with_parameters(self, parameters: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
+        """`outputs` of these parameters, for many calls on few rows each."""
         pieces = parameters.split(self._lengths(), dim=-1)
-        sizes = self.sizes
-        units = inputs
-        if parameters.dim() == 2:
-            units = inputs.expand(len(parameters), -1, -1)
-        for layer, (weight, bias) in enumerate(zip(pieces[::2], pieces[1::2], strict=True)):
-            if layer:
-                units = units.relu()
-            shape = (sizes[layer], sizes[layer + 1])
-            if parameters.dim() == 2:
-                matrices = weight.view(-1, *shape)
-                units = torch.baddbmm(bias.unsqueeze(1), units, matrices)
-            else:
-                units = torch.addmm(bias, units, weight.view(shape))
-        return units
+        is_stacked = parameters.dim() == 2
+        layers = [
+            (bias.unsqueeze(1), weight.view(-1, *shape))
+            if is_stacked
+            else (bias, weight.view(shape))
+            for weight, bias, shape in zip(
+                pieces[::2], pieces[1::2], itertools.pairwise(self.sizes), strict=True
+            )
+        ]
+        multiply = torch.baddbmm if is_stacked else torch.addmm
+
+        def outputs(inputs: torch.Tensor) -> torch.Tensor:
+            units = inputs.expand(len(parameters), -1, -1) if is_stacked else inputs
+            units = multiply(layers[0][0], units, layers[0][1])
+            for bias, weight in layers[1:]:
+                units = multiply(bias, units.relu(), weight)
+            return units
+
+        return outputs
 
     def _lengths(self) -> list[int]:
         """The lengths of the weights and biases of all layers, in turn."""

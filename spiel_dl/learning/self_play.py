@@ -12,7 +12,6 @@ from typing import NamedTuple, Protocol
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds, keep_freed_memory
-from spiel_dl.learning.tree_environment import TreeEnvironment
 
 ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From information state tensors (float32 [B, D]) and legal actions (bool [B, A]) to action
@@ -64,7 +63,7 @@ class Trajectories(NamedTuple):
       reward: float32 [T, B], what player 0 gets for the move: its return, at a game's last move.
       valid: bool [T, B], whether the move is one of the game. A row's moves are its first ones.
       infoset: int64 [T, B], the row of the mover's infoset in the tables of a `TreeEnvironment`;
-        without meaning in other environments.
+        without meaning in games that are not played by `TableSelfPlay`.
       history: float32 [T, B, E], the whole history before the move; E is 0 unless histories are
         recorded.
     """
@@ -129,22 +128,29 @@ class SelfPlay:
         return int(history.shape[1])
 
     @torch.no_grad()
-    def play(self, policy: ActingPolicy) -> Trajectories:
+    def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:
         """Plays one game in every row.
 
         An action is the first of several events to happen, each after an exponentially distributed
         wait with the action's probability as its rate.
 
+        Args:
+          policy: who acts, and how; a table of policies is for `TableSelfPlay`.
+
         Returns:
           The games, in tensors that the next call overwrites.
 
         Raises:
-          ValueError: on a CPU, if a row waits for chance inside a game. On other devices, where
-            nothing looks at values, that move becomes invalid.
+          ValueError: if the policy is a table; on a CPU, if a row waits for chance inside a game.
+            On other devices, where nothing looks at values, that move becomes invalid.
         """
+        if isinstance(policy, torch.Tensor):
+            raise ValueError(
+                f"a policy table of shape {tuple(policy.shape)} can only be played in a compiled "
+                "game, by TableSelfPlay; pass a function"
+            )
         environment, record = self.environment, self._trajectories
-        environment.restart()
-        waits = self._waits.exponential_(generator=environment.generator).clamp_(min=_LEAST_WAIT)
+        waits = self._start()
         for t in range(self.num_steps):
             observation = environment.information_state_tensor(out=record.observation[t])
             legal = environment.legal_actions()
@@ -153,20 +159,23 @@ class SelfPlay:
             record.legal[t] = legal
             record.player[t] = environment.current_player()
             record.behaviour[t] = probabilities
-            if isinstance(environment, TreeEnvironment):
-                record.infoset[t] = environment.infoset
             if record.history.shape[-1]:
                 environment.history_tensor(out=record.history[t])
             self._finished[t], record.reward[t] = environment.step(record.action[t])
         num_finished = self._finished.cumsum(dim=0)
         is_first_game = num_finished - self._finished.long() == 0
-        # A tree's longest runs of chance events are known; looking would cost a tenth of a step.
-        if record.player.device.type == "cpu" and not isinstance(environment, TreeEnvironment):
+        if record.player.device.type == "cpu":
             self._check_movers(is_first_game, num_finished[-1] == 0)
         record.reward.mul_(is_first_game)
         torch.logical_and(is_first_game, num_finished[-1] > 0, out=record.valid)
         record.valid.logical_and_(record.player >= 0)
         return record
+
+    def _start(self) -> torch.Tensor:
+        """Starts new games; returns the waits for each action, float32 [T, B, A]."""
+        self.environment.restart()
+        generator = self.environment.generator
+        return self._waits.exponential_(generator=generator).clamp_(min=_LEAST_WAIT)
 
     def _check_movers(self, is_first_game: torch.Tensor, goes_on: torch.Tensor) -> None:
         waits = (is_first_game & (self._trajectories.player < 0)).any()

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds
-from spiel_dl.learning import history_tensors
+from spiel_dl.learning import history_tensors, kernels
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER
 
@@ -30,9 +30,18 @@ class TreeEnvironment:
       infoset_tensors: float32 [R, D], information state tensors of player 0's decision infosets,
         then player 1's, then zeros for histories where no player moves.
       infoset_legal: bool [R, A], their legal actions.
-      infoset: int64 [B], the rows of these two tables that tell of whoever moves.
+      row: int64 [H], the row of these two tables that tells of whoever moves at a history.
+      player: int8 [H], who moves; -4 where the game is over.
+      is_over: bool [H].
+      utility: float32 [H], player 0's where the game is over, else 0.
+      successor: int64 [H A], the history after (history, action), at history * A + action.
+      chance: how chance is played: `row`, `cumulative` and `child` of `kernels.play_chance`.
+      events_after_move: the most chance events in a row after a move.
+      history: int64 [B], where each game is.
+      infoset: int64 [B], the rows of these histories.
     """
 
+    history: torch.Tensor
     infoset: torch.Tensor
 
     def __init__(
@@ -60,13 +69,13 @@ class TreeEnvironment:
         self.infoset_tensors = to_device(_infoset_tensors(tree))
         self.infoset_legal = to_device(_infoset_legal(tree))
         self._num_actions = self.infoset_legal.shape[1]
-        self._player = to_device(tree.player)
-        self._row = to_device(_infoset_rows(tree))
-        self._next = to_device(_next_histories(tree, self._num_actions))
-        self._is_over = to_device(tree.is_terminal)
-        self._utility = to_device(tree.utility)
-        self._chance = [to_device(array) for array in _chance_tables(tree)]
-        self._events_at_root, self._events_after_move = _longest_chance_runs(tree)
+        self.player = to_device(tree.player)
+        self.row = to_device(_infoset_rows(tree))
+        self.successor = to_device(_next_histories(tree, self._num_actions))
+        self.is_over = to_device(tree.is_terminal)
+        self.utility = to_device(tree.utility)
+        self.chance = [to_device(array) for array in _chance_tables(tree)]
+        self._events_at_root, self.events_after_move = _longest_chance_runs(tree)
         self._roots = torch.zeros(batch_size, dtype=torch.int64, device=device)
         self.restart()
 
@@ -76,7 +85,7 @@ class TreeEnvironment:
 
     def current_player(self) -> torch.Tensor:
         """Who moves: int8 [B]; -4 where the game is over."""
-        return self._player.index_select(0, self._history)
+        return self.player.index_select(0, self.history)
 
     def legal_actions(self) -> torch.Tensor:
         """Legal actions of whoever moves: bool [B, A]."""
@@ -105,7 +114,12 @@ class TreeEnvironment:
           out: where to write; None: a new tensor.
         """
         rows, tensors = self._histories
-        return torch.index_select(tensors, 0, rows.index_select(0, self._history), out=out)
+        return torch.index_select(tensors, 0, rows.index_select(0, self.history), out=out)
+
+    def history_tensors_of(self, histories: torch.Tensor) -> torch.Tensor:
+        """The tensors of any histories, int64 [...]: float32 [..., E]."""
+        rows, tensors = self._histories
+        return tensors[rows[histories]]
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move in every game, and plays the chance events after it.
@@ -113,12 +127,16 @@ class TreeEnvironment:
         Args:
           action: int64 [B], legal where a player moves; without effect where the game is over.
         """
-        before = self._history
-        after = self._next.index_select(0, before * self._num_actions + action)
-        self._arrive(self._play_chance(after, self._events_after_move))
-        is_over = self._is_over.index_select(0, self._history)
-        finished = is_over & (before != self._history)
-        return EpisodeEnds(finished, self._utility.index_select(0, self._history) * finished)
+        before = self.history
+        self.move(action)
+        is_over = self.is_over.index_select(0, self.history)
+        finished = is_over & (before != self.history)
+        return EpisodeEnds(finished, self.utility.index_select(0, self.history) * finished)
+
+    def move(self, action: torch.Tensor) -> None:
+        """As `step`, but tells nothing."""
+        after = self.successor.index_select(0, self.history * self._num_actions + action)
+        self._arrive(self._play_chance(after, self.events_after_move))
 
     @functools.cached_property
     def _histories(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -132,25 +150,41 @@ class TreeEnvironment:
         rows[acting] = np.arange(len(acting))
         tensors = history_tensors.of_tree(self.tree, acting)
         tensors = torch.cat([tensors, torch.zeros_like(tensors[:1])])
-        return torch.from_numpy(rows).to(self._row.device), tensors.to(self._row.device)
+        return torch.from_numpy(rows).to(self.row.device), tensors.to(self.row.device)
 
     def _arrive(self, history: torch.Tensor) -> None:
-        self._history = history
-        self.infoset = self._row.index_select(0, history)
+        self.history = history
+        self.infoset = self.row.index_select(0, history)
 
     def _play_chance(self, history: torch.Tensor, num_events: int) -> torch.Tensor:
         """Plays chance where it acts, so many times in a row."""
-        row_of, cumulative, children = self._chance
-        for _ in range(num_events):
-            uniform = torch.rand(
-                (len(history), 1), dtype=torch.float64, generator=self.generator,
-                device=history.device,
-            )  # fmt: skip
-            row = row_of.index_select(0, history)
-            outcome = (cumulative.index_select(0, row) <= uniform).sum(dim=1, keepdim=True)
-            child = children.index_select(0, row).gather(1, outcome)[:, 0]
-            history = torch.where(row > 0, child, history)
-        return history
+        if not num_events:
+            return history
+        uniform = torch.rand(
+            (len(history), num_events), dtype=torch.float64, generator=self.generator,
+            device=history.device,
+        )  # fmt: skip
+        if history.device.type == "cpu":
+            arrays = (x.numpy() for x in (history, uniform, *self.chance))
+            return torch.from_numpy(kernels.play_chance(*arrays))
+        return play_chance(history, uniform, *self.chance)
+
+
+def play_chance(
+    history: torch.Tensor,
+    uniform: torch.Tensor,
+    row: torch.Tensor,
+    cumulative: torch.Tensor,
+    child: torch.Tensor,
+) -> torch.Tensor:
+    """As `kernels.play_chance`, on any device."""
+    for event in range(uniform.shape[1]):
+        here = row.index_select(0, history)
+        is_past = cumulative.index_select(0, here) <= uniform[:, event : event + 1]
+        outcome = is_past.sum(dim=1, keepdim=True)
+        after = child.index_select(0, here).gather(1, outcome)[:, 0]
+        history = torch.where(here > 0, after, history)
+    return history
 
 
 def _infoset_rows(tree: GameTree) -> np.ndarray:

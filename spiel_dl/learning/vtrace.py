@@ -24,9 +24,11 @@ is what an action earns from here on, its own regularisation cost included.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+
+from spiel_dl.learning import kernels
 
 
 class Targets(NamedTuple):
@@ -77,22 +79,42 @@ def v_trace(
     acting = behaviour.gather(-1, column).squeeze(-1)
     ratio = (policy.gather(-1, column).squeeze(-1) / acting).where(valid, 1.0)
     cost = eta * (policy * log_ratio).sum(dim=-1) * valid
+    steps = (value, ratio, cost, reward, player, valid)
+    if value.device.type == "cpu":
+        arrays: list[Any] = [*(x.contiguous().numpy() for x in steps), c_bar, rho_bar]
+        v, error = map(torch.from_numpy, kernels.go_back(*arrays))
+    else:
+        v, error = _go_back(*steps, c_bar, rho_bar)
+    q = value.unsqueeze(-1) - eta * log_ratio
+    return Targets(v, q.scatter_add(-1, column, (error / acting).unsqueeze(-1)))
+
+
+def _go_back(
+    value: torch.Tensor,
+    ratio: torch.Tensor,
+    cost: torch.Tensor,
+    reward: torch.Tensor,
+    player: torch.Tensor,
+    valid: torch.Tensor,
+    c_bar: float,
+    rho_bar: float,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """As `kernels.go_back`, on any device; without meaning at invalid moves."""
     # [T, 2, B] from here on: everything once for each player.
     players = torch.arange(2, device=player.device, dtype=player.dtype)[:, None]
     own = (player.unsqueeze(1) == players) & valid.unsqueeze(1)
     sign = torch.where(players == 0, 1.0, -1.0).to(reward.dtype)
     utility = (reward * valid).unsqueeze(1) * sign
     regularisation = torch.where(own, -cost.unsqueeze(1), cost.unsqueeze(1))
-    steps = zip(*(x.unbind() for x in (own, utility, regularisation, ratio, value)), strict=True)
-    targets, errors = _go_back(list(steps), c_bar, rho_bar)
+    columns = (x.unbind() for x in (own, utility, regularisation, ratio, value))
+    targets, errors = _go_back_for_both(list(zip(*columns, strict=True)), c_bar, rho_bar)
     mover = (player == 1).unsqueeze(1).long()
     v = torch.stack(targets).gather(1, mover).squeeze(1)
     error = torch.stack(errors).gather(1, mover).squeeze(1)
-    q = value.unsqueeze(-1) - eta * log_ratio
-    return Targets(v, q.scatter_add(-1, column, (error / acting).unsqueeze(-1)))
+    return v, error
 
 
-def _go_back(
+def _go_back_for_both(
     steps: list[tuple[torch.Tensor, ...]], c_bar: float, rho_bar: float
 ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     """From the last move to the first, for both players ([2, B] each).

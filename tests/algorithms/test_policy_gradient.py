@@ -62,8 +62,10 @@ def test_advantages_are_those_of_gae() -> None:
     """Against the recursion over each player's own moves, game by game."""
     solver = make("mmd", "leduc_poker")
     played = solver.play()
-    target, advantage = solver._targets(played)
-    value = solver._outputs(played)[..., -1].detach()
+    target, advantage = solver._targets(played, *solver._observations(played))
+    everything = played.observation.flatten(0, 1)
+    value = solver.network.evaluate(solver.parameters, everything).value.detach()
+    value = value.unflatten(0, played.action.shape)
     for game in range(20):
         length = int(played.valid[:, game].sum())
         utility = played.reward[:, game].sum().item()

@@ -11,10 +11,12 @@ import scipy.stats
 import torch
 
 from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.learning import kernels
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.self_play import Environment, SelfPlay, Trajectories
 from spiel_dl.learning.state_environment import StateEnvironment
-from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.learning.table_self_play import TableSelfPlay
+from spiel_dl.learning.tree_environment import TreeEnvironment, play_chance
 from spiel_dl.tree import GameTree
 from tests.games.flips import FlipsRules
 from tests.reference import turn_based, walk
@@ -42,6 +44,25 @@ def environments(game_string: str, batch_size: int, seed: int = 1) -> dict[str, 
     return found
 
 
+class TorchSelfPlay(TableSelfPlay):
+    """What `TableSelfPlay` does on other devices."""
+
+    _play_by_kernel = TableSelfPlay._play_by_torch
+
+
+TABLE_KINDS = {"table": TableSelfPlay, "torch table": TorchSelfPlay}
+
+
+def self_play_by(
+    kind: str, game_string: str, batch_size: int, num_steps: int, seed: int
+) -> SelfPlay:
+    """Self-play in one of these environments, or by "table": the way that learners go in trees."""
+    if kind in TABLE_KINDS:
+        environment = TreeEnvironment(GameTree.from_game(game_string), batch_size, seed=seed)
+        return TABLE_KINDS[kind](environment, num_steps)
+    return SelfPlay(environments(game_string, batch_size, seed)[kind], num_steps)
+
+
 def uniform(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     del observation
     return legal / legal.sum(dim=1, keepdim=True).clamp(min=1)
@@ -56,10 +77,15 @@ def after_chance(state: pyspiel.State) -> list[pyspiel.State]:
 
 @pytest.mark.parametrize(
     ("game_string", "kind"),
-    [(g, k) for g in GAMES for k in ("tree", "states", "rules") if k != "rules" or "python" in g],
+    [
+        (g, k)
+        for g in GAMES
+        for k in ("tree", *TABLE_KINDS, "states", "rules")
+        if k != "rules" or "python" in g
+    ],
 )
 def test_every_move_is_one_of_the_openspiel_game(game_string: str, kind: str) -> None:
-    self_play = SelfPlay(environments(game_string, batch_size=40)[kind], num_steps=8)
+    self_play = self_play_by(kind, game_string, batch_size=40, num_steps=8, seed=1)
     root = turn_based(pyspiel.load_game(game_string)).new_initial_state()
     played = self_play.play(uniform)
     assert played.valid.any(dim=0).all()
@@ -92,11 +118,10 @@ def shows(state: pyspiel.State, played: Trajectories, t: int, row: int) -> bool:
 
 
 @pytest.mark.parametrize("game_string", ["leduc_poker", "kuhn_poker", GAMES[-1]])
-@pytest.mark.parametrize("kind", ["tree", "states"])
+@pytest.mark.parametrize("kind", ["tree", *TABLE_KINDS, "states"])
 def test_lengths_and_returns_have_their_frequencies(game_string: str, kind: str) -> None:
     batch_size = 3000
-    environment = environments(game_string, batch_size, seed=3)[kind]
-    played = SelfPlay(environment, num_steps=8).play(uniform)
+    played = self_play_by(kind, game_string, batch_size, num_steps=8, seed=3).play(uniform)
     lengths, returns = played.valid.sum(dim=0).tolist(), played.reward.sum(dim=0).tolist()
     observed = collections.Counter(zip(lengths, returns, strict=True))
     expected = exact_ends(game_string)
@@ -124,20 +149,21 @@ def exact_ends(game_string: str) -> dict[tuple[int, float], float]:
     return probabilities
 
 
-def test_actions_have_their_probabilities() -> None:
+@pytest.mark.parametrize("kind", ["tree", *TABLE_KINDS])
+def test_actions_have_their_probabilities(kind: str) -> None:
     def policy(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         del legal
         return torch.tensor([0.1, 0.9]).expand(len(observation), 2)
 
-    played = SelfPlay(TreeEnvironment(GameTree.from_game("kuhn_poker"), 20_000), 3).play(policy)
+    played = self_play_by(kind, "kuhn_poker", 20_000, 3, seed=0).play(policy)
     assert played.action[0].float().mean().item() == pytest.approx(0.9, abs=0.01)
     assert (played.behaviour[0, :, 1] == torch.tensor(0.9)).all()
 
 
-@pytest.mark.parametrize("kind", ["tree", "states", "rules"])
+@pytest.mark.parametrize("kind", ["tree", *TABLE_KINDS, "states", "rules"])
 def test_the_seed_decides_everything(kind: str) -> None:
     def play(seed: int) -> list[torch.Tensor]:
-        self_play = SelfPlay(environments("python_leduc", 16, seed)[kind], 8)
+        self_play = self_play_by(kind, "python_leduc", 16, 8, seed)
         first = [tensor.clone() for tensor in self_play.play(uniform)]
         return first + [tensor.clone() for tensor in self_play.play(uniform)]
 
@@ -145,8 +171,9 @@ def test_the_seed_decides_everything(kind: str) -> None:
     assert not all(torch.equal(a, b) for a, b in zip(play(4), play(5), strict=True))
 
 
-def test_games_that_do_not_end_in_time_are_masked() -> None:
-    played = SelfPlay(TreeEnvironment(GameTree.from_game("kuhn_poker"), 200), 2).play(uniform)
+@pytest.mark.parametrize("kind", ["tree", *TABLE_KINDS, "states"])
+def test_games_that_do_not_end_in_time_are_masked(kind: str) -> None:
+    played = self_play_by(kind, "kuhn_poker", 200, 2, seed=0).play(uniform)
     lengths = played.valid.sum(dim=0)
     assert set(lengths.tolist()) == {0, 2}
     assert (played.reward.sum(dim=0) != 0).equal(lengths == 2)
@@ -169,11 +196,48 @@ def test_chance_runs_longer_than_observed_are_told(num_steps: int) -> None:
 def test_rows_of_infosets_are_those_of_the_tree() -> None:
     tree = GameTree.from_game("leduc_poker")
     environment = TreeEnvironment(tree, 100)
-    played = SelfPlay(environment, 8).play(uniform)
+    played = TableSelfPlay(environment, 8).play(uniform)
     rows = played.infoset[played.valid]
     assert torch.equal(environment.infoset_tensors[rows], played.observation[played.valid])
     assert torch.equal(environment.infoset_legal[rows], played.legal[played.valid])
     assert (rows < tree.num_infosets(0)).equal(played.player[played.valid] == 0)
+
+
+def test_a_table_plays_as_the_policy_it_holds() -> None:
+    by_function, by_table = (self_play_by("table", "leduc_poker", 50, 8, seed=2) for _ in "ab")
+    assert isinstance(by_table, TableSelfPlay)
+    environment = by_table.environment
+    numbers = torch.rand(environment.infoset_legal.shape, generator=torch.manual_seed(0))
+    table = numbers * environment.infoset_legal
+    rows = {x.numpy().tobytes(): row for row, x in enumerate(environment.infoset_tensors)}
+
+    def policy(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        assert len({x.numpy().tobytes() for x in observation}) == len(observation)
+        found = table[[rows[x.numpy().tobytes()] for x in observation]]
+        assert (found > 0).equal(legal)
+        return found
+
+    pairs = zip(by_function.play(policy), by_table.play(table), strict=True)
+    assert all(torch.equal(mine, theirs) for mine, theirs in pairs)
+
+
+def test_chance_is_played_alike_on_all_devices() -> None:
+    tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=random)")
+    environment = TreeEnvironment(tree, 1)
+    history = torch.arange(tree.num_histories).repeat(20)
+    uniform = torch.rand((len(history), 2), dtype=torch.float64, generator=torch.manual_seed(0))
+    found = play_chance(history, uniform, *environment.chance)
+    arrays = (x.numpy() for x in (history, uniform, *environment.chance))
+    assert torch.equal(found, torch.from_numpy(kernels.play_chance(*arrays)))
+    is_chance = environment.chance[0][history] > 0
+    assert found[~is_chance].equal(history[~is_chance])
+    assert (found != history)[is_chance].all()
+
+
+def test_only_table_self_play_takes_tables() -> None:
+    self_play = self_play_by("states", "kuhn_poker", 2, 3, seed=0)
+    with pytest.raises(ValueError, match=r"shape \(13, 2\) can only be played in a compiled game"):
+        self_play.play(torch.ones(13, 2))
 
 
 def test_the_fastest_environment_is_chosen() -> None:
@@ -200,13 +264,14 @@ def test_what_cannot_be_played_is_refused() -> None:
         TreeEnvironment(GameTree.from_game("kuhn_poker"), 2).information_state_tensor(1)
 
 
+@pytest.mark.parametrize("kind", [SelfPlay, TableSelfPlay])
 @pytest.mark.parametrize("device", ["meta"])
 def test_trees_do_not_look_at_values_on_the_host(
-    device: str, monkeypatch: pytest.MonkeyPatch
+    device: str, kind: type[SelfPlay], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tensors on the meta device have no values, so whoever asks for one fails."""
     environment = TreeEnvironment(GameTree.from_game("leduc_poker"), 3)
-    self_play = SelfPlay(environment, 8)
+    self_play = kind(environment, 8)
     for owner in (environment, self_play):
         for name, value in vars(owner).items():
             setattr(owner, name, to_device(value, device))

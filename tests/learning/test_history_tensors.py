@@ -11,6 +11,7 @@ from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.state_environment import StateEnvironment
+from spiel_dl.learning.table_self_play import TableSelfPlay
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree import GameTree
 from tests.tiny_games import HiddenMoves
@@ -56,7 +57,7 @@ def test_by_hand() -> None:
 def test_self_play_records_the_history_before_every_move(game: str, kind: str) -> None:
     tree = GameTree.from_game(game)
     if kind == "tree":
-        self_play = SelfPlay(TreeEnvironment(tree, 50), 6)
+        self_play = TableSelfPlay(TreeEnvironment(tree, 50), 6)
     elif kind == "states":
         self_play = SelfPlay(StateEnvironment(tree.game, 50), 6)
     else:
@@ -94,7 +95,7 @@ def ancestor_move(tree: GameTree, history: int, earlier: list[int]) -> int | Non
 
 def test_recording_changes_nothing_else() -> None:
     first, second = (
-        SelfPlay(TreeEnvironment(GameTree.from_game("kuhn_poker"), 40), 3) for _ in "ab"
+        TableSelfPlay(TreeEnvironment(GameTree.from_game("kuhn_poker"), 40), 3) for _ in "ab"
     )
     second.record_histories()
     for mine, theirs in zip(first.play(uniform)[:-1], second.play(uniform)[:-1], strict=True):

@@ -11,6 +11,7 @@ import pyspiel
 import pytest
 import torch
 
+from spiel_dl.learning import kernels, vtrace
 from spiel_dl.learning.vtrace import Targets, v_trace
 
 ETA = 0.3
@@ -196,3 +197,21 @@ def test_bounded_ratios_are_biased_off_policy() -> None:
     unbounded, _ = kuhn.targets(kuhn.behaviour, c_bar=math.inf)
     bounded, _ = kuhn.targets(kuhn.behaviour, c_bar=1.0, rho_bar=1.0)
     assert (unbounded.value - bounded.value).abs().max() > 0.1
+
+
+@pytest.mark.parametrize(("c_bar", "rho_bar"), [(1.0, math.inf), (0.5, 1.0), (math.inf, math.inf)])
+def test_all_devices_go_back_alike(c_bar: float, rho_bar: float) -> None:
+    generator, shape = torch.manual_seed(0), (9, 200)
+
+    def numbers() -> torch.Tensor:
+        return torch.rand(shape, generator=generator, dtype=torch.float64)
+
+    length = torch.randint(1, 10, (200,), generator=generator)
+    valid = torch.arange(9)[:, None] < length
+    player = torch.where(numbers() < 0.5, 0, 1).to(torch.int8)
+    inputs = (4 * numbers() - 2, 2 * numbers(), numbers() * valid, numbers() - 0.5, player, valid)
+    mine = kernels.go_back(*(x.numpy() for x in inputs), c_bar, rho_bar)
+    ratio = torch.where(valid, inputs[1], 1.0)
+    theirs = vtrace._go_back(inputs[0], ratio, *inputs[2:], c_bar, rho_bar)
+    for a, b in zip(mine, theirs, strict=True):
+        assert torch.from_numpy(a)[valid].numpy() == pytest.approx(b[valid].numpy(), abs=1e-12)

@@ -1,0 +1,152 @@
+"""Compiled loops for learning on a CPU, where a torch operation on a batch costs more to start than
+to do. Other devices do the same by torch, in the modules that call these."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+
+
+@_jit
+def play_chance(
+    history: np.ndarray,
+    uniform: np.ndarray,
+    row: np.ndarray,
+    cumulative: np.ndarray,
+    child: np.ndarray,
+) -> np.ndarray:
+    """Plays chance events where chance acts, as many in a row as there are random numbers.
+
+    Args:
+      history: int64 [B], where the games are.
+      uniform: float64 [B, N], random numbers in [0, 1).
+      row: int64 [H], a history's row in the next two tables; 0 where chance does not act.
+      cumulative: float64 [M, C], the probability of the outcomes up to each; something above 1 for
+        the last one.
+      child: int64 [M, C], the history after each outcome.
+
+    Returns:
+      Where they are now, int64 [B].
+    """
+    after = history.copy()
+    for game in range(len(after)):
+        after[game] = _after_chance(after[game], uniform[game], row, cumulative, child)
+    return after
+
+
+@_jit
+def play_move(
+    t: int,
+    behaviour: np.ndarray,
+    wait: np.ndarray,
+    uniform: np.ndarray,
+    action: np.ndarray,
+    history: np.ndarray,
+    infoset: np.ndarray,
+    successor: np.ndarray,
+    infoset_row: np.ndarray,
+    row: np.ndarray,
+    cumulative: np.ndarray,
+    child: np.ndarray,
+) -> None:
+    """Samples a move in every game, makes it, and plays the chance events after it.
+
+    Args:
+      t: which move of the game.
+      behaviour: float32 [T, B, A], action probabilities.
+      wait: float32 [T, B, A]; the action with the least wait per probability is taken.
+      uniform: float64 [T, B, N], as in `play_chance`.
+      action: int64 [T, B]; row t is written.
+      history: int64 [T + 1, B], before each move; row t + 1 is written.
+      infoset: int64 [T + 1, B], the same of `infoset_row`.
+      successor: int64 [H A], the history after (history, action), at history * A + action.
+      infoset_row: int64 [H], the row of a history's infoset.
+      row: as in `play_chance`, and so are `cumulative` and `child`.
+    """
+    num_actions = behaviour.shape[2]
+    for game in range(behaviour.shape[1]):
+        chosen, most = 0, np.float32(-1.0)
+        for a in range(num_actions):
+            haste = behaviour[t, game, a] / wait[t, game, a]
+            if haste > most:
+                chosen, most = a, haste
+        after = successor[history[t, game] * num_actions + chosen]
+        after = _after_chance(after, uniform[t, game], row, cumulative, child)
+        action[t, game], history[t + 1, game] = chosen, after
+        infoset[t + 1, game] = infoset_row[after]
+
+
+@numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
+def _after_chance(
+    history: int,
+    uniform: np.ndarray,
+    row: np.ndarray,
+    cumulative: np.ndarray,
+    child: np.ndarray,
+) -> int:
+    for event in range(len(uniform)):
+        here = row[history]
+        if here == 0:
+            break
+        outcome = 0
+        while cumulative[here, outcome] <= uniform[event]:
+            outcome += 1
+        history = child[here, outcome]
+    return history
+
+
+@_jit
+def go_back(
+    value: np.ndarray,
+    ratio: np.ndarray,
+    cost: np.ndarray,
+    reward: np.ndarray,
+    player: np.ndarray,
+    valid: np.ndarray,
+    c_bar: float,
+    rho_bar: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two-player v-trace from the last move to the first; see `learning.vtrace` for the names.
+
+    Args:
+      value: V, float [T, B].
+      ratio: rho, float [T, B].
+      cost: K, float [T, B].
+      reward: float [T, B], what the move earned player 0.
+      player: int8 [T, B], who moved.
+      valid: bool [T, B].
+      c_bar: bound on the ratios that carry a target backwards.
+      rho_bar: bound on the ratios that correct a value.
+
+    Returns:
+      v_t and D + w' v' - V_t, float [T, B] each; V_t and 0 at invalid moves.
+    """
+    target, error = value.copy(), np.zeros_like(value)
+    # What each player has been paid since its next move, plainly and weighted by the ratios, the
+    # product of these, and V' and v'.
+    paid, weighted, weight = np.zeros(2), np.zeros(2), np.ones(2)
+    next_value, next_target = np.zeros(2), np.zeros(2)
+    for game in range(value.shape[1]):
+        paid[:], weighted[:], weight[:], next_value[:], next_target[:] = 0.0, 0.0, 1.0, 0.0, 0.0
+        for t in range(len(value) - 1, -1, -1):
+            if not valid[t, game]:
+                continue
+            own = player[t, game]
+            other = 1 - own
+            utility = reward[t, game] if own == 0 else -reward[t, game]
+            k, rho, v = cost[t, game], ratio[t, game], value[t, game]
+
+            total = paid[own] + utility - k
+            error[t, game] = weighted[own] + utility + weight[own] * next_target[own] - v
+            w = rho * weight[own]
+            corrected = min(rho_bar, w) * (total + next_value[own] - v)
+            target[t, game] = v + corrected + min(c_bar, w) * (next_target[own] - next_value[own])
+            # A new stretch begins for the mover, and this move is added to the other's.
+            paid[own], weighted[own], weight[own] = 0.0, 0.0, 1.0
+            next_value[own], next_target[own] = v, target[t, game]
+            paid[other] += k - utility
+            weighted[other] = k + rho * (weighted[other] - utility)
+            weight[other] *= rho
+    return target, error
