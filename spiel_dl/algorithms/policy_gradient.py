@@ -31,7 +31,7 @@ import torch
 
 from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
 from spiel_dl.learning.policy_network import log_policy
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.self_play import Trajectories, distinct
 from spiel_dl.learning.vtrace import v_trace
 
 
@@ -100,7 +100,7 @@ class PolicyGradientSolver(SelfPlayLearner):
     config: PolicyGradientConfig
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        observation, place = self._observations(trajectories)
+        observation, place = distinct(trajectories.observation, trajectories.infoset)
         target, advantage = self._targets(trajectories, observation, place)
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         temperature = self.config.temperature * self._annealing()

@@ -38,7 +38,7 @@ from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.policy_network import log_policy
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.self_play import Trajectories, distinct
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -150,7 +150,7 @@ class RNaDSolver(SelfPlayLearner):
             self._renew_tables()
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        observation, place = self._observations(trajectories)
+        observation, place = distinct(trajectories.observation, trajectories.infoset)
         outputs = self.network.outputs(self.parameters, observation)[place]
         logits, value = outputs.detach()[..., :-1], outputs.detach()[..., -1]
         log_pi = log_policy(logits, trajectories.legal)

@@ -28,7 +28,7 @@ from spiel_dl.algorithms.network_policy import FineTuning, NetworkPolicy, tabula
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.descent import Descent, NetworkConfig
 from spiel_dl.learning.policy_network import PolicyNetwork, policy_of
-from spiel_dl.learning.self_play import ActingPolicy, Trajectories
+from spiel_dl.learning.self_play import ActingPolicy, Trajectories, distinct
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 
@@ -137,26 +137,8 @@ class SelfPlayLearner(Learner):
                 return act(environment.infoset_tensors, legal)
         return act
 
-    def _observations(self, trajectories: Trajectories) -> tuple[torch.Tensor, torch.Tensor]:
-        """What networks are asked about, to learn from games.
-
-        On a CPU, every infoset of a compiled game only once: players meet few of them again and
-        again. Elsewhere, to count them would take longer.
-
-        Returns:
-          observation: float32 [N, D].
-          place: int64 [T, B], the row of each move's.
-        """
-        environment = self._self_play.environment
-        if isinstance(environment, TreeEnvironment) and trajectories.infoset.device.type == "cpu":
-            infosets, place = trajectories.infoset.unique(return_inverse=True)
-            return environment.infoset_tensors[infosets], place
-        observation = trajectories.observation.flatten(0, 1)
-        place = torch.arange(len(observation), device=observation.device)
-        return observation, place.view(trajectories.action.shape)
-
     @torch.no_grad()
     def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:
-        observation, place = self._observations(trajectories)
+        observation, place = distinct(trajectories.observation, trajectories.infoset)
         logits = self.network.evaluate(self._policy_parameters(), observation).logits
         return policy_of(logits[place], trajectories.legal)

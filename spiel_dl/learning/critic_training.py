@@ -25,7 +25,7 @@ import torch
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.descent import Descent, NetworkConfig
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.self_play import Trajectories, distinct
 from spiel_dl.learning.transformations import PolicyTransformations
 
 
@@ -97,8 +97,11 @@ class CriticTrainer:
         Returns:
           The mean squared error before the step, a scalar.
         """
-        target = self._targets(trajectories, policy)
-        outputs = self.network.values(self._descent.parameters, trajectories.history)
+        history, place = distinct(trajectories.history, trajectories.history_number)
+        with torch.no_grad():
+            old_value = self.network.values(self._target, history)[place]
+        target = self._targets(trajectories, policy, old_value)
+        outputs = self.network.values(self._descent.parameters, history)[place]
         error = outputs.detach() - target
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
         weight = (trajectories.valid / count)[..., None, None]
@@ -123,7 +126,9 @@ class CriticTrainer:
         }
 
     @torch.no_grad()
-    def _targets(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
+    def _targets(
+        self, trajectories: Trajectories, policy: torch.Tensor, value: torch.Tensor
+    ) -> torch.Tensor:
         ratio = transformation_ratios(
             policy=policy,
             legal=trajectories.legal,
@@ -133,7 +138,7 @@ class CriticTrainer:
             transformations=self.transformations,
         )
         return history_v_trace(
-            value=self.network.values(self._target, trajectories.history),
+            value=value,
             # Where nobody moves, the acting policy may be 0 at any action.
             ratio=torch.where(trajectories.valid[..., None, None], ratio, 0.0),
             valid=trajectories.valid,

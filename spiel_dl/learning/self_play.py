@@ -62,10 +62,11 @@ class Trajectories(NamedTuple):
       behaviour: float32 [T, B, A], the probabilities the action was sampled from.
       reward: float32 [T, B], what player 0 gets for the move: its return, at a game's last move.
       valid: bool [T, B], whether the move is one of the game. A row's moves are its first ones.
-      infoset: int64 [T, B], the row of the mover's infoset in the tables of a `TreeEnvironment`;
-        without meaning in games that are not played by `TableSelfPlay`.
+      infoset: int64 [T, B], numbers of observations: those with the same number are the same. With
+        `TableSelfPlay` they are rows of the tables of `TreeEnvironment`; elsewhere all differ.
       history: float32 [T, B, E], the whole history before the move; E is 0 unless histories are
         recorded.
+      history_number: int64 [T, B], the same of histories as `infoset` is of observations.
     """
 
     observation: torch.Tensor
@@ -77,6 +78,29 @@ class Trajectories(NamedTuple):
     valid: torch.Tensor
     infoset: torch.Tensor
     history: torch.Tensor
+    history_number: torch.Tensor
+
+
+def distinct(tensors: torch.Tensor, number: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Observations or histories without those that a network need not be asked about again.
+
+    Players of small games meet few infosets, again and again. On devices other than a CPU, none
+    are left out: to count them takes longer than to ask about all.
+
+    Args:
+      tensors: float32 [T, B, D].
+      number: int64 [T, B]; tensors with the same number are the same.
+
+    Returns:
+      Tensors, float32 [N, D], and the row of each of the T B among them: int64 [T, B].
+    """
+    rows = tensors.flatten(0, 1)
+    everything = torch.arange(len(rows), device=rows.device)
+    if tensors.device.type != "cpu":
+        return rows, everything.view(number.shape)
+    numbers, place = number.unique(return_inverse=True)
+    some = torch.empty_like(numbers).scatter_(0, place.flatten(), everything)
+    return rows.index_select(0, some), place
 
 
 class SelfPlay:
@@ -105,6 +129,8 @@ class SelfPlay:
         legal = environment.legal_actions()
         observation = environment.information_state_tensor()
         steps = (num_steps, *legal.shape)
+        size = num_steps * len(legal)
+        numbers = torch.arange(size, device=legal.device).view(num_steps, len(legal))
         self._trajectories = Trajectories(
             observation=observation.new_zeros((num_steps, *observation.shape)),
             legal=legal.new_zeros(steps),
@@ -113,8 +139,9 @@ class SelfPlay:
             behaviour=observation.new_zeros(steps),
             reward=observation.new_zeros(steps[:2]),
             valid=legal.new_zeros(steps[:2]),
-            infoset=legal.new_zeros(steps[:2], dtype=torch.int64),
+            infoset=numbers,
             history=observation.new_zeros((*steps[:2], 0)),
+            history_number=numbers,
         )
         self._waits = observation.new_zeros(steps)
         self._finished = torch.zeros_like(self._trajectories.valid)

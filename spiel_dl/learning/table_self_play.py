@@ -22,6 +22,8 @@ class TableSelfPlay(SelfPlay):
         """As `SelfPlay`."""
         super().__init__(environment, num_steps)
         player = self._trajectories.player
+        infoset, history = (torch.zeros_like(self._trajectories.infoset) for _ in range(2))
+        self._trajectories = self._trajectories._replace(infoset=infoset, history_number=history)
         # Before each move, and after the last one.
         self._history = player.new_zeros((num_steps + 1, player.shape[1]), dtype=torch.int64)
         self._infoset = torch.zeros_like(self._history)
@@ -96,4 +98,4 @@ class TableSelfPlay(SelfPlay):
         torch.logical_and(record.player >= 0, ends_in_time, out=record.valid)
         torch.mul(environment.utility[after], is_over & record.valid, out=record.reward)
         if record.history.shape[-1]:
-            record.history.copy_(environment.history_tensors_of(before))
+            environment.look_up_histories(before, record.history_number, record.history)

@@ -116,10 +116,20 @@ class TreeEnvironment:
         rows, tensors = self._histories
         return torch.index_select(tensors, 0, rows.index_select(0, self.history), out=out)
 
-    def history_tensors_of(self, histories: torch.Tensor) -> torch.Tensor:
-        """The tensors of any histories, int64 [...]: float32 [..., E]."""
+    def look_up_histories(
+        self, histories: torch.Tensor, number: torch.Tensor, tensor: torch.Tensor
+    ) -> None:
+        """Numbers and tensors of any histories.
+
+        Args:
+          histories: int64 [...].
+          number: where to write the numbers, which are the same only for the same tensors:
+            int64 [...].
+          tensor: where to write the tensors: float32 [..., E].
+        """
         rows, tensors = self._histories
-        return tensors[rows[histories]]
+        number.copy_(rows[histories])
+        tensor.copy_(tensors[number])
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move in every game, and plays the chance events after it.
