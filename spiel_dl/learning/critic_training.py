@@ -98,9 +98,7 @@ class CriticTrainer:
           The mean squared error before the step, a scalar.
         """
         history, place = distinct(trajectories.history, trajectories.history_number)
-        with torch.no_grad():
-            old_value = self.network.values(self._target, history)[place]
-        target = self._targets(trajectories, policy, old_value)
+        target = self._targets(trajectories, policy, history, place)
         outputs = self.network.values(self._descent.parameters, history)[place]
         error = outputs.detach() - target
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
@@ -127,7 +125,11 @@ class CriticTrainer:
 
     @torch.no_grad()
     def _targets(
-        self, trajectories: Trajectories, policy: torch.Tensor, value: torch.Tensor
+        self,
+        trajectories: Trajectories,
+        policy: torch.Tensor,
+        history: torch.Tensor,
+        place: torch.Tensor,
     ) -> torch.Tensor:
         ratio = transformation_ratios(
             policy=policy,
@@ -138,7 +140,7 @@ class CriticTrainer:
             transformations=self.transformations,
         )
         return history_v_trace(
-            value=value,
+            value=self.network.values(self._target, history)[place],
             # Where nobody moves, the acting policy may be 0 at any action.
             ratio=torch.where(trajectories.valid[..., None, None], ratio, 0.0),
             valid=trajectories.valid,

@@ -21,6 +21,7 @@ from spiel_dl.io import tensor_files
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.policy_network import PolicyNetwork
+from spiel_dl.learning.self_play import distinct
 from spiel_dl.learning.transformations import (
     IDENTITY,
     PolicyTransformations,
@@ -117,7 +118,9 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
     assert isinstance(learner.policy(), NetworkPolicy) == by_states
     played = learner.play()
     assert learner._critic is not None
-    targets = learner._critic._targets(played, learner._blueprint(played))[played.valid].numpy()
+    histories = distinct(played.history, played.history_number)
+    targets = learner._critic._targets(played, learner._blueprint(played), *histories)
+    targets = targets[played.valid].numpy()
     rows = played.history[played.valid].numpy()
     exact = ExactCritic(tree, table.strategies, transformations)
     acting = np.flatnonzero(tree.player >= 0)
