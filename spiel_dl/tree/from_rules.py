@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyspiel
 import torch
+from torch.nn.functional import linear
 
 from spiel_dl.games.rules import TERMINAL_PLAYER, Rules
 from spiel_dl.tree.histories import Histories, refuse_size
@@ -100,7 +101,11 @@ class InfosetKeys:
         # Even if all bits of a public and a private tensor were set, the sums would stay exact.
         weight_bits = min(_MAX_WEIGHT_BITS, _EXACT_BITS - sum(sizes).bit_length())
         self._public_weights, self._private_weights = (
-            torch.randint(1 << weight_bits, (size, 2), generator=generator).double()
+            # Transposed in memory: with two columns, products are then three times as fast.
+            torch.randint(1 << weight_bits, (size, 2), generator=generator)
+            .double()
+            .t()
+            .contiguous()
             for size in sizes
         )
 
@@ -121,10 +126,11 @@ class InfosetKeys:
         return int(_combine(sums))
 
     def _public_sums(self, states: Any) -> torch.Tensor:
-        return self._rules.public_tensor(states, True).double() @ self._public_weights
+        return linear(self._rules.public_tensor(states, True).double(), self._public_weights)
 
     def _private_sums(self, states: Any, player: int) -> torch.Tensor:
-        return self._rules.private_tensor(states, player, True).double() @ self._private_weights
+        tensor = self._rules.private_tensor(states, player, True)
+        return linear(tensor.double(), self._private_weights)
 
 
 def _combine(sums: torch.Tensor) -> torch.Tensor:

@@ -174,7 +174,7 @@ def test_infoset_keys_of_long_tensors_are_exact_sums():
             ],
             dim=1,
         )
-        weights = torch.cat([keys._public_weights, keys._private_weights]).long()
+        weights = torch.cat([keys._public_weights, keys._private_weights], dim=1).t().long()
         for row, key in zip(bits.bool(), found[player].tolist(), strict=True):
             first, second = (sum(column) for column in zip(*weights[row].tolist(), strict=True))
             assert (first * 0x2545F4914F6CDD1D + second - key) % 2**64 == 0
