@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 DEMO_ITERATIONS ?= 10000
 DEMO_ROUNDS ?= 6
 DEMO_GAME := python_goofspiel_ii(num_cards=4,points_order=descending)
-PYTEST_FLAGS ?= -m "not slow"
+# Each test module by one process, because its tests share what takes long to make.
+PYTEST_FLAGS ?= -m "not slow" --numprocesses=auto --dist=loadfile
 # Of an environment that has OpenSpiel's R-NaD, see benchmarks/openspiel_rnad.py; none: no such peer.
 PEER_PYTHON ?=
 
@@ -25,7 +26,7 @@ $(VENV)/installed-docs: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	touch $@
 
-# Torch's threads mostly wait for each other here if the machine has other work.
+# Torch's threads mostly wait for each other here if the machine has other work; tests have it.
 demo: export OMP_NUM_THREADS ?= 1
 demo: $(VENV)/installed
 	rm -rf runs/demo
@@ -41,6 +42,7 @@ demo: $(VENV)/installed
 	$(BIN)/python run/dl_cfr.py --game="$(DEMO_GAME)" --rounds=2 --run_dir=runs/demo/dl_cfr \
 	    --value_function=runs/demo/network/network.safetensors
 
+test: export OMP_NUM_THREADS ?= 1
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 

@@ -47,6 +47,7 @@ setuptools.setup(
             "import-linter",
             "mypy",
             "pytest",
+            "pytest-xdist",
             "ray>=2.9",
             "ruff",
         ],
