@@ -139,13 +139,15 @@ class ParticleSelfPlay:
     def _sample(self, solution: SparseSolution) -> SparseSample:
         """What a solution says about its root."""
         particles, trunk, features = solution.particles, solution.trunk, self.network.features
+        # What is beyond the game's utilities is the network's error. Learned from, it would grow.
+        bounds = self.game.min_utility(), self.game.max_utility()
         rows, beliefs, cfvs = [], [], []
         for player in (0, 1):
             root = trunk.root_of_history[player, 1 : particles.num_particles + 1]
             firsts = particles.take(np.unique(root, return_index=True)[1]).states
             rows.append(features.infostates(self._rules, firsts, player))
             beliefs.append(solution.plans[player][: len(solution.root_cfvs[player])])
-            cfvs.append(solution.root_cfvs[player])
+            cfvs.append(solution.root_cfvs[player].clip(*bounds))
         return SparseSample(
             features.public(self._rules, particles.take(np.zeros(1, np.int64)).states)[0],
             np.concatenate(rows),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import dl_cfr
@@ -26,13 +27,26 @@ def test_samples_of_a_game():
             # The first feature of an infostate that differs between players is its player.
             own = sample.features[:, -2 + player] == 1
             assert sample.belief[own].sum() == pytest.approx(1.0)
-        assert np.abs(sample.cfv).max() <= 6
+        assert np.abs(sample.cfv).max() <= 1
         np.testing.assert_array_equal(
             sample.features[:, : len(sample.public)], np.tile(sample.public, (len(sample.cfv), 1))
         )
     # Below the last one nothing is estimated: the players' values cancel but for what CFR+ leaves.
     last = samples[-1]
     assert (last.belief * last.cfv).sum() == pytest.approx(0.0, abs=5e-3)
+
+
+def test_values_that_no_play_can_have_are_not_learned():
+    """Learned from, they make the next ones larger still, without bound."""
+    network = ParticleNetwork(SMALL)
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, SelfPlayConfig(LIMIT, iterations=3))
+    learner.play()
+    with torch.no_grad():
+        for parameter in network.module.parameters():
+            parameter.mul_(10)
+    values = network.evaluate(*(np.ones(size) for size in map(network.leaves.num_infosets, (0, 1))))
+    assert max(np.abs(value).max() for value in values) > 1000
+    assert max(np.abs(sample.cfv).max() for sample in learner.play()) <= 1
 
 
 def test_the_same_seed_plays_the_same():
