@@ -31,7 +31,7 @@ import torch
 
 from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
 from spiel_dl.learning.policy_network import log_policy
-from spiel_dl.learning.self_play import Trajectories, distinct
+from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.vtrace import v_trace
 
 
@@ -100,13 +100,13 @@ class PolicyGradientSolver(SelfPlayLearner):
     config: PolicyGradientConfig
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        observation, place = distinct(trajectories.observation, trajectories.infoset)
-        target, advantage = self._targets(trajectories, observation, place)
+        seen = trajectories.distinct_observations()
+        target, advantage = self._targets(trajectories, seen)
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         temperature = self.config.temperature * self._annealing()
         reported = []
         for _ in range(self.config.num_epochs):
-            outputs = self.network.outputs(self.parameters, observation)[place]
+            outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
             log_pi = log_policy(outputs[..., :-1], trajectories.legal)
             entropy = -(log_pi.exp() * log_pi).sum(dim=-1)
             policy_loss = (weight * self._policy_loss(log_pi, trajectories, advantage)).sum()
@@ -125,10 +125,10 @@ class PolicyGradientSolver(SelfPlayLearner):
 
     @torch.no_grad()
     def _targets(
-        self, trajectories: Trajectories, observation: torch.Tensor, place: torch.Tensor
+        self, trajectories: Trajectories, seen: Distinct
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Targets of values, and advantages of moves: float32 [T, B] each."""
-        value = self.network.evaluate(self.parameters, observation).value[place]
+        value = seen.at_moves(self.network.evaluate(self.parameters, seen.tensors).value)
         targets = v_trace(
             value=value,
             policy=trajectories.behaviour,

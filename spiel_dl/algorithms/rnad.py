@@ -38,7 +38,7 @@ from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.policy_network import log_policy
-from spiel_dl.learning.self_play import Trajectories, distinct
+from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -150,14 +150,12 @@ class RNaDSolver(SelfPlayLearner):
             self._renew_tables()
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        observation, place = distinct(trajectories.observation, trajectories.infoset)
-        outputs = self.network.outputs(self.parameters, observation)[place]
+        seen = trajectories.distinct_observations()
+        outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
         logits, value = outputs.detach()[..., :-1], outputs.detach()[..., -1]
         log_pi = log_policy(logits, trajectories.legal)
         policy = log_pi.exp()
-        with torch.no_grad():
-            old_value = self.network.evaluate(self._fixed[_TARGET], observation).value[place]
-        targets = self._targets(trajectories, log_pi, policy, old_value)
+        targets = self._targets(trajectories, seen, log_pi, policy)
         weight = _decision_weights(trajectories)
         pull = weight.unsqueeze(-1) * neurd_gradient(
             logits,
@@ -182,15 +180,16 @@ class RNaDSolver(SelfPlayLearner):
     def _targets(
         self,
         trajectories: Trajectories,
+        seen: Distinct,
         log_pi: torch.Tensor,
         policy: torch.Tensor,
-        value: torch.Tensor,
     ) -> Targets:
-        """Steps 2 and 3 of the module's docstring, with the target network's values."""
+        """Steps 2 and 3 of the module's docstring."""
+        value = self.network.evaluate(self._fixed[_TARGET], seen.tensors).value
         log_last, log_second_to_last = self._regularisation_log_policies(trajectories)
         log_reg = self._shares[0] * log_last + self._shares[1] * log_second_to_last
         return v_trace(
-            value=value,
+            value=seen.at_moves(value),
             policy=policy,
             log_ratio=(log_pi - log_reg) * trajectories.legal,
             behaviour=trajectories.behaviour,

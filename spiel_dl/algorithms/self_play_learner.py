@@ -28,7 +28,7 @@ from spiel_dl.algorithms.network_policy import FineTuning, NetworkPolicy, tabula
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.descent import Descent, NetworkConfig
 from spiel_dl.learning.policy_network import PolicyNetwork, policy_of
-from spiel_dl.learning.self_play import ActingPolicy, Trajectories, distinct
+from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 
@@ -139,6 +139,6 @@ class SelfPlayLearner(Learner):
 
     @torch.no_grad()
     def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:
-        observation, place = distinct(trajectories.observation, trajectories.infoset)
-        logits = self.network.evaluate(self._policy_parameters(), observation).logits
-        return policy_of(logits[place], trajectories.legal)
+        seen = trajectories.distinct_observations()
+        logits = self.network.evaluate(self._policy_parameters(), seen.tensors).logits
+        return policy_of(seen.at_moves(logits), trajectories.legal)

@@ -25,7 +25,7 @@ import torch
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.descent import Descent, NetworkConfig
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
-from spiel_dl.learning.self_play import Trajectories, distinct
+from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 
 
@@ -97,9 +97,9 @@ class CriticTrainer:
         Returns:
           The mean squared error before the step, a scalar.
         """
-        history, place = distinct(trajectories.history, trajectories.history_number)
-        target = self._targets(trajectories, policy, history, place)
-        outputs = self.network.values(self._descent.parameters, history)[place]
+        seen = trajectories.distinct_histories()
+        target = self._targets(trajectories, seen, policy)
+        outputs = seen.at_moves(self.network.values(self._descent.parameters, seen.tensors))
         error = outputs.detach() - target
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
         weight = (trajectories.valid / count)[..., None, None]
@@ -125,11 +125,7 @@ class CriticTrainer:
 
     @torch.no_grad()
     def _targets(
-        self,
-        trajectories: Trajectories,
-        policy: torch.Tensor,
-        history: torch.Tensor,
-        place: torch.Tensor,
+        self, trajectories: Trajectories, seen: Distinct, policy: torch.Tensor
     ) -> torch.Tensor:
         ratio = transformation_ratios(
             policy=policy,
@@ -140,7 +136,7 @@ class CriticTrainer:
             transformations=self.transformations,
         )
         return history_v_trace(
-            value=self.network.values(self._target, history)[place],
+            value=seen.at_moves(self.network.values(self._target, seen.tensors)),
             # Where nobody moves, the acting policy may be 0 at any action.
             ratio=torch.where(trajectories.valid[..., None, None], ratio, 0.0),
             valid=trajectories.valid,

@@ -51,6 +51,39 @@ class Environment(Protocol):
         """Makes one move (int64 [B]) in every game, and plays the chance events after it."""
 
 
+class Distinct(NamedTuple):
+    """Observations or histories without those that a network need not be asked about again.
+
+    Players of small games meet few infosets, again and again. On devices other than a CPU, none
+    are left out: to count them takes longer than to ask about all.
+
+    Attributes:
+      tensors: float32 [N, D].
+      place: the row among them of each of T * B moves, int64 [T, B]; None: they are in turn.
+      shape: (T, B).
+    """
+
+    tensors: torch.Tensor
+    place: torch.Tensor | None
+    shape: torch.Size
+
+    @staticmethod
+    def of(tensors: torch.Tensor, number: torch.Tensor) -> Distinct:
+        """Those among tensors (float32 [T, B, D]) of which equal numbers (int64 [T, B]) tell."""
+        rows = tensors.flatten(0, 1)
+        if tensors.device.type != "cpu":
+            return Distinct(rows, None, number.shape)
+        numbers, place = number.unique(return_inverse=True)
+        some = torch.empty_like(numbers).scatter_(0, place.flatten(), torch.arange(len(rows)))
+        return Distinct(rows.index_select(0, some), place, number.shape)
+
+    def at_moves(self, outputs: torch.Tensor) -> torch.Tensor:
+        """What is said of the tensors, [N, ...], for each move: [T, B, ...]."""
+        if self.place is None:
+            return outputs.unflatten(0, self.shape)
+        return outputs[self.place]
+
+
 class Trajectories(NamedTuple):
     """B games of at most T moves, move by move; tensors are valid where `valid` says so.
 
@@ -80,27 +113,13 @@ class Trajectories(NamedTuple):
     history: torch.Tensor
     history_number: torch.Tensor
 
+    def distinct_observations(self) -> Distinct:
+        """The observations, each once."""
+        return Distinct.of(self.observation, self.infoset)
 
-def distinct(tensors: torch.Tensor, number: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Observations or histories without those that a network need not be asked about again.
-
-    Players of small games meet few infosets, again and again. On devices other than a CPU, none
-    are left out: to count them takes longer than to ask about all.
-
-    Args:
-      tensors: float32 [T, B, D].
-      number: int64 [T, B]; tensors with the same number are the same.
-
-    Returns:
-      Tensors, float32 [N, D], and the row of each of the T B among them: int64 [T, B].
-    """
-    rows = tensors.flatten(0, 1)
-    everything = torch.arange(len(rows), device=rows.device)
-    if tensors.device.type != "cpu":
-        return rows, everything.view(number.shape)
-    numbers, place = number.unique(return_inverse=True)
-    some = torch.empty_like(numbers).scatter_(0, place.flatten(), everything)
-    return rows.index_select(0, some), place
+    def distinct_histories(self) -> Distinct:
+        """The histories, each once."""
+        return Distinct.of(self.history, self.history_number)
 
 
 class SelfPlay:

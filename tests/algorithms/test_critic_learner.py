@@ -21,7 +21,6 @@ from spiel_dl.io import tensor_files
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.policy_network import PolicyNetwork
-from spiel_dl.learning.self_play import distinct
 from spiel_dl.learning.transformations import (
     IDENTITY,
     PolicyTransformations,
@@ -118,8 +117,8 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
     assert isinstance(learner.policy(), NetworkPolicy) == by_states
     played = learner.play()
     assert learner._critic is not None
-    histories = distinct(played.history, played.history_number)
-    targets = learner._critic._targets(played, learner._blueprint(played), *histories)
+    seen = played.distinct_histories()
+    targets = learner._critic._targets(played, seen, learner._blueprint(played))
     targets = targets[played.valid].numpy()
     rows = played.history[played.valid].numpy()
     exact = ExactCritic(tree, table.strategies, transformations)

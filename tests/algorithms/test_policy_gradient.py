@@ -19,7 +19,7 @@ from spiel_dl.algorithms.policy_gradient import (
     PPOConfig,
     PPOSolver,
 )
-from spiel_dl.learning.self_play import Trajectories, distinct
+from spiel_dl.learning.self_play import Trajectories
 
 SMALL = {"batch_size": 64, "hidden_sizes": (32, 32), "learning_rate": 1e-3, "seed": 1}
 
@@ -62,7 +62,7 @@ def test_advantages_are_those_of_gae() -> None:
     """Against the recursion over each player's own moves, game by game."""
     solver = make("mmd", "leduc_poker")
     played = solver.play()
-    target, advantage = solver._targets(played, *distinct(played.observation, played.infoset))
+    target, advantage = solver._targets(played, played.distinct_observations())
     everything = played.observation.flatten(0, 1)
     value = solver.network.evaluate(solver.parameters, everything).value.detach()
     value = value.unflatten(0, played.action.shape)

@@ -13,7 +13,7 @@ import torch
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning import kernels
 from spiel_dl.learning.environments import self_play_of
-from spiel_dl.learning.self_play import Environment, SelfPlay, Trajectories
+from spiel_dl.learning.self_play import Distinct, Environment, SelfPlay, Trajectories
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.table_self_play import TableSelfPlay
 from spiel_dl.learning.tree_environment import TreeEnvironment, play_chance
@@ -219,6 +219,24 @@ def test_a_table_plays_as_the_policy_it_holds() -> None:
 
     pairs = zip(by_function.play(policy), by_table.play(table), strict=True)
     assert all(torch.equal(mine, theirs) for mine, theirs in pairs)
+
+
+@pytest.mark.parametrize("kind", ["table", "states"])
+def test_distinct_tensors_are_those_of_all_moves(kind: str) -> None:
+    self_play = self_play_by(kind, "leduc_poker", 50, 8, seed=0)
+    self_play.record_histories()
+    played = self_play.play(uniform)
+    pairs = (
+        (played.observation, played.distinct_observations()),
+        (played.history, played.distinct_histories()),
+    )
+    for tensors, seen in pairs:
+        assert torch.equal(seen.at_moves(seen.tensors), tensors)
+        different = len(tensors[played.valid].unique(dim=0))
+        # All moves after a game's end are one row of a table.
+        assert len(seen.tensors) == (different + 1 if kind == "table" else 400)
+    elsewhere = Distinct.of(played.observation.to("meta"), played.infoset.to("meta"))
+    assert elsewhere.at_moves(elsewhere.tensors).shape == played.observation.shape
 
 
 def test_chance_is_played_alike_on_all_devices() -> None:
