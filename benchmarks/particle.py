@@ -3,8 +3,8 @@
 An evaluation is of one public state with 1,000 infostates, by networks of the sizes in Šustr et al.
 (2021), appendix F, whose layers are as wide as the game's features demand. "Bases known" is what an
 iteration of CFR costs, because bases do not depend on ranges. There is no peer. Every figure is the
-median over rounds. Moves are played with an untrained network, which takes as long as a trained
-one. Writes particle.json and particle.md to --output.
+median over rounds. Moves are played with untrained networks, which take as long as trained ones, of
+the paper's sizes and small ones. Writes particle.json and particle.md to --output.
 
   python benchmarks/particle.py --output=results/benchmarks
 """
@@ -39,6 +39,10 @@ _ITERATIONS = flags.DEFINE_integer("iterations", 100, "Of CFR+ in a search.", lo
 _THREADS = flags.DEFINE_integer("threads", 1, "Threads of torch.", lower_bound=1)
 
 _GOOFSPIEL_13 = "python_goofspiel_ii(num_cards=13,points_order=descending)"
+SIZES = {
+    "the paper's": ParticleSizes(),
+    "small": ParticleSizes(base=32, basis_width=0.1, regression_width=1.0),
+}
 GAMES = {
     "leduc": "python_leduc",
     "goofspiel 5": "python_goofspiel_ii(num_cards=5,points_order=descending)",
@@ -73,25 +77,19 @@ def measure_evaluation(game_string: str, perfect_recall: bool) -> dict[str, Any]
         }
 
 
-def measure_moves() -> dict[str, Any]:
-    """Seconds per move in the largest of the games, by either kind of features."""
+def measure_moves(sizes: ParticleSizes, perfect_recall: bool) -> dict[str, float]:
+    """Seconds per move in the largest of the games."""
     game = pyspiel.load_game(_GOOFSPIEL_13)
-    found = {}
-    for perfect_recall in (True, False):
-        policy = ParticlePolicy(
-            game,
-            ParticleNetwork(features=InfostateFeatures(perfect_recall)),
-            DepthLimit(rounds=1),
-            budget=_BUDGET.value,
-            iterations=_ITERATIONS.value,
-        )
-        uniform = openspiel_policy.UniformRandomPolicy(game)
-        effort = play_match(game, policy, uniform, _GAMES.value, seed=0).times[0]
-        found[_recall(perfect_recall)] = {
-            "seconds_per_move": effort.seconds_per_move,
-            "slowest_move": effort.slowest,
-        }
-    return found
+    policy = ParticlePolicy(
+        game,
+        ParticleNetwork(sizes, InfostateFeatures(perfect_recall)),
+        DepthLimit(rounds=1),
+        budget=_BUDGET.value,
+        iterations=_ITERATIONS.value,
+    )
+    uniform = openspiel_policy.UniformRandomPolicy(game)
+    time = play_match(game, policy, uniform, _GAMES.value, seed=0).times[0]
+    return {"seconds_per_move": time.seconds_per_move, "slowest_move": time.slowest}
 
 
 def _milliseconds(function: Callable[[], object]) -> float:
@@ -124,13 +122,15 @@ def report(results: dict[str, Any]) -> str:
     lines += [
         f"\n`{_GOOFSPIEL_13}`, searches of one round below {results['budget']:,} particles, "
         f"{results['iterations']} iterations of CFR+; {results['num_games']} games:\n",
-        "| features | seconds per move | slowest |",
-        "|---|---:|---:|",
+        "| network | features | seconds per move | slowest |",
+        "|---|---|---:|---:|",
     ]
-    for name, result in results["moves"].items():
+    for name, perfect_recall, result in results["moves"]:
         lines.append(
-            f"| {name} | {result['seconds_per_move']:.2f} | {result['slowest_move']:.2f} |"
+            f"| {name} | {_recall(perfect_recall)} | {result['seconds_per_move']:.2f} | "
+            f"{result['slowest_move']:.2f} |"
         )
+    lines.append(f"\nThe small network: `{SIZES['small']}`.")
     return "\n".join([*lines, ""])
 
 
@@ -152,7 +152,11 @@ def main(argv: Sequence[str]) -> None:
             for name, game in GAMES.items()
             for perfect_recall in (True, False)
         ],
-        "moves": measure_moves(),
+        "moves": [
+            (name, perfect_recall, measure_moves(sizes, perfect_recall))
+            for name, sizes in SIZES.items()
+            for perfect_recall in (True, False)
+        ],
     }
     results["seconds"] = time.perf_counter() - begin
     common.publish(f"{_OUTPUT.value}/particle", results, report)
