@@ -15,6 +15,7 @@ matches of the same seed can be measured pair by pair.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.network_policy import NetworkPolicy
 from spiel_dl.algorithms.tally import Tally
 
@@ -124,6 +126,15 @@ class HighestActionPolicy(openspiel_policy.Policy):
         return {action: float(action == max(actions)) for action in actions}
 
 
+_QUICK = (
+    NetworkPolicy,
+    ArrayPolicy,
+    HighestActionPolicy,
+    openspiel_policy.UniformRandomPolicy,
+    openspiel_policy.TabularPolicy,
+)
+
+
 def play_match(
     game: pyspiel.Game,
     policy: openspiel_policy.Policy,
@@ -167,10 +178,12 @@ def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]
 
 
 def play_pairs(game: pyspiel.Game, policies: Policies, pairs: range, seed: int) -> PairResults:
-    """Plays some pairs of games, all at once: networks are asked for many decisions at a time.
+    """Plays some pairs of games.
 
-    What a network answers depends on how many it is asked at a time by rounding errors alone, which
-    may very rarely turn a choice.
+    Networks and tables play all of them at once: networks are asked for many decisions at a time.
+    Others play one game after the other, because those who search build on what they have found
+    earlier in a game, and remember only so much of it. What a network answers depends on how many
+    it is asked at a time by rounding errors alone, which may very rarely turn a choice.
 
     Args:
       game: a turn-based game.
@@ -184,8 +197,16 @@ def play_pairs(game: pyspiel.Game, policies: Policies, pairs: range, seed: int) 
     if seed < 0:
         raise ValueError(f"seed={seed} must not be negative")
     games = [_Game.start(game, seed, pair, seat) for pair in pairs for seat in (0, 1)]
+    at_once = all(type(policy) in _QUICK for policy in policies)
+    parts = [_play(group, policies) for group in ([games] if at_once else [[g] for g in games])]
+    returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
+    times = [functools.reduce(DecisionTime.add, each) for each in zip(*parts, strict=True)]
+    return PairResults(returns, (times[0], times[1]))
+
+
+def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, DecisionTime]:
+    """Plays games to their ends, all at once; what both policies' decisions took."""
     times = [DecisionTime(), DecisionTime()]
-    running = games
     while running := [each for each in running if each.plays_on()]:
         # Who moves is settled before anybody does.
         movers = [each.mover() for each in running]
@@ -201,8 +222,7 @@ def play_pairs(game: pyspiel.Game, policies: Policies, pairs: range, seed: int) 
             times[which] = times[which].add(took)
             for each, answer in zip(waiting, answers, strict=True):
                 each.move(answer.probabilities)
-    returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
-    return PairResults(returns, (times[0], times[1]))
+    return times[0], times[1]
 
 
 class Answer(NamedTuple):

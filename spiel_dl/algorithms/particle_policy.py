@@ -136,7 +136,13 @@ class ParticlePolicy(openspiel_policy.Policy):
 
     def _search(self, path: _Path) -> SparseSolution:
         """The solution of the block in which a path ends."""
-        start = int(np.flatnonzero(path.acting >= 0)[0])
+        # A block's start is settled by what was seen on the way to it, which the infoset remembers.
+        known = [
+            step
+            for step in np.flatnonzero(path.acting >= 0).tolist()
+            if path.name(step) in self._kept
+        ]
+        start = known[-1] if known else int(np.flatnonzero(path.acting >= 0)[0])
         solution = self._solve(path, start, None)
         for step in range(start + 1, len(path.acting)):
             if path.acting[step] < 0:
@@ -151,7 +157,7 @@ class ParticlePolicy(openspiel_policy.Policy):
 
     def _solve(self, path: _Path, step: int, before: SparseSolution | None) -> SparseSolution:
         """The solution of the block that starts at a step of a path."""
-        name = (path.player, int(path.infoset_keys[step]))
+        name = path.name(step)
         if name in self._kept:
             self._kept.move_to_end(name)
             return self._kept[name]
@@ -247,3 +253,7 @@ class _Path(NamedTuple):
     depth: np.ndarray
     infoset_keys: np.ndarray
     public_keys: np.ndarray
+
+    def name(self, step: int) -> tuple[int, int]:
+        """What the solution of a block that starts at a step is kept by."""
+        return self.player, int(self.infoset_keys[step])

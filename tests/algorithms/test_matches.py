@@ -80,6 +80,18 @@ class Recorder(openspiel_policy.UniformRandomPolicy):
         return super().action_probabilities(state, player_id)
 
 
+def test_who_may_search_plays_one_game_after_the_other():
+    game = pyspiel.load_game("leduc_poker")
+    recorder = Recorder(game)
+    play_pairs(game, (recorder, HighestActionPolicy(game, [0, 1])), range(5), seed=5)
+    seen = recorder.seen
+    starts = [
+        now for before, now in itertools.pairwise([[], *seen]) if now[: len(before)] != before
+    ]
+    assert len(starts) + 1 == 10
+    assert len(seen) > 10
+
+
 def test_cards_are_the_same_in_both_games_of_a_pair_and_for_all_opponents():
     game = pyspiel.load_game("leduc_poker")
     deals = []

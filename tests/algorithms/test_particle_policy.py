@@ -190,6 +190,35 @@ def test_a_lost_infoset_is_regenerated():
     assert policy.num_regenerations > 0
 
 
+def test_a_game_goes_on_from_the_last_search(monkeypatch):
+    """With one solution kept, every block is solved once all the same."""
+    solve, num_solved = particle_search.solve, [0]
+
+    def counting(*arguments):
+        num_solved[0] += 1
+        return solve(*arguments)
+
+    monkeypatch.setattr(particle_search, "solve", counting)
+    answers = []
+    for max_kept in (1, 16):
+        num_solved[0] = 0
+        policy = ParticlePolicy(
+            GOOFSPIEL.format(6),
+            ParticleNetwork(SMALL),
+            DepthLimit(rounds=1),
+            iterations=3,
+            max_kept=max_kept,
+        )
+        state = state_after(GOOFSPIEL.format(6), [])
+        answers.append([])
+        for action in (5, 4, 3, 2, 1, 0, 2, 3):
+            if state.current_player() == 0:
+                answers[-1].append(policy.action_probabilities(state))
+            state.apply_action(action)
+        assert num_solved[0] == len(answers[-1]) == 4
+    assert answers[0] == answers[1]
+
+
 def test_a_bot_plays_a_whole_game():
     game = pyspiel.load_game(GOOFSPIEL.format(5))
     policy = ParticlePolicy(game, ParticleNetwork(SMALL), DepthLimit(rounds=1), iterations=3)
