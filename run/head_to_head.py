@@ -16,6 +16,7 @@ from spiel_dl import distributed
 from spiel_dl.algorithms.contestants import CONTESTANT_NAMES
 from spiel_dl.experiments import head_to_head
 from spiel_dl.experiments.presets import PRESETS
+from spiel_dl.io.parts import Parts
 from spiel_dl.io.run_directory import describe_environment
 
 _GAME = flags.DEFINE_string("game", None, "OpenSpiel game string, with parameters.")
@@ -28,6 +29,9 @@ _GAMES = flags.DEFINE_integer("num_games", 1000, "Games, half of them in each se
 _SEED = flags.DEFINE_integer("seed", 0, "Seed of chance and of both players' choices.")
 _PAIRS = flags.DEFINE_integer("pairs_at_once", 64, "Pairs of games in one piece of work.")
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of the networks.")
+_WORK = flags.DEFINE_string(
+    "work_dir", None, "Keep finished pieces of work here; a match that was stopped goes on there."
+)
 _OUTPUT = flags.DEFINE_string("output", None, "Write the result to OUTPUT.json and OUTPUT.md.")
 _engine = distributed.define_flags()
 flags.adopt_module_key_flags(search_flags)
@@ -50,9 +54,11 @@ def main(argv: Sequence[str]) -> None:
             pairs_at_once=_PAIRS.value,
             device=_DEVICE.value,
         )
-        row = head_to_head.measure(config, _engine(), description="pairs of games, in parts")
+        parts = Parts(_WORK.value) if _WORK.value else None
+        what = "pairs of games, in parts"
+        row = head_to_head.measure(config, _engine(), parts=parts, description=what)
         if _OUTPUT.value:
-            head_to_head.write(_OUTPUT.value, [row], environment)
+            head_to_head.write(_OUTPUT.value, [row], environment, parts)
     except (ValueError, distributed.WorkerDiedError) as error:
         sys.exit(f"error: {error}")
     print(f"game         {config.game_string}")

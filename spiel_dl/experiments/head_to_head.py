@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import math
 import time
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from spiel_dl import distributed
 from spiel_dl.algorithms import contestants, matches
 from spiel_dl.algorithms.contestants import SearchOptions
-from spiel_dl.algorithms.matches import MatchResult, PairResults, Policies
+from spiel_dl.algorithms.matches import DecisionTime, MatchResult, PairResults, Policies
 from spiel_dl.algorithms.tally import Tally
 from spiel_dl.distributed import IN_PROCESS, Engine
 from spiel_dl.experiments.presets import PRESETS, TABLE_1
 from spiel_dl.io import reports
+from spiel_dl.io.parts import Parts
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 _TITLES = {
@@ -71,35 +76,59 @@ class HeadToHeadConfig:
 
 
 def play(
-    config: HeadToHeadConfig, engine: Engine = IN_PROCESS, *, description: str | None = None
+    config: HeadToHeadConfig,
+    engine: Engine = IN_PROCESS,
+    *,
+    parts: Parts | None = None,
+    description: str | None = None,
 ) -> MatchResult:
     """Plays a match; returns are the same for every engine and number of workers.
 
     Args:
       config: who plays what.
       engine: who does the work; each of its processes loads, or solves for, both contestants.
+      parts: where finished pieces of work are kept, and found by a later start; None: nowhere.
       description: what the progress bar on standard error says; None: no bar.
 
     Raises:
-      ValueError: if there is no such game or contestant, or a number is out of range.
+      ValueError: if there is no such game or contestant, if a number is out of range, or if the
+        parts are of another match.
     """
     if config.seed < 0:
         raise ValueError(f"seed={config.seed} must not be negative")
-    parts = matches.parts_of(config.num_games, config.pairs_at_once)
+    pieces = matches.parts_of(config.num_games, config.pairs_at_once)
     _policies(config)  # what is wrong with them is better told before workers are started
-    items = [(config, part) for part in parts]
-    return MatchResult.of_pairs(distributed.map(_play_part, items, engine, description=description))
+    settings = _settings(config) if parts else {}
+    found: dict[range, PairResults] = {}
+    for pairs in pieces if parts else ():
+        if parts and (kept := parts.find(_piece_name(pairs), settings)) is not None:
+            found[pairs] = _from_json(kept)
+    missing = [pairs for pairs in pieces if pairs not in found]
+
+    def keep(number: int, result: PairResults) -> None:
+        found[missing[number]] = result
+        if parts:
+            kept = {"returns": result.returns.tolist(), "times": result.times}
+            parts.keep(_piece_name(missing[number]), settings, kept)
+
+    items = [(config, pairs) for pairs in missing]
+    distributed.for_each(_play_part, items, keep, engine, description=description)
+    return MatchResult.of_pairs(found[pairs] for pairs in pieces)
 
 
 def measure(
-    config: HeadToHeadConfig, engine: Engine = IN_PROCESS, *, description: str | None = None
+    config: HeadToHeadConfig,
+    engine: Engine = IN_PROCESS,
+    *,
+    parts: Parts | None = None,
+    description: str | None = None,
 ) -> dict[str, Any]:
     """Plays a match and says how it went, as a row of a report; arguments are those of `play`.
 
-    Means and half widths are in utility units; `wall_clock` is seconds for the whole match.
+    Means and half widths are in utility units; `wall_clock` is this start's seconds.
     """
     start = time.perf_counter()
-    result = play(config, engine, description=description)
+    result = play(config, engine, parts=parts, description=description)
     wall_clock = time.perf_counter() - start
     row: dict[str, Any] = {
         "game": config.game_string,
@@ -137,7 +166,12 @@ def table(rows: list[dict[str, Any]]) -> str:
     return reports.Table(rows, titles).to_markdown()
 
 
-def write(path: str, rows: list[dict[str, Any]], environment: dict[str, Any]) -> None:
+def write(
+    path: str,
+    rows: list[dict[str, Any]],
+    environment: dict[str, Any],
+    parts: Parts | None = None,
+) -> None:
     """Writes rows of `measure` to `path`.json and `path`.md.
 
     Args:
@@ -145,20 +179,55 @@ def write(path: str, rows: list[dict[str, Any]], environment: dict[str, Any]) ->
       rows: what was measured.
       environment: command, time, commit and machine, as `io.run_directory.describe_environment`
         says them.
+      parts: where pieces of the matches were kept; None: nowhere.
     """
     games = ", ".join(dict.fromkeys(row["game"] for row in rows))
+    commits = sorted(parts.commits) if parts else []
+    seconds = sum(row["wall_clock"] for row in rows)
     text = "\n".join(
         [
             f"# Head to head in {games}\n",
             "Returns are in utility units, of pairs of games with both seats and the same luck.\n",
             table(rows),
             reports.describe_run(environment),
-            reports.describe_machine(
-                environment, ", ".join({row["threads"]: None for row in rows})
-            ),
+            reports.describe_machine(environment, ", ".join({row["threads"]: None for row in rows}))
+            + f" Wall-clock of this start: {seconds:.0f} s."
+            + (f" Parts were made by commit {', '.join(commits)}." if commits else ""),
         ]
     )
-    reports.write_report(path, {"rows": rows, "environment": environment}, text)
+    content = {"rows": rows, "environment": environment, "commits_of_parts": commits}
+    reports.write_report(path, content, text)
+
+
+def _piece_name(pairs: range) -> str:
+    return f"pairs-{pairs.start:06}-{pairs.stop:06}"
+
+
+def _from_json(kept: dict[str, Any]) -> PairResults:
+    first, second = (DecisionTime(*times) for times in kept["times"])
+    return PairResults(np.array(kept["returns"]), (first, second))
+
+
+def _settings(config: HeadToHeadConfig) -> dict[str, Any]:
+    """What the games of a match depend on."""
+    names = (config.first, config.second)
+    return {
+        "game": config.game_string,
+        "contestants": names,
+        "files": [_digest(name) for name in names],
+        "search": config.search.used_by(*names),
+        "seed": config.seed,
+    }
+
+
+def _digest(name: str) -> str:
+    """A hash of the files that a contestant is made of; empty if there are none."""
+    path = Path(name.partition(":")[2] or name)
+    files = [path] if path.is_file() else sorted(path.glob("*.safetensors"))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest() if files else ""
 
 
 def _play_part(item: tuple[HeadToHeadConfig, range]) -> PairResults:

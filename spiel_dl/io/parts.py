@@ -44,7 +44,7 @@ class Parts:
         self.commits.clear()
 
     def get(self, name: str, settings: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
-        """A result that JSON can hold, from its file if there is one.
+        """A result that JSON can hold, not None, from its file if there is one.
 
         Args:
           name: of the file.
@@ -54,24 +54,35 @@ class Parts:
         Raises:
           ValueError: if the file holds a result of other settings.
         """
-        path = self.directory / f"{name}.json"
+        found = self.find(name, settings)
+        return self.keep(name, settings, compute()) if found is None else found
+
+    def find(self, name: str, settings: Mapping[str, Any]) -> Any:
+        """A result from its file; None if there is no such file. Otherwise as `get`."""
+        path = self._path(name)
+        if not path.exists():
+            return None
+        found = json.loads(path.read_text(encoding="utf-8"))
         wanted = json.loads(json.dumps(dict(settings)))
-        if path.exists():
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if found["settings"] != wanted:
-                raise ValueError(
-                    f"{path} is of {found['settings']}, not of {wanted}; use the same settings or "
-                    "another directory"
-                )
-            self.reused.add(name)
-            self.commits.add(found.get("git_commit", _UNKNOWN))
-            return found["result"]
-        result = compute()
+        if found["settings"] != wanted:
+            raise ValueError(
+                f"{path} is of {found['settings']}, not of {wanted}; use the same settings or "
+                "another directory"
+            )
+        self.reused.add(name)
+        self.commits.add(found.get("git_commit", _UNKNOWN))
+        return found["result"]
+
+    def keep(self, name: str, settings: Mapping[str, Any], result: Any) -> Any:
+        """Writes a result to its file, completely or not at all, and returns it."""
         finished = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         made = {"git_commit": self._commit, "finished": finished}
-        write_json(path, {"settings": wanted, "result": result, **made})
+        write_json(self._path(name), {"settings": dict(settings), "result": result, **made})
         self.commits.add(self._commit)
         return result
+
+    def _path(self, name: str) -> Path:
+        return self.directory / f"{name}.json"
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 
 import pyspiel
 import pytest
@@ -19,6 +20,7 @@ from spiel_dl.distributed import LocalProcesses
 from spiel_dl.experiments import head_to_head
 from spiel_dl.experiments.head_to_head import HeadToHeadConfig
 from spiel_dl.experiments.presets import PRESETS, TABLE_1
+from spiel_dl.io.parts import Parts
 from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
@@ -67,6 +69,39 @@ def test_everybody_can_play(game, checkpoints, tmp_path):
         result = head_to_head.play(config)
         assert result.num_games == 4
         assert abs(result.mean_return) <= pyspiel.load_game(game).max_utility()
+
+
+def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
+    run = tmp_path / "run"
+    shutil.copytree(checkpoints["kuhn_poker"], run)
+    config = HeadToHeadConfig("kuhn_poker", str(run), "uniform", num_games=12, pairs_at_once=2)
+    played = []
+    play_pairs = matches.play_pairs
+
+    def failing(game, policies, pairs, seed):
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        played.append(pairs)
+        return play_pairs(game, policies, pairs, seed)
+
+    monkeypatch.setattr(matches, "play_pairs", failing)
+    with pytest.raises(KeyboardInterrupt):
+        head_to_head.play(config, parts=Parts(tmp_path / "match"))
+    monkeypatch.undo()
+    parts = Parts(tmp_path / "match")
+    found = head_to_head.measure(config, parts=parts)
+    assert parts.reused == {"pairs-000000-000002", "pairs-000002-000004"}
+    expected = head_to_head.measure(config)
+    times = {name for name in found if "seconds" in name or "slowest" in name}
+    for name in found.keys() - times - {"wall_clock"}:
+        assert found[name] == expected[name]
+    head_to_head.write(str(tmp_path / "found"), [found], describe_environment(), parts)
+    assert "Parts were made by commit" in (tmp_path / "found.md").read_text()
+    # Another network of the same name, and another match.
+    shutil.copy(checkpoints[GOOFSPIEL] / "checkpoint.safetensors", run / "another.safetensors")
+    for other in (config, dataclasses.replace(config, seed=1)):
+        with pytest.raises(ValueError, match=r"pairs-000000-000002\.json is of"):
+            head_to_head.play(other, parts=Parts(tmp_path / "match"))
 
 
 def test_names_are_what_they_say(checkpoints):

@@ -22,9 +22,12 @@ def test_a_match_is_played_and_reported(tmp_path: Path) -> None:
         *arguments,
         "--engine=in_process",
         "--pairs_at_once=20",
+        "--work_dir=work",
         directory=tmp_path,
     )
     assert again[0] == 0, again[2]
+
+    assert len(list((tmp_path / "work").iterdir())) == 5
 
     def numbers(table: str) -> list[str]:
         # All but the times.
