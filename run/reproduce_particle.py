@@ -16,8 +16,8 @@ Examples:
       --network=runs/particle/network/network.safetensors
 
 The experiments `architectures` and `on_policy` (Figure 3, on random beliefs as in the paper, and on
-those asked for) and `fractions` (Figure 4) go on where an earlier start in the same run directory
-was stopped.
+those asked for), `fractions` (Figure 4) and `match` go on where an earlier start in the same run
+directory was stopped.
 """
 
 import dataclasses

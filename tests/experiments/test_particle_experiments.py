@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spiel_dl.algorithms.particle_self_play import SelfPlayConfig
+from spiel_dl.experiments import head_to_head
+from spiel_dl.experiments.head_to_head import HeadToHeadConfig
 from spiel_dl.experiments.particle import experiments as particle_experiments
 from spiel_dl.experiments.particle.experiments import Options, run_experiment
 from spiel_dl.experiments.particle.linear_targets import LinearTargetsConfig, LossAtStep
@@ -27,13 +30,9 @@ OPTIONS = Options(
 )
 
 
-@pytest.mark.parametrize("name", ["self_play", "match"])
 def test_networks_live_on_the_device_that_is_asked_for(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network = ParticleNetwork(SIZES)
-    network.bind(cut(GameTree.from_game(GAME), DepthLimit(rounds=1)).leaves)
-    network.save(tmp_path / "network")
     devices = []
 
     class Recording(ParticleNetwork):
@@ -41,17 +40,37 @@ def test_networks_live_on_the_device_that_is_asked_for(
             devices.append(device)
             super().__init__(*arguments, device=device, **settings)
 
-        @staticmethod
-        def load(path: Any, device: str = "cpu") -> ParticleNetwork:
-            devices.append(device)
-            return ParticleNetwork.load(path)
+    def play(config: HeadToHeadConfig, *_: Any, **__: Any) -> None:
+        devices.append(config.device)
+        raise InterruptedError
 
     monkeypatch.setattr(particle_experiments, "ParticleNetwork", Recording)
-    monkeypatch.setattr(particle_experiments, name, lambda *_: None)
-    options = dataclasses.replace(OPTIONS, network=str(tmp_path / "network"))
-    report = run_experiment(name, options, tmp_path / "run", {})
-    assert devices == ["meta"]
-    assert report == tmp_path / "run" / f"{name}.md"
+    monkeypatch.setattr(particle_experiments, "self_play", lambda *_: None)
+    monkeypatch.setattr(head_to_head, "play", play)
+    report = run_experiment("self_play", OPTIONS, tmp_path / "run", {})
+    assert report == tmp_path / "run" / "self_play.md"
+    with pytest.raises(InterruptedError):
+        run_experiment("match", dataclasses.replace(OPTIONS, network="n"), tmp_path / "match", {})
+    assert devices == ["meta", "meta"]
+
+
+def test_a_match_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    network = ParticleNetwork(SIZES)
+    network.bind(cut(GameTree.from_game(GAME), DepthLimit(rounds=1)).leaves)
+    network.save(tmp_path / "network")
+    options = dataclasses.replace(
+        OPTIONS, network=str(tmp_path / "network"), device="cpu", num_games=20
+    )
+    reports = []
+    for _ in range(2):
+        path = run_experiment("match", options, tmp_path / "run", {})
+        rows = json.loads(path.with_suffix(".json").read_text())["rows"]
+        reports.append([{k: v for k, v in row.items() if "memory" not in k} for row in rows])
+        pieces = sorted((tmp_path / "run" / "work" / "highest").iterdir())
+        assert [piece.name[6:12] for piece in pieces] == ["000000", "000005"]
+    # Times, too: nothing was played again.
+    assert reports[0] == reports[1]
+    assert [row["games"] for row in reports[0]] == [20, 20]
 
 
 def test_seeds_and_rates_are_those_asked_for(

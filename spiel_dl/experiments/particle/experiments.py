@@ -16,15 +16,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from open_spiel.python import policy as openspiel_policy
-
-from spiel_dl.algorithms.matches import HighestActionPolicy, play_match
+from spiel_dl.algorithms.contestants import SearchOptions
 from spiel_dl.algorithms.on_policy import OnPolicyConfig
-from spiel_dl.algorithms.particle_policy import ParticlePolicy
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayConfig
+from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.distributed import IN_PROCESS, Engine
+from spiel_dl.experiments import head_to_head
 from spiel_dl.experiments.dl_cfr.report import Result, write_result
 from spiel_dl.experiments.dl_cfr.study import Study
+from spiel_dl.experiments.head_to_head import HeadToHeadConfig
 from spiel_dl.experiments.particle import public_state_counts
 from spiel_dl.experiments.particle import study as particle_study
 from spiel_dl.experiments.particle.architectures import architectures
@@ -36,6 +36,7 @@ from spiel_dl.experiments.particle.linear_targets import (
 )
 from spiel_dl.experiments.particle.on_policy import on_policy
 from spiel_dl.experiments.particle.study import Domain, NetworkSizes
+from spiel_dl.io.parts import Parts
 from spiel_dl.io.plots import Panel, plot_panels
 from spiel_dl.io.reports import Table, describe_machine, describe_run, write_report
 from spiel_dl.io.run_directory import RunDirectory, describe_environment, log_spaced_steps
@@ -53,7 +54,10 @@ EXPERIMENTS = (
     "self_play",
     "match",
 )
+OPPONENTS = {"uniform": "uniform", "highest action": "highest"}
+"""Whom `match` plays: what the report says, and the contestant's name."""
 NETWORK_FILE = "network.safetensors"
+_PAIRS_AT_ONCE = 5
 _TRUNK_ITERATIONS = 1000
 _POINTS_PER_DECADE = 8
 
@@ -113,7 +117,7 @@ def run_experiment(
       options: the rest.
       path: the run directory.
       settings: what identifies the run, for experiments that cannot be resumed.
-      engine: who makes the data.
+      engine: who makes the data, and plays matches.
 
     Returns:
       The report's path.
@@ -139,7 +143,7 @@ def run_experiment(
             lambda study: fractions(study, options.sizes, options.fractions),
         ),
         "self_play": lambda: _self_play(options, path, settings),
-        "match": lambda: _match(options, path, settings),
+        "match": lambda: match(options, path, engine),
     }
     if name not in experiments:
         raise ValueError(f"experiment {name!r} must be one of {', '.join(experiments)}")
@@ -184,23 +188,6 @@ def _self_play(options: Options, path: str | os.PathLike[str], settings: Mapping
     self_play(RunDirectory(path, settings), learner, options.num_games)
 
 
-def _match(options: Options, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
-    if options.network is None:
-        raise ValueError(
-            "a match needs a network: make one with --experiment=self_play, then pass --network="
-        )
-    play = options.play
-    policy = ParticlePolicy(
-        options.game,
-        ParticleNetwork.load(options.network, device=options.device),
-        play.depth_limit,
-        budget=play.budget,
-        iterations=play.iterations,
-        seed=play.seed,
-    )
-    match(RunDirectory(path, settings), policy, options.num_games, play.seed)
-
-
 def linear_targets(directory: RunDirectory, config: LinearTargetsConfig, num_seeds: int) -> None:
     """Figure 2: the loss of every architecture over training, for the config's seed and the next.
 
@@ -233,7 +220,7 @@ def linear_targets(directory: RunDirectory, config: LinearTargetsConfig, num_see
         curves,
         title,
     )
-    _report(directory, "linear_targets", title, rows, {"curves": curves})
+    _report(directory.path, "linear_targets", title, rows, {"curves": curves})
 
 
 def public_states(directory: RunDirectory, num_cards: int) -> None:
@@ -253,7 +240,7 @@ def public_states(directory: RunDirectory, num_cards: int) -> None:
         for row in public_state_counts.largest_public_states(num_cards)
     ]
     title = f"The largest public states of Goofspiel with {num_cards} cards and hidden bids"
-    _report(directory, "public_states", title, rows, {})
+    _report(directory.path, "public_states", title, rows, {})
 
 
 def self_play(directory: RunDirectory, learner: ParticleSelfPlay, num_games: int) -> None:
@@ -275,23 +262,40 @@ def self_play(directory: RunDirectory, learner: ParticleSelfPlay, num_games: int
             rows.append({**row, "seconds": seconds})
             directory.append_metrics(rows[-1])
             learner.network.save(directory.path / NETWORK_FILE)
-    _report(directory, "self_play", f"Self-play in {learner.game}", rows, {})
+    _report(directory.path, "self_play", f"Self-play in {learner.game}", rows, {})
 
 
-def match(directory: RunDirectory, policy: ParticlePolicy, num_games: int, seed: int) -> None:
+def match(options: Options, path: str | os.PathLike[str], engine: Engine = IN_PROCESS) -> None:
     """Plays a uniform player and one that always plays its highest action.
 
+    A match that was stopped goes on where it was.
+
     Raises:
-      ValueError: if there are fewer than two games.
+      ValueError: if there is no network, or as `head_to_head.play`.
     """
-    game = policy.game
-    opponents: dict[str, openspiel_policy.Policy] = {
-        "uniform": openspiel_policy.UniformRandomPolicy(game),
-        "highest action": HighestActionPolicy(game, [0, 1]),
-    }
-    rows = []
-    for name, opponent in opponents.items():
-        found = play_match(game, policy, opponent, num_games, seed)
+    if options.network is None:
+        raise ValueError(
+            "a match needs a network: make one with --experiment=self_play, then pass --network="
+        )
+    play = options.play
+    search = SearchOptions(
+        play.depth_limit, effort=SearchEffort(iterations=play.iterations), budget=play.budget
+    )
+    rows, commits = [], set()
+    for name, opponent in OPPONENTS.items():
+        config = HeadToHeadConfig(
+            options.game,
+            f"particle:{options.network}",
+            opponent,
+            num_games=options.num_games,
+            seed=play.seed,
+            search=search,
+            pairs_at_once=_PAIRS_AT_ONCE,
+            device=options.device,
+        )
+        parts = Parts(Path(path) / "work" / opponent)
+        found = head_to_head.play(config, engine, parts=parts, description=f"pairs against {name}")
+        commits |= parts.commits
         rows.append(
             {
                 "opponent": name,
@@ -300,14 +304,20 @@ def match(directory: RunDirectory, policy: ParticlePolicy, num_games: int, seed:
                 "± (95 %)": found.half_width,
                 "seconds per move": found.times[0].seconds_per_move,
                 "slowest move (s)": found.times[0].slowest,
-                "peak memory of the process (MB)": _peak_memory(),
+                "peak memory of a process (MB)": _peak_memory(),
             }
         )
-    _report(directory, "match", f"Particle search in {game}", rows, {})
+    used = f"{engine.threads}; parts were made by commit {', '.join(sorted(commits))}"
+    _report(path, "match", f"Particle search in {options.game}", rows, {}, used)
 
 
 def _report(
-    directory: RunDirectory, name: str, title: str, rows: list[dict[str, Any]], more: dict[str, Any]
+    path: str | os.PathLike[str],
+    name: str,
+    title: str,
+    rows: list[dict[str, Any]],
+    more: dict[str, Any],
+    used: str = "one process",
 ) -> None:
     """Writes a table and what it was made with."""
     environment = describe_environment()
@@ -315,14 +325,15 @@ def _report(
         [
             f"# {title}\n",
             describe_run(environment),
-            describe_machine(environment, "one process") + "\n",
+            describe_machine(environment, used) + "\n",
             Table(rows, {column: column for column in rows[0]}).to_markdown(),
         ]
     )
     results = {"title": title, "rows": rows, **more, "environment": environment}
-    write_report(directory.path / name, results, text)
+    write_report(Path(path) / name, results, text)
 
 
 def _peak_memory() -> float:
-    """In MB; Linux counts in kB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Of this process or one of its workers, in MB; Linux counts in kB."""
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(who).ru_maxrss for who in whose) / 1024
