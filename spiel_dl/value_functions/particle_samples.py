@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,20 +11,33 @@ from spiel_dl.value_functions.particle_module import ParticleBatch
 from spiel_dl.value_functions.samples import Batch
 
 
-class SparseSample(NamedTuple):
+class SparseSample:
     """A sparse belief in one public state, and the values there.
 
     Attributes:
       public: float32 [G], public features.
-      features: float32 [K, F], features of both players' infostates.
       belief: float32 [K], summing to 1 for each player.
       cfv: float32 [K], values at this belief, each in its player's utility.
     """
 
-    public: np.ndarray
-    features: np.ndarray
-    belief: np.ndarray
-    cfv: np.ndarray
+    def __init__(
+        self, public: np.ndarray, features: np.ndarray, belief: np.ndarray, cfv: np.ndarray
+    ):
+        """Keeps arrays as above, and `features`, float32 [K, F], of both players' infostates."""
+        self.public, self.belief, self.cfv = public, belief, cfv
+        self._num_features = features.shape[1]
+        # Thousands of samples are kept, of thousands of infostates with hundreds of features each;
+        # those of the rules' tensors are bits.
+        are_bits = bool(((features == 0) | (features == 1)).all())
+        self._features = np.packbits(features != 0, axis=1) if are_bits else features
+
+    @property
+    def features(self) -> np.ndarray:
+        """Features of both players' infostates: float32 [K, F]."""
+        if self._features.dtype != np.uint8:
+            return self._features
+        bits = np.unpackbits(self._features, axis=1, count=self._num_features)
+        return bits.astype(np.float32)
 
 
 def join_samples(samples: Sequence[SparseSample], device: torch.device | str = "cpu") -> Batch:

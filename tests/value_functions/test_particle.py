@@ -324,6 +324,19 @@ def test_samples_are_public_states_of_a_dataset():
         assert not inputs.belief[row][~is_entry[row]].any()
 
 
+def test_samples_give_back_the_features_that_they_keep():
+    generator = np.random.default_rng(8)
+    numbers = np.ones(6, np.float32)
+    for features in (
+        generator.integers(2, size=(6, 11)).astype(np.float32),
+        generator.random((6, 11), np.float32),
+        generator.integers(3, size=(6, 11)).astype(np.float32),
+    ):
+        found = SparseSample(numbers, features, numbers, numbers).features
+        np.testing.assert_array_equal(found, features)
+        assert found.dtype == np.float32
+
+
 def test_joined_samples_do_not_see_each_other():
     module = ParticleModule(SMALL, 5, 3)
     generator = np.random.default_rng(8)
