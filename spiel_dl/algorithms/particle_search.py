@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 
 from spiel_dl.algorithms.dl_cfr import check_value_function
-from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.checks import check_values
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
 from spiel_dl.solvers.strategies import behaviour_strategy
@@ -33,8 +33,9 @@ class SparseSolution:
       trunk: the trunk.
       plans: for each player, float64 [S_p], the average realization plan; at root sequences the
         player's range, scaled to sum 1 if it is not 0.
-      root_cfvs: for each player, float64 [R_p]: the values of the root infosets against the
-        opponent's plan, leaves at the value function's values of both plans.
+      root_cfvs: for each player, float64 [R_p]: the values of the root infosets under both plans,
+        leaves at the value function's values of them. Where the player's own range is 0, so that
+        its plan says nothing, it plays a best response.
     """
 
     particles: Particles
@@ -147,7 +148,10 @@ def _solution(
         np.add.at(constants[player], leaves.sequences[player], leaf_cfvs[player])
     valued = dataclasses.replace(form, constants=(constants[0], constants[1]))
     roots = []
-    for player in (0, 1):
-        cfv = best_response(valued, player, plans[1 - player]).cfv
-        roots.append(cfv[: form.treeplexes[player].num_root_sequences].copy())
+    for player, treeplex in enumerate(form.treeplexes):
+        # Best responses to an opponent that has not converged would promise both players too much.
+        average = behaviour_strategy(treeplex, plans[player])
+        fixed = FixedStrategy(plans[player][treeplex.parent_sequence] > 0, average)
+        cfv = best_response(valued, player, plans[1 - player], fixed=fixed).cfv
+        roots.append(cfv[: treeplex.num_root_sequences].copy())
     return SparseSolution(particles, trunk, plans, (roots[0], roots[1]))

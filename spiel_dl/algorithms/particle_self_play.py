@@ -10,6 +10,9 @@ Reinforcement Learning and Search for Imperfect-Information Games". A game of se
   3. One of the leaf public states is drawn, by its reach or, for exploration, evenly; a bounded
      number of its leaves become the next particles. Back to 2, until the game ends above the limit.
 
+As in Moravčík et al. (2017), "DeepStack", a sample's values are made zero-sum: half of what both
+players would win together at their beliefs is taken from each.
+
 For exploration, a player's range may be replaced by a random one, so that the network also learns
 about beliefs to which good play does not lead. A range of mass 0 always is.
 """
@@ -139,15 +142,18 @@ class ParticleSelfPlay:
     def _sample(self, solution: SparseSolution) -> SparseSample:
         """What a solution says about its root."""
         particles, trunk, features = solution.particles, solution.trunk, self.network.features
-        # What is beyond the game's utilities is the network's error. Learned from, it would grow.
-        bounds = self.game.min_utility(), self.game.max_utility()
         rows, beliefs, cfvs = [], [], []
         for player in (0, 1):
             root = trunk.root_of_history[player, 1 : particles.num_particles + 1]
             firsts = particles.take(np.unique(root, return_index=True)[1]).states
             rows.append(features.infostates(self._rules, firsts, player))
             beliefs.append(solution.plans[player][: len(solution.root_cfvs[player])])
-            cfvs.append(solution.root_cfvs[player].clip(*bounds))
+            cfvs.append(solution.root_cfvs[player])
+        # What both players would win together, and what is beyond the game's utilities, is the
+        # network's error. Learned from, it would grow from search to search.
+        surplus = sum(belief @ cfv for belief, cfv in zip(beliefs, cfvs, strict=True))
+        bounds = self.game.min_utility(), self.game.max_utility()
+        cfvs = [(cfv - surplus / 2).clip(*bounds) for cfv in cfvs]
         return SparseSample(
             features.public(self._rules, particles.take(np.zeros(1, np.int64)).states)[0],
             np.concatenate(rows),

@@ -49,6 +49,20 @@ def test_values_that_no_play_can_have_are_not_learned():
     assert max(np.abs(sample.cfv).max() for sample in learner.play()) <= 1
 
 
+def test_values_are_zero_sum_whatever_the_network_says():
+    """Networks promise both players something, and players who choose take the best of it."""
+    network = ParticleNetwork(SMALL)
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, SelfPlayConfig(LIMIT, iterations=3))
+    for number in range(4):
+        for sample in learner.play():
+            together = (sample.belief * sample.cfv).sum()
+            assert together == pytest.approx(0.0, abs=1e-6)
+            assert np.abs(sample.cfv).max() < 1
+        with torch.no_grad():
+            # Up, or down, for all infosets alike.
+            list(network.module.parameters())[-1].add_((-1) ** number * 0.3)
+
+
 def test_the_same_seed_plays_the_same():
     config = SelfPlayConfig(LIMIT, budget=4, iterations=3, seed=5)
     losses = []
