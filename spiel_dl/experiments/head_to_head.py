@@ -100,9 +100,9 @@ def play(
     _policies(config)  # what is wrong with them is better told before workers are started
     settings = _settings(config) if parts else {}
     found: dict[range, PairResults] = {}
-    for pairs in pieces if parts else ():
-        if parts and (kept := parts.find(_piece_name(pairs), settings)) is not None:
-            found[pairs] = _from_json(kept)
+    if parts:
+        kept = {pairs: parts.find(_piece_name(pairs), settings) for pairs in pieces}
+        found = {pairs: _from_json(piece) for pairs, piece in kept.items() if piece is not None}
     missing = [pairs for pairs in pieces if pairs not in found]
 
     def keep(number: int, result: PairResults) -> None:

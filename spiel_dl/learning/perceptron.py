@@ -60,15 +60,12 @@ class Perceptron(abc.ABC):
         """`outputs` of these parameters, for many calls on few rows each."""
         pieces = parameters.split(self._lengths(), dim=-1)
         is_stacked = parameters.dim() == 2
-        layers = [
-            (bias.unsqueeze(1), weight.view(-1, *shape))
-            if is_stacked
-            else (bias, weight.view(shape))
-            for weight, bias, shape in zip(
-                pieces[::2], pieces[1::2], itertools.pairwise(self.sizes), strict=True
-            )
-        ]
         multiply = torch.baddbmm if is_stacked else torch.addmm
+        shapes = itertools.pairwise(self.sizes)
+        layers = [
+            (bias.unsqueeze(-2), weight.view(*weight.shape[:-1], *shape))
+            for weight, bias, shape in zip(pieces[::2], pieces[1::2], shapes, strict=True)
+        ]
 
         def outputs(inputs: torch.Tensor) -> torch.Tensor:
             units = inputs.expand(len(parameters), -1, -1) if is_stacked else inputs

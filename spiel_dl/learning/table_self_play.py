@@ -22,11 +22,12 @@ class TableSelfPlay(SelfPlay):
         """As `SelfPlay`."""
         super().__init__(environment, num_steps)
         player = self._trajectories.player
-        infoset, history = (torch.zeros_like(self._trajectories.infoset) for _ in range(2))
-        self._trajectories = self._trajectories._replace(infoset=infoset, history_number=history)
         # Before each move, and after the last one.
         self._history = player.new_zeros((num_steps + 1, player.shape[1]), dtype=torch.int64)
         self._infoset = torch.zeros_like(self._history)
+        self._trajectories = self._trajectories._replace(
+            infoset=self._infoset[:-1], history_number=torch.zeros_like(self._infoset[:-1])
+        )
         events = (*player.shape, environment.events_after_move)
         self._uniform = player.new_zeros(events, dtype=torch.float64)
 
@@ -89,7 +90,6 @@ class TableSelfPlay(SelfPlay):
         """Writes all that the histories tell, moves and behaviour excepted."""
         environment, record = self.environment, self._trajectories
         before, after = self._history[:-1], self._history[1:]
-        record.infoset.copy_(self._infoset[:-1])
         record.observation.copy_(environment.infoset_tensors[record.infoset])
         record.legal.copy_(environment.infoset_legal[record.infoset])
         record.player.copy_(environment.player[before])

@@ -19,7 +19,6 @@ from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
-from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
 from spiel_dl.value_functions.positional import PositionalNetwork
 
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
@@ -322,36 +321,6 @@ def test_samples_are_public_states_of_a_dataset():
         masses = samples.opponent_masses(numbers)[row][is_entry[row]]
         np.testing.assert_array_equal(masses, opponents)
         assert not inputs.belief[row][~is_entry[row]].any()
-
-
-def test_samples_give_back_the_features_that_they_keep():
-    generator = np.random.default_rng(8)
-    numbers = np.ones(6, np.float32)
-    for features in (
-        generator.integers(2, size=(6, 11)).astype(np.float32),
-        generator.random((6, 11), np.float32),
-        generator.integers(3, size=(6, 11)).astype(np.float32),
-    ):
-        found = SparseSample(numbers, features, numbers, numbers).features
-        np.testing.assert_array_equal(found, features)
-        assert found.dtype == np.float32
-
-
-def test_joined_samples_do_not_see_each_other():
-    module = ParticleModule(SMALL, 5, 3)
-    generator = np.random.default_rng(8)
-    samples = [
-        SparseSample(
-            *(generator.random(s, np.float32) for s in ((3,), (size, 5), (size,), (size,)))
-        )
-        for size in (4, 1, 7)
-    ]
-    inputs, targets, is_entry = join_samples(samples)
-    values = module(inputs)
-    for row, sample in enumerate(samples):
-        alone = module(join_samples([sample])[0])[0]
-        torch.testing.assert_close(values[row][is_entry[row]], alone)
-        np.testing.assert_array_equal(targets[row][is_entry[row]], sample.cfv)
 
 
 def test_files(tmp_path):

@@ -1,0 +1,39 @@
+"""Samples of sparse beliefs: what they keep, and batches of them."""
+
+import numpy as np
+import torch
+
+from spiel_dl.value_functions.particle_module import ParticleModule, ParticleSizes
+from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
+
+SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2)
+
+
+def test_samples_give_back_the_features_that_they_keep():
+    generator = np.random.default_rng(8)
+    numbers = np.ones(6, np.float32)
+    for features in (
+        generator.integers(2, size=(6, 11)).astype(np.float32),
+        generator.random((6, 11), np.float32),
+        generator.integers(3, size=(6, 11)).astype(np.float32),
+    ):
+        found = SparseSample(numbers, features, numbers, numbers).features
+        np.testing.assert_array_equal(found, features)
+        assert found.dtype == np.float32
+
+
+def test_joined_samples_do_not_see_each_other():
+    module = ParticleModule(SMALL, 5, 3)
+    generator = np.random.default_rng(8)
+    samples = [
+        SparseSample(
+            *(generator.random(s, np.float32) for s in ((3,), (size, 5), (size,), (size,)))
+        )
+        for size in (4, 1, 7)
+    ]
+    inputs, targets, is_entry = join_samples(samples)
+    values = module(inputs)
+    for row, sample in enumerate(samples):
+        alone = module(join_samples([sample])[0])[0]
+        torch.testing.assert_close(values[row][is_entry[row]], alone)
+        np.testing.assert_array_equal(targets[row][is_entry[row]], sample.cfv)
