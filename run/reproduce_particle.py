@@ -83,6 +83,9 @@ _RATE = flags.DEFINE_float(
     f"{_PLAY.learning_rate}.",
 )
 _RECALL = flags.DEFINE_bool("perfect_recall", True, "Particle features remember the past.")
+_CONDITIONAL = flags.DEFINE_bool(
+    "conditional", False, "Particle networks value infosets as if they were reached."
+)
 _BASE = flags.DEFINE_integer("base", _SIZES.base, "Length of a base.")
 _BASIS = flags.DEFINE_float(
     "basis_width", _SIZES.basis_width, "Hidden units of the change of basis per input."
@@ -176,6 +179,7 @@ def _options() -> Options:
                 base=_BASE.value, basis_width=_BASIS.value, regression_width=_REGRESSION.value
             ),
             perfect_recall=_RECALL.value,
+            conditional=_CONDITIONAL.value,
         ),
         game=_GAME.value,
         play=SelfPlayConfig(

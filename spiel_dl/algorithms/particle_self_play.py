@@ -10,8 +10,9 @@ Reinforcement Learning and Search for Imperfect-Information Games". A game of se
   3. One of the leaf public states is drawn, by its reach or, for exploration, evenly; a bounded
      number of its leaves become the next particles. Back to 2, until the game ends above the limit.
 
-As in Moravčík et al. (2017), "DeepStack", a sample's values are made zero-sum: half of what both
-players would win together at their beliefs is taken from each.
+As in Moravčík et al. (2017), "DeepStack", a sample's values are made zero-sum: what both players
+would win together at their beliefs is taken from them. And no value is beyond what the game's
+utilities allow.
 
 For exploration, a player's range may be replaced by a random one, so that the network also learns
 about beliefs to which good play does not lead. A range of mass 0 always is.
@@ -25,6 +26,7 @@ import math
 
 import numpy as np
 import pyspiel
+import scipy.optimize
 import torch
 
 from spiel_dl.algorithms import particle_search
@@ -141,24 +143,24 @@ class ParticleSelfPlay:
 
     def _sample(self, solution: SparseSolution) -> SparseSample:
         """What a solution says about its root."""
-        particles, trunk, features = solution.particles, solution.trunk, self.network.features
-        rows, beliefs, cfvs = [], [], []
+        particles, features = solution.particles, self.network.features
+        roots = solution.trunk.root_of_history[:, 1 : particles.num_particles + 1]
+        beliefs = [
+            plan[: len(cfv)] for plan, cfv in zip(solution.plans, solution.root_cfvs, strict=True)
+        ]
+        rows, reaches = [], []
         for player in (0, 1):
-            root = trunk.root_of_history[player, 1 : particles.num_particles + 1]
-            firsts = particles.take(np.unique(root, return_index=True)[1]).states
+            firsts = particles.take(np.unique(roots[player], return_index=True)[1]).states
             rows.append(features.infostates(self._rules, firsts, player))
-            beliefs.append(solution.plans[player][: len(solution.root_cfvs[player])])
-            cfvs.append(solution.root_cfvs[player])
-        # What both players would win together, and what is beyond the game's utilities, is the
-        # network's error. Learned from, it would grow from search to search.
-        surplus = sum(belief @ cfv for belief, cfv in zip(beliefs, cfvs, strict=True))
-        bounds = self.game.min_utility(), self.game.max_utility()
-        cfvs = [(cfv - surplus / 2).clip(*bounds) for cfv in cfvs]
+            others = particles.chance_reach * beliefs[1 - player][roots[1 - player]]
+            reaches.append(np.bincount(roots[player], others))
+        belief, reach, cfv = map(np.concatenate, (beliefs, reaches, solution.root_cfvs))
+        cfv = _possible_cfvs(belief, reach, cfv, self.game.max_utility())
+        arrays = (array.astype(np.float32) for array in (belief, reach, cfv))
         return SparseSample(
             features.public(self._rules, particles.take(np.zeros(1, np.int64)).states)[0],
             np.concatenate(rows),
-            np.concatenate(beliefs).astype(np.float32),
-            np.concatenate(cfvs).astype(np.float32),
+            *arrays,
         )
 
     def _next(self, solution: SparseSolution) -> Particles:
@@ -187,7 +189,9 @@ class ParticleSelfPlay:
             )
         chosen = self._generator.integers(len(self.buffer), size=self._config.batch_size)
         samples = [self.buffer[i] for i in chosen.tolist()]
-        inputs, targets, is_entry = join_samples(samples, self.network.device)
+        inputs, targets, is_entry = join_samples(
+            samples, self.network.device, conditional=self.network.conditional
+        )
         values = self.network.module(inputs)
         loss = torch.nn.functional.mse_loss(values[is_entry], targets[is_entry])
         value = loss.item()
@@ -200,3 +204,30 @@ class ParticleSelfPlay:
         loss.backward()
         self._optimizer.step()
         return value
+
+
+def _possible_cfvs(
+    belief: np.ndarray, reach: np.ndarray, cfv: np.ndarray, utility: float
+) -> np.ndarray:
+    """The cfvs nearest to these that are zero-sum and within the game's utilities: float64 [K].
+
+    What both players would win together, and what is beyond the utilities, is the network's error.
+    Learned from, it would grow from search to search. Each infoset gives up the same amount once it
+    is reached.
+
+    Args:
+      belief: float64 [K], both players' infosets.
+      reach: float64 [K], counterfactual.
+      cfv: float64 [K].
+      utility: the largest of the game, positive.
+    """
+    once_reached = np.divide(cfv, reach, out=np.zeros_like(cfv), where=reach > 0)
+
+    def less(amount: float) -> np.ndarray:
+        return reach * (once_reached - amount).clip(-utility, utility)
+
+    if not belief @ reach:
+        return less(0.0)
+    # All lose, or all win, the largest utility.
+    bounds = once_reached.min() - utility, once_reached.max() + utility
+    return less(scipy.optimize.brentq(lambda amount: belief @ less(amount), *bounds, xtol=1e-12))

@@ -3,6 +3,10 @@
 Šustr et al. (2021), "Particle Value Functions in Imperfect Information Games", section 5. The
 network sees features of infostates instead of a place for each, so it takes any subset of a public
 state's infostates, and one network serves all trunks of a game: whole or sparse, at any depth.
+
+In a sparse belief an infoset meets few of the opponent's, so that its counterfactual value is
+mostly how likely these are. A *conditional* network need not learn that: its module says what an
+infoset is worth once it is reached, and the counterfactual reach is computed.
 """
 
 from __future__ import annotations
@@ -12,9 +16,11 @@ import os
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 import torch
 
 from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.value_functions.base import Values
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
@@ -63,6 +69,29 @@ class LeafTensors(NamedTuple):
         return self.entry.clamp(max=len(self.features) - 1)
 
 
+class JointReach:
+    """What chance and the opponent have to do with a player's leaf infosets."""
+
+    def __init__(self, leaves: LeafSet):
+        """Sorts histories by both players' infosets."""
+        shape = (leaves.num_infosets(0), leaves.num_infosets(1))
+        self._chance = scipy.sparse.csr_array(
+            (leaves.chance_reach, tuple(leaves.infoset_of_history)), shape
+        )
+
+    def counterfactual(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """Counterfactual reach of both players' infosets: float [..., L_0] and [..., L_1].
+
+        Args:
+          range_0: float [..., L_0], player 0's.
+          range_1: float [..., L_1], player 1's.
+        """
+        batch, chance = range_0.shape[:-1], self._chance
+        rows_0, rows_1 = (r.reshape(-1, r.shape[-1]) for r in (range_0, range_1))
+        reach_0, reach_1 = (chance @ rows_1.T).T, (chance.T @ rows_0.T).T
+        return reach_0.reshape(*batch, -1), reach_1.reshape(*batch, -1)
+
+
 class ParticleNetwork(ValueNetwork):
     """The network. Its parameters exist from the first `bind` on, or after `load`.
 
@@ -71,6 +100,8 @@ class ParticleNetwork(ValueNetwork):
 
     Attributes:
       module: the torch module: values at beliefs that sum to 1 for each player, in utility units.
+      conditional: whether the module's values are divided by the counterfactual reach: what an
+        infoset is worth once it is reached.
       features: what it sees of infostates and public states.
       tensors: the leaves it is bound to.
       device: where it computes.
@@ -85,6 +116,7 @@ class ParticleNetwork(ValueNetwork):
         sizes: ParticleSizes | None = None,
         features: InfostateFeatures | None = None,
         *,
+        conditional: bool = False,
         seed: int = 0,
         device: torch.device | str = "cpu",
     ):
@@ -93,11 +125,13 @@ class ParticleNetwork(ValueNetwork):
         Args:
           sizes: of its blocks; None: the paper's.
           features: what it sees; None: perfect-recall features.
+          conditional: as above; the paper's is not.
           seed: of the initial parameters, which are the same on every device.
           device: where to compute.
         """
         super().__init__(device)
         self.features = features or InfostateFeatures()
+        self.conditional = conditional
         self._sizes = sizes or ParticleSizes()
         self._seed = seed
 
@@ -125,6 +159,7 @@ class ParticleNetwork(ValueNetwork):
             self._initialize(domain)
         self._check_domain(domain)
         self.tensors = LeafTensors.of_leaves(leaves, found, self.device)
+        self._joint = JointReach(leaves)
         self._bases: torch.Tensor | None = None
         self._parameters_of_bases: list[torch.Tensor] = []
         self.leaves = leaves
@@ -151,18 +186,23 @@ class ParticleNetwork(ValueNetwork):
         features = features or _RECALLS.get(name)
         if features is None or features.name != name:
             raise ValueError(f"{path} needs features called {name!r}; pass features=")
-        network = ParticleNetwork(ParticleSizes(**header["sizes"]), features, device=device)
+        network = ParticleNetwork(
+            ParticleSizes(**header["sizes"]),
+            features,
+            conditional=header.get("conditional", False),
+            device=device,
+        )
         network._initialize(header["domain"])
         network.load_parameters(arrays)
         return network
 
     def settings(self) -> dict[str, Any]:
-        """The sizes of the blocks, as JSON can hold them."""
-        return {"sizes": dataclasses.asdict(self._sizes)}
+        """The sizes of the blocks, and what values are, as JSON can hold them."""
+        return {"sizes": dataclasses.asdict(self._sizes), "conditional": self.conditional}
 
     def samples(self, dataset: Dataset) -> ParticleSamples:
         """A dataset's samples; see `ValueNetwork.samples`."""
-        return ParticleSamples(self.tensors, dataset, self.device)
+        return ParticleSamples(self.tensors, dataset, self.device, conditional=self.conditional)
 
     def _initialize(self, domain: dict[str, Any]) -> None:
         num_features = domain["number of features"], domain["number of public features"]
@@ -177,6 +217,9 @@ class ParticleNetwork(ValueNetwork):
         values = self.module.values(self._current_bases(), rows[:, tensors.entry], tensors.public)
         found = values.flatten(1)[:, tensors.place].cpu().numpy()
         result: np.ndarray = found.reshape(*batch, found.shape[-1])
+        if self.conditional:
+            reach = self._joint.counterfactual(range_0, range_1)
+            return result * np.concatenate(reach, axis=-1)
         return result
 
     def _current_bases(self) -> torch.Tensor:
@@ -194,31 +237,49 @@ class ParticleNetwork(ValueNetwork):
 class ParticleSamples(Samples):
     """Samples whose entries are the infosets of a public state, as `LeafTensors` has them."""
 
-    def __init__(self, tensors: LeafTensors, dataset: Dataset, device: torch.device):
-        """Prepares the dataset's leaves, which the tensors must be of."""
+    def __init__(
+        self, tensors: LeafTensors, dataset: Dataset, device: torch.device, *, conditional: bool
+    ):
+        """Prepares the dataset's leaves, which the tensors must be of.
+
+        Args:
+          tensors: of the leaves.
+          dataset: the samples.
+          device: where they are used.
+          conditional: as in `ParticleNetwork`; infosets that are not reached do not count then.
+        """
         super().__init__(dataset, device)
         self._tensors = tensors
+        reach: Values = (np.ones_like(dataset.ranges[0]), np.ones_like(dataset.ranges[1]))
+        if conditional:
+            reach = JointReach(dataset.trunk.leaves).counterfactual(*dataset.ranges)
+        targets = [
+            np.divide(cfv, weight, out=np.zeros_like(cfv), where=weight > 0)
+            for cfv, weight in zip(dataset.cfvs, reach, strict=True)
+        ]
         zeros = np.zeros((dataset.num_strategies, 1), np.float32)
-        self._ranges, self._cfvs = (
-            torch.from_numpy(np.concatenate([*values, zeros], axis=1)).to(device)
-            for values in (dataset.ranges, dataset.cfvs)
+        # A last entry of 0, for those without infoset.
+        self._ranges, self._reach, self._targets = (
+            torch.from_numpy(np.concatenate([*values, zeros], axis=1, dtype=np.float32)).to(device)
+            for values in (dataset.ranges, reach, targets)
         )
         self._num_of_player_0 = dataset.ranges[0].shape[1]
 
     def batch(self, samples: np.ndarray) -> Batch:
-        """A `ParticleBatch`; targets, float32 [b, Q]; where there is an infoset, bool [b, Q]."""
+        """A `ParticleBatch`; targets, float32 [b, Q]; what infosets count, bool [b, Q]."""
         tensors = self._tensors
         strategies, states = self._split(samples)
         entry, row = tensors.entry[states], strategies[:, None]
-        belief, cfv = self._ranges[row, entry], self._cfvs[row, entry]
+        belief, targets = self._ranges[row, entry], self._targets[row, entry]
         inputs = ParticleBatch(
             tensors.features, tensors.infostate[states], belief, tensors.public[states]
         )
-        return inputs, cfv, entry < len(tensors.features)
+        return inputs, targets, self._reach[row, entry] > 0
 
     def opponent_masses(self, samples: np.ndarray) -> torch.Tensor:
         """By what each output must be multiplied to be unnormalised: float32 [b, Q]."""
         strategies, states = self._split(samples)
         masses = self._masses[strategies, states]
-        is_of_player_0 = self._tensors.entry[states] < self._num_of_player_0
-        return torch.where(is_of_player_0, masses[:, :1], masses[:, 1:])
+        entry = self._tensors.entry[states]
+        reach = self._reach[strategies[:, None], entry]
+        return reach * torch.where(entry < self._num_of_player_0, masses[:, :1], masses[:, 1:])

@@ -17,14 +17,20 @@ class SparseSample:
     Attributes:
       public: float32 [G], public features.
       belief: float32 [K], summing to 1 for each player.
+      reach: float32 [K], counterfactual reach at this belief.
       cfv: float32 [K], values at this belief, each in its player's utility.
     """
 
     def __init__(
-        self, public: np.ndarray, features: np.ndarray, belief: np.ndarray, cfv: np.ndarray
+        self,
+        public: np.ndarray,
+        features: np.ndarray,
+        belief: np.ndarray,
+        reach: np.ndarray,
+        cfv: np.ndarray,
     ):
         """Keeps arrays as above, and `features`, float32 [K, F], of both players' infostates."""
-        self.public, self.belief, self.cfv = public, belief, cfv
+        self.public, self.belief, self.reach, self.cfv = public, belief, reach, cfv
         self._num_features = features.shape[1]
         # Thousands of samples are kept, of thousands of infostates with hundreds of features each;
         # those of the rules' tensors are bits.
@@ -40,18 +46,27 @@ class SparseSample:
         return bits.astype(np.float32)
 
 
-def join_samples(samples: Sequence[SparseSample], device: torch.device | str = "cpu") -> Batch:
-    """A batch of samples of any sizes."""
+def join_samples(
+    samples: Sequence[SparseSample],
+    device: torch.device | str = "cpu",
+    *,
+    conditional: bool = False,
+) -> Batch:
+    """A batch of samples of any sizes, as a network learns that is conditional or not."""
     sizes = np.array([len(sample.belief) for sample in samples])
     is_entry = np.arange(sizes.max()) < sizes[:, None]
     infostate = np.zeros(is_entry.shape, np.int64)
     infostate[is_entry] = np.arange(sizes.sum())
-    belief, cfv = np.zeros((2, *is_entry.shape), np.float32)
+    belief, reach, targets = np.zeros((3, *is_entry.shape), np.float32)
     belief[is_entry] = np.concatenate([sample.belief for sample in samples])
-    cfv[is_entry] = np.concatenate([sample.cfv for sample in samples])
+    targets[is_entry] = np.concatenate([sample.cfv for sample in samples])
+    if conditional:
+        reach[is_entry] = np.concatenate([sample.reach for sample in samples])
+        is_entry = reach > 0
+        targets[is_entry] /= reach[is_entry]
     features = np.concatenate([sample.features for sample in samples])
     public = np.stack([sample.public for sample in samples])
     inputs = ParticleBatch(
         *(torch.from_numpy(a).to(device) for a in (features, infostate, belief, public))
     )
-    return inputs, torch.from_numpy(cfv).to(device), torch.from_numpy(is_entry).to(device)
+    return inputs, torch.from_numpy(targets).to(device), torch.from_numpy(is_entry).to(device)

@@ -11,6 +11,7 @@ from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from spiel_dl.value_functions.particle_samples import join_samples
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 LIMIT = DepthLimit(rounds=1)
@@ -61,6 +62,26 @@ def test_values_are_zero_sum_whatever_the_network_says():
         with torch.no_grad():
             # Up, or down, for all infosets alike.
             list(network.module.parameters())[-1].add_((-1) ** number * 0.3)
+
+
+def test_a_conditional_network_learns_what_infosets_are_worth_once_reached():
+    """In the last sample of a game, where nothing is estimated, that is 1, 0 or -1 on average."""
+    learner = ParticleSelfPlay(
+        GOOFSPIEL_4,
+        ParticleNetwork(SMALL, conditional=True),
+        SelfPlayConfig(LIMIT, budget=3, iterations=100),
+    )
+    for _ in range(10):
+        sample = learner.play()[-1]
+        own = sample.features[:, -2] == 1
+        # Beliefs sum to 1 for each player, so both come together equally often.
+        joint = [sample.belief[rows] @ sample.reach[rows] for rows in (own, ~own)]
+        assert joint[0] == pytest.approx(joint[1], rel=1e-6)
+        assert (sample.reach <= 1 + 1e-6).all()
+        _, targets, counts = join_samples([sample], conditional=True)
+        np.testing.assert_array_equal(counts[0], sample.reach > 0)
+        assert targets[counts].abs().max() <= 1 + 1e-6
+        np.testing.assert_allclose(targets[0].numpy() * sample.reach, sample.cfv, atol=1e-6)
 
 
 def test_the_same_seed_plays_the_same():

@@ -181,6 +181,7 @@ def _self_play(options: Options, path: str | os.PathLike[str], settings: Mapping
     network = ParticleNetwork(
         options.sizes.particle,
         InfostateFeatures(options.sizes.perfect_recall),
+        conditional=options.sizes.conditional,
         seed=options.play.seed,
         device=options.device,
     )

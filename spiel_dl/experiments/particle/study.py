@@ -73,12 +73,14 @@ class NetworkSizes:
       width: units in each of them, as a multiple of its inputs.
       particle: of the particle network.
       perfect_recall: whether the particle network's features remember what was seen before.
+      conditional: whether the particle network's values are those of infosets that are reached.
     """
 
     num_layers: int = 4
     width: float = 5.0
     particle: ParticleSizes = dataclasses.field(default_factory=ParticleSizes)
     perfect_recall: bool = True
+    conditional: bool = False
 
     def __post_init__(self) -> None:
         if self.num_layers < 1 or not 0 < self.width < math.inf:
@@ -89,7 +91,8 @@ class NetworkSizes:
         """Short, for files."""
         numbers = [self.num_layers, self.width, *dataclasses.astuple(self.particle)]
         recall = "perfect" if self.perfect_recall else "imperfect"
-        return "-".join([recall, *(f"{number:g}" for number in numbers)])
+        name = "-".join([recall, *(f"{number:g}" for number in numbers)])
+        return f"{name}-conditional" if self.conditional else name
 
 
 def study_config(
@@ -157,7 +160,9 @@ def make_network(study: Study, kind: str, sizes: NetworkSizes, seed: int) -> Val
     device = study.config.device
     if kind == PARTICLE:
         features = InfostateFeatures(sizes.perfect_recall)
-        return ParticleNetwork(sizes.particle, features, seed=seed, device=device)
+        return ParticleNetwork(
+            sizes.particle, features, conditional=sizes.conditional, seed=seed, device=device
+        )
     num_inputs = PositionalLayout.of_leaves(study.trunk.leaves).num_inputs
     num_units = max(1, round(sizes.width * num_inputs))
     return PositionalNetwork(sizes.num_layers, num_units, seed=seed, device=device)
