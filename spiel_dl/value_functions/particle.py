@@ -75,9 +75,11 @@ class JointReach:
     def __init__(self, leaves: LeafSet):
         """Sorts histories by both players' infosets."""
         shape = (leaves.num_infosets(0), leaves.num_infosets(1))
-        self._chance = scipy.sparse.csr_array(
+        self._of_player_0 = scipy.sparse.csr_array(
             (leaves.chance_reach, tuple(leaves.infoset_of_history)), shape
         )
+        # Made once, as a solver asks for hundreds of ranges.
+        self._of_player_1 = self._of_player_0.T.tocsr()
 
     def counterfactual(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """Counterfactual reach of both players' infosets: float [..., L_0] and [..., L_1].
@@ -86,10 +88,12 @@ class JointReach:
           range_0: float [..., L_0], player 0's.
           range_1: float [..., L_1], player 1's.
         """
-        batch, chance = range_0.shape[:-1], self._chance
+        if range_0.ndim == 1:
+            return self._of_player_0 @ range_1, self._of_player_1 @ range_0
+        batch = range_0.shape[:-1]
         rows_0, rows_1 = (r.reshape(-1, r.shape[-1]) for r in (range_0, range_1))
-        reach_0, reach_1 = (chance @ rows_1.T).T, (chance.T @ rows_0.T).T
-        return reach_0.reshape(*batch, -1), reach_1.reshape(*batch, -1)
+        reach_0, reach_1 = self._of_player_0 @ rows_1.T, self._of_player_1 @ rows_0.T
+        return reach_0.T.reshape(*batch, -1), reach_1.T.reshape(*batch, -1)
 
 
 class ParticleNetwork(ValueNetwork):
