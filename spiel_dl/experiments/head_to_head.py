@@ -192,7 +192,7 @@ def write(
             reports.describe_run(environment),
             reports.describe_machine(environment, ", ".join({row["threads"]: None for row in rows}))
             + f" Wall-clock of this start: {seconds:.0f} s."
-            + (f" Parts were made by commit {', '.join(commits)}." if commits else ""),
+            + reports.describe_parts(commits),
         ]
     )
     content = {"rows": rows, "environment": environment, "commits_of_parts": commits}

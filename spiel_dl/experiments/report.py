@@ -140,10 +140,8 @@ def _markdown(report: Report, content: Mapping[str, Any]) -> str:
         f"{reports.describe_run(environment).rstrip()}; "
         f"{reports.describe_machine(environment, content['used'])}. Wall-clock of this start: "
         f"{content['wall_clock_seconds']:.0f} s; {len(content['reused'])} parts had been finished "
-        "before."
+        f"before.{reports.describe_parts(content['commits_of_parts'])}"
     )
-    if content["commits_of_parts"]:
-        last += f" Parts were made by commit {', '.join(content['commits_of_parts'])}."
     return "\n\n".join([*paragraphs, last]) + "\n"
 
 

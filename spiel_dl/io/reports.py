@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from spiel_dl.io import tensor_files
@@ -43,6 +43,11 @@ def describe_machine(environment: Mapping[str, Any], used: str) -> str:
         f"{environment['processor']}, {environment['cores']} cores, {used}; "
         f"{environment['platform']}; Python {environment['python']}; {versions}"
     )
+
+
+def describe_parts(commits: Collection[str]) -> str:
+    """A sentence, after a space, on what commits made the parts of a result; "" without parts."""
+    return f" Parts were made by commit {', '.join(sorted(commits))}." if commits else ""
 
 
 def write_report(path: str | os.PathLike[str], results: Mapping[str, Any], report: str) -> None:

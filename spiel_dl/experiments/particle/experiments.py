@@ -38,7 +38,13 @@ from spiel_dl.experiments.particle.on_policy import on_policy
 from spiel_dl.experiments.particle.study import Domain, NetworkSizes
 from spiel_dl.io.parts import Parts
 from spiel_dl.io.plots import Panel, plot_panels
-from spiel_dl.io.reports import Table, describe_machine, describe_run, write_report
+from spiel_dl.io.reports import (
+    Table,
+    describe_machine,
+    describe_parts,
+    describe_run,
+    write_report,
+)
 from spiel_dl.io.run_directory import RunDirectory, describe_environment, log_spaced_steps
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -57,6 +63,7 @@ EXPERIMENTS = (
 OPPONENTS = {"uniform": "uniform", "highest action": "highest"}
 """Whom `match` plays: what the report says, and the contestant's name."""
 NETWORK_FILE = "network.safetensors"
+_COMMITS = "commits_of_parts"
 _PAIRS_AT_ONCE = 5
 _TRUNK_ITERATIONS = 1000
 _POINTS_PER_DECADE = 8
@@ -308,8 +315,8 @@ def match(options: Options, path: str | os.PathLike[str], engine: Engine = IN_PR
                 "peak memory of a process (MB)": _peak_memory(),
             }
         )
-    used = f"{engine.threads}; parts were made by commit {', '.join(sorted(commits))}"
-    _report(path, "match", f"Particle search in {options.game}", rows, {}, used)
+    more = {_COMMITS: sorted(commits)}
+    _report(path, "match", f"Particle search in {options.game}", rows, more, str(engine.threads))
 
 
 def _report(
@@ -326,7 +333,7 @@ def _report(
         [
             f"# {title}\n",
             describe_run(environment),
-            describe_machine(environment, used) + "\n",
+            f"{describe_machine(environment, used)}.{describe_parts(more.get(_COMMITS, ()))}\n",
             Table(rows, {column: column for column in rows[0]}).to_markdown(),
         ]
     )
