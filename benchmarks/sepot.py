@@ -39,10 +39,11 @@ from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
-from spiel_dl.tree.trunk import LeafSet, Trunk
+from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedStates
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")

@@ -35,8 +35,9 @@ from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.sequence_form import SequenceForm
-from spiel_dl.tree.trunk import LeafSet, Trunk, cut
+from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.base import ValueFunction
 
 GADGETS = ("resolving", "max_margin", "reach_max_margin", "unsafe")

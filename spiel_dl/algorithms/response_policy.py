@@ -30,9 +30,10 @@ from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import Effort, Response, RestrictedGame
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.pieces import ROOT, Pieces
 from spiel_dl.tree.sequence_form import SequenceForm
-from spiel_dl.tree.trunk import LeafSet, Trunk, cut
+from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.base import ValueFunction
 
 BEYOND_THE_GAME = DepthLimit(moves=1_000_000)

@@ -55,8 +55,9 @@ from spiel_dl.learning.critics import Critic
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.pieces import ROOT, Pieces
-from spiel_dl.tree.trunk import LeafSet, Trunk, cut
+from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.multi_valued import LeafUtilities, MultiValuedStates
 
 

@@ -2,9 +2,10 @@
 
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.public_states import PublicStates
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
-from spiel_dl.tree.trunk import LeafSet, Trunk, cut
+from spiel_dl.tree.trunk import Trunk, cut
 
 __all__ = [
     "DepthLimit",

@@ -21,8 +21,6 @@ from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER, Histories, r
 from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.trunk import Trunk, cut
 
-# Rows whose tensors are made at a time: few, because they then stay in the processor's cache.
-_CHUNK = 4096
 _MAX_HISTORIES = 10_000_000
 
 
@@ -187,8 +185,7 @@ def _next_level(
 
 def _columns(rules: Rules, keys: InfosetKeys, level: _Level, number: int) -> dict[str, np.ndarray]:
     """What `Histories` says of a level, by its names."""
-    rows = torch.arange(len(level.parent)).split(_CHUNK)
-    parts = [keys.of_level(level.states.take(chunk)) for chunk in rows]
+    infoset_key, public_key = keys.of_level(level.states)
     return {
         "parent": level.parent.astype(np.int32),
         "depth": np.full(len(level.parent), number, np.int32),
@@ -196,8 +193,8 @@ def _columns(rules: Rules, keys: InfosetKeys, level: _Level, number: int) -> dic
         "player": rules.current_player(level.states).numpy(),
         "chance_reach": level.chance_reach,
         "utility": rules.returns(level.states).numpy(),
-        "infoset_key": np.concatenate([part[0] for part in parts], axis=1),
-        "public_key": np.concatenate([part[1] for part in parts]),
+        "infoset_key": infoset_key,
+        "public_key": public_key,
         "rounds_over": rules.round_index(level.states).numpy(),
     }
 

@@ -15,60 +15,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spiel_dl.tree import leaf_set
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class LeafSet:
-    """The N leaves of a trunk, by their P leaf public states; L_p leaf infosets of each player.
-
-    All arrays are ordered by leaf public state. Ranges and counterfactual values are flat over the
-    leaf infosets.
-
-    Attributes:
-      trunk: whose leaves these are.
-      public_states: int32 [P], in the tree's partition.
-      histories: int32 [N], the leaves, as histories of the tree.
-      history_offsets: int64 [P + 1], where each leaf public state's histories start.
-      infosets: for each player, int32 [L_p], as augmented infosets of the tree.
-      infoset_offsets: for each player, int64 [P + 1], where each public state's infosets start.
-      infoset_of_history: int32 [2, N], positions in `infosets`.
-      sequences: for each player, int32 [L_p], the trunk's sequence from which an infoset hangs.
-      chance_reach: float64 [N].
-    """
-
-    trunk: Trunk
-    public_states: np.ndarray
-    histories: np.ndarray
-    history_offsets: np.ndarray
-    infosets: tuple[np.ndarray, np.ndarray]
-    infoset_offsets: tuple[np.ndarray, np.ndarray]
-    infoset_of_history: np.ndarray
-    sequences: tuple[np.ndarray, np.ndarray]
-    chance_reach: np.ndarray
-
-    @property
-    def num_public_states(self) -> int:
-        """P, the number of leaf public states."""
-        return len(self.public_states)
-
-    def num_infosets(self, player: int) -> int:
-        """L_p, the number of a player's leaf infosets."""
-        return len(self.infosets[player])
-
-    def public_state_of_infoset(self, player: int) -> np.ndarray:
-        """Int64 [L_p], positions in `public_states`."""
-        sizes = np.diff(self.infoset_offsets[player])
-        return np.repeat(np.arange(self.num_public_states), sizes)
-
-    def sum_by_public_state(self, player: int, values: np.ndarray) -> np.ndarray:
-        """Sums values (float64 [..., L_p]) over each public state's infosets: float64 [..., P]."""
-        if not self.num_public_states:
-            return np.zeros((*values.shape[:-1], 0))
-        return np.add.reduceat(values, self.infoset_offsets[player][:-1], axis=-1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -99,13 +50,13 @@ class Trunk:
     sequence_form: SequenceForm
 
     @functools.cached_property
-    def leaves(self) -> LeafSet:
+    def leaves(self) -> leaf_set.LeafSet:
         """The leaves, by public states.
 
         Raises:
           ValueError: if a public state lies partly above and partly below the limit.
         """
-        return _leaf_set(self)
+        return leaf_set.of_trunk(self)
 
     @functools.cached_property
     def subgames(self) -> SequenceForm:
@@ -354,50 +305,3 @@ def _infosets_above(tree: GameTree, player: int, is_above: np.ndarray) -> np.nda
             "game with a public clock)"
         )
     return np.flatnonzero(count_above > 0).astype(np.int32)
-
-
-def _leaf_set(trunk: Trunk) -> LeafSet:
-    tree, partition = trunk.tree, trunk.tree.public_states
-    is_leaf = trunk.leaf_of_history == np.arange(tree.num_histories)
-    leaves = np.flatnonzero(is_leaf)
-    leaves = leaves[np.argsort(partition.of_history[leaves], kind="stable")]
-    states, counts = np.unique(partition.of_history[leaves], return_counts=True)
-    members = np.bincount(partition.of_history[~tree.is_terminal])
-    if (members[states] != counts).any():
-        state = int(states[(members[states] != counts).argmax()])
-        raise ValueError(
-            f"{tree.game}: public state {state} is only partly below the depth limit of "
-            f"{trunk.depth_limit}; give the limit in another unit"
-        )
-    position = np.repeat(np.arange(len(states)), counts)
-    infosets, offsets, of_history, sequences = [], [], [], []
-    for player in (0, 1):
-        augmented = partition.augmented_infoset[player, leaves]
-        ids, first = first_occurrence_ids(augmented)
-        infosets.append(augmented[first].astype(np.int32))
-        offsets.append(np.searchsorted(position[first], np.arange(len(states) + 1)))
-        of_history.append(ids)
-        sequences.append(_trunk_sequences(trunk, player, leaves[first]))
-    return LeafSet(
-        trunk=trunk,
-        public_states=states.astype(np.int32),
-        histories=leaves.astype(np.int32),
-        history_offsets=np.concatenate([[0], np.cumsum(counts)]),
-        infosets=(infosets[0], infosets[1]),
-        infoset_offsets=(offsets[0], offsets[1]),
-        infoset_of_history=np.stack(of_history),
-        sequences=(sequences[0], sequences[1]),
-        chance_reach=tree.chance_reach[leaves],
-    )
-
-
-def _trunk_sequences(trunk: Trunk, player: int, histories: np.ndarray) -> np.ndarray:
-    """The trunk's sequences of a player at some of its histories: int32 [n]."""
-    num_roots = len(trunk.root_infosets[player])
-    last = trunk.tree.sequence[player, histories]
-    below_roots = trunk.sequences[player][num_roots:]
-    position = np.searchsorted(below_roots, last)
-    # A player who has not acted in the trunk is at its root sequence.
-    has_acted = np.isin(last, below_roots)
-    root = trunk.root_of_history[player, histories]
-    return np.where(has_acted, num_roots + position, root).astype(np.int32)

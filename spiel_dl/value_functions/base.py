@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.tree.leaf_set import LeafSet
 
 Values = tuple[np.ndarray, np.ndarray]
 

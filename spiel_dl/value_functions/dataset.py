@@ -31,7 +31,8 @@ from spiel_dl.io.run_directory import RunDirectory
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.trunk import LeafSet, Trunk, cut
+from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.random_strategies import random_strategy

@@ -21,7 +21,7 @@ import numpy as np
 
 from spiel_dl.solvers.continuations import ContinuationChoices, Continuations
 from spiel_dl.solvers.regret_minimization import Weighting
-from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import ValueFunction, Values, check_ranges
 
 LeafUtilities = Callable[[LeafSet], np.ndarray]

@@ -16,10 +16,9 @@ import os
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 import torch
 
-from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import Values
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
@@ -67,33 +66,6 @@ class LeafTensors(NamedTuple):
     def infostate(self) -> torch.Tensor:
         """As in `ParticleBatch`: int64 [P, Q]."""
         return self.entry.clamp(max=len(self.features) - 1)
-
-
-class JointReach:
-    """What chance and the opponent have to do with a player's leaf infosets."""
-
-    def __init__(self, leaves: LeafSet):
-        """Sorts histories by both players' infosets."""
-        shape = (leaves.num_infosets(0), leaves.num_infosets(1))
-        self._of_player_0 = scipy.sparse.csr_array(
-            (leaves.chance_reach, tuple(leaves.infoset_of_history)), shape
-        )
-        # Made once, as a solver asks for hundreds of ranges.
-        self._of_player_1 = self._of_player_0.T.tocsr()
-
-    def counterfactual(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """Counterfactual reach of both players' infosets: float [..., L_0] and [..., L_1].
-
-        Args:
-          range_0: float [..., L_0], player 0's.
-          range_1: float [..., L_1], player 1's.
-        """
-        if range_0.ndim == 1:
-            return self._of_player_0 @ range_1, self._of_player_1 @ range_0
-        batch = range_0.shape[:-1]
-        rows_0, rows_1 = (r.reshape(-1, r.shape[-1]) for r in (range_0, range_1))
-        reach_0, reach_1 = self._of_player_0 @ rows_1.T, self._of_player_1 @ rows_0.T
-        return reach_0.T.reshape(*batch, -1), reach_1.T.reshape(*batch, -1)
 
 
 class ParticleNetwork(ValueNetwork):
@@ -163,7 +135,6 @@ class ParticleNetwork(ValueNetwork):
             self._initialize(domain)
         self._check_domain(domain)
         self.tensors = LeafTensors.of_leaves(leaves, found, self.device)
-        self._joint = JointReach(leaves)
         self._bases: torch.Tensor | None = None
         self._parameters_of_bases: list[torch.Tensor] = []
         self.leaves = leaves
@@ -222,7 +193,7 @@ class ParticleNetwork(ValueNetwork):
         found = values.flatten(1)[:, tensors.place].cpu().numpy()
         result: np.ndarray = found.reshape(*batch, found.shape[-1])
         if self.conditional:
-            reach = self._joint.counterfactual(range_0, range_1)
+            reach = self._bound_leaves().counterfactual_reach(range_0, range_1)
             return result * np.concatenate(reach, axis=-1)
         return result
 
@@ -256,7 +227,7 @@ class ParticleSamples(Samples):
         self._tensors = tensors
         reach: Values = (np.ones_like(dataset.ranges[0]), np.ones_like(dataset.ranges[1]))
         if conditional:
-            reach = JointReach(dataset.trunk.leaves).counterfactual(*dataset.ranges)
+            reach = dataset.trunk.leaves.counterfactual_reach(*dataset.ranges)
         targets = [
             np.divide(cfv, weight, out=np.zeros_like(cfv), where=weight > 0)
             for cfv, weight in zip(dataset.cfvs, reach, strict=True)

@@ -20,7 +20,7 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.games.rules import Rules
-from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.tree.leaf_set import LeafSet
 
 
 class LeafFeatures(NamedTuple):

@@ -15,7 +15,8 @@ from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingP
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.tree.trunk import LeafSet, Trunk
+from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import ExactValue, ZeroValue
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]

@@ -185,9 +185,9 @@ def test_a_lost_infoset_is_regenerated():
     policy = ParticlePolicy(
         GOOFSPIEL.format(6), ParticleNetwork(SMALL), DepthLimit(rounds=1), budget=2, iterations=3
     )
-    for state in random_states(GOOFSPIEL.format(6), 3, seed=1):
+    for state in random_states(GOOFSPIEL.format(6), 8, seed=1):
         policy.action_probabilities(state)
-    assert policy.num_regenerations > 0
+    assert policy.num_regenerations > 0, "none was lost"
 
 
 def test_a_game_goes_on_from_the_last_search(monkeypatch):

@@ -15,8 +15,8 @@ from spiel_dl.solvers.regret_minimization import (
     RegretMinimizer,
 )
 from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
-from spiel_dl.tree.trunk import LeafSet
 from spiel_dl.value_functions.multi_valued import MultiValuedStates
 
 GAMES = [

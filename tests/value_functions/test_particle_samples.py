@@ -17,7 +17,7 @@ def test_samples_give_back_the_features_that_they_keep():
         generator.random((6, 11), np.float32),
         generator.integers(3, size=(6, 11)).astype(np.float32),
     ):
-        found = SparseSample(numbers, features, numbers, numbers).features
+        found = SparseSample(numbers, features, numbers, numbers, numbers).features
         np.testing.assert_array_equal(found, features)
         assert found.dtype == np.float32
 
@@ -26,9 +26,7 @@ def test_joined_samples_do_not_see_each_other():
     module = ParticleModule(SMALL, 5, 3)
     generator = np.random.default_rng(8)
     samples = [
-        SparseSample(
-            *(generator.random(s, np.float32) for s in ((3,), (size, 5), (size,), (size,)))
-        )
+        SparseSample(*(generator.random(s, np.float32) for s in ((3,), (size, 5), *[(size,)] * 3)))
         for size in (4, 1, 7)
     ]
     inputs, targets, is_entry = join_samples(samples)
@@ -37,3 +35,13 @@ def test_joined_samples_do_not_see_each_other():
         alone = module(join_samples([sample])[0])[0]
         torch.testing.assert_close(values[row][is_entry[row]], alone)
         np.testing.assert_array_equal(targets[row][is_entry[row]], sample.cfv)
+
+
+def test_infosets_that_are_not_reached_do_not_count_for_a_conditional_network():
+    numbers = np.ones(3, np.float32)
+    reach, cfv = np.array([0.5, 0, 0.25], np.float32), np.array([0.25, 0, -0.25], np.float32)
+    sample = SparseSample(numbers, numbers[:, None], numbers, reach, cfv)
+    longer = SparseSample(numbers, np.ones((4, 1), np.float32), *np.ones((3, 4), np.float32))
+    _, targets, counts = join_samples([sample, longer], conditional=True)
+    np.testing.assert_array_equal(counts, [[True, False, True, False], [True] * 4])
+    np.testing.assert_array_equal(targets, [[0.5, 0, -1, 0], [1] * 4])

@@ -18,7 +18,7 @@ from spiel_dl.experiments.dl_cfr.study import Choices, Study
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
 from spiel_dl.io.run_directory import RunDirectory, log_spaced_steps
-from spiel_dl.tree.trunk import LeafSet
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import Values, normalize_ranges
 from spiel_dl.value_functions.dataset import Dataset, add_ranges
 from spiel_dl.value_functions.exact import ExactValue

@@ -38,7 +38,8 @@ from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.trunk import LeafSet, Trunk, cut
+from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.dataset import (
