@@ -95,7 +95,15 @@ _REGRESSION = flags.DEFINE_float(
     _SIZES.regression_width,
     "Hidden units of the regression, and of a positional network, per input.",
 )
-_NETWORK = flags.DEFINE_string("network", None, "match: file of a network.")
+_NETWORK = flags.DEFINE_string(
+    "network",
+    None,
+    "File of a network. match: the one that plays; self_play: to go on with, not with a new one.",
+)
+_SIZES_OF_NETWORK = ("base", "basis_width", "regression_width", "perfect_recall", "conditional")
+_BUFFER = flags.DEFINE_integer(
+    "buffer_size", _PLAY.buffer_size, "self_play: samples to learn from, the newest."
+)
 _DOMAIN = flags.DEFINE_enum(
     "domain",
     None,
@@ -142,6 +150,8 @@ def main(argv: Sequence[str]) -> None:
         unused_flags.refuse(
             ["game", *depth_limit_flags.NAMES], "a --domain has its own game and depth limit"
         )
+    if _NETWORK.value:
+        unused_flags.refuse(_SIZES_OF_NETWORK, "a --network has its own")
     own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
     settings = {flag.name: flag.value for flag in own if flag.name != "run_dir"}
     try:
@@ -186,6 +196,7 @@ def _options() -> Options:
             _limit(_GAME.value),
             budget=_BUDGET.value,
             iterations=_ITERATIONS.value or _PLAY.iterations,
+            buffer_size=_BUFFER.value,
             learning_rate=rate,
             seed=_SEED.value,
         ),

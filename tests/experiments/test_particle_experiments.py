@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from spiel_dl.algorithms.particle_self_play import SelfPlayConfig
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayConfig
 from spiel_dl.experiments import head_to_head
 from spiel_dl.experiments.head_to_head import HeadToHeadConfig
 from spiel_dl.experiments.particle import experiments as particle_experiments
@@ -52,6 +53,22 @@ def test_networks_live_on_the_device_that_is_asked_for(
     with pytest.raises(InterruptedError):
         run_experiment("match", dataclasses.replace(OPTIONS, network="n"), tmp_path / "match", {})
     assert devices == ["meta", "meta"]
+
+
+def test_self_play_goes_on_with_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = ParticleNetwork(SIZES, conditional=True, seed=7)
+    network.bind(cut(GameTree.from_game(GAME), DepthLimit(rounds=1)).leaves)
+    network.save(tmp_path / "network")
+    learners: list[ParticleSelfPlay] = []
+    monkeypatch.setattr(
+        particle_experiments, "self_play", lambda _, learner, __: learners.append(learner)
+    )
+    options = dataclasses.replace(OPTIONS, network=str(tmp_path / "network"), device="cpu")
+    run_experiment("self_play", options, tmp_path / "run", {})
+    found = learners[0].network
+    assert found.conditional
+    for name, array in network.parameter_arrays().items():
+        np.testing.assert_array_equal(found.parameter_arrays()[name], array)
 
 
 def test_a_match_that_was_stopped_goes_on(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_figures_go_on_where_they_were_stopped(tmp_path: Path) -> None:
     [
         ("match", (GAME,), "pass --network="),
         ("self_play", ("--game=kuhn_poker",), "has no Rules"),
+        ("self_play", (GAME, NETWORK, "--base=8"), "--base: a --network has its own"),
         ("architectures", (), "give --domain, or --game"),
         (
             "architectures",

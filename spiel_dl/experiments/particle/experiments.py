@@ -88,7 +88,8 @@ class Options:
       play: the same: how to search; self_play: how to learn, too. Its seed is the network's, and
         the first of the networks' in architectures, on_policy and fractions.
       num_games: the same: games, of each opponent.
-      network: match: the file of a network.
+      network: match: the file of the network that plays; self_play: of one to go on with; None: a
+        new one, of `sizes`.
       device: where networks compute.
     """
 
@@ -185,13 +186,16 @@ def _on_policy(study: Study, options: Options) -> Result:
 
 
 def _self_play(options: Options, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
-    network = ParticleNetwork(
-        options.sizes.particle,
-        InfostateFeatures(options.sizes.perfect_recall),
-        conditional=options.sizes.conditional,
-        seed=options.play.seed,
-        device=options.device,
-    )
+    if options.network:
+        network = ParticleNetwork.load(options.network, device=options.device)
+    else:
+        network = ParticleNetwork(
+            options.sizes.particle,
+            InfostateFeatures(options.sizes.perfect_recall),
+            conditional=options.sizes.conditional,
+            seed=options.play.seed,
+            device=options.device,
+        )
     learner = ParticleSelfPlay(options.game, network, options.play)
     self_play(RunDirectory(path, settings), learner, options.num_games)
 
