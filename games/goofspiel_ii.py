@@ -264,6 +264,16 @@ class GoofspielIIRules(rules.Rules):
         start = player * self.num_cards
         return state.remaining[:, start : start + self.num_cards].to(torch.float32)
 
+    def public_code(self, state: GoofspielIIState) -> torch.Tensor:
+        """The point cards, whether player 0 has bid, and who has won each round: int8 [B, 3 T]."""
+        first, second = self._bids(state)
+        outcome = rules.round_outcomes(first, second)
+        return torch.cat([self._point_cards(state), (first > 0).to(torch.int8), outcome], dim=1)
+
+    def private_code(self, state: GoofspielIIState, player: int) -> torch.Tensor:
+        """The player's bids: int8 [B, T]."""
+        return self._bids(state)[player]
+
     def action_to_string(self, player: int, action: int) -> str:
         """A name of an action or deal, the twin's."""
         if player == rules.CHANCE_PLAYER:

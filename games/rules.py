@@ -58,8 +58,8 @@ class StateBatch:
         """The device that holds every tensor of the batch."""
         return self._tensors()[0].device
 
-    def take(self, rows: torch.Tensor) -> Self:
-        """The batch of the given rows (int64 [N] or bool [B])."""
+    def take(self, rows: torch.Tensor | slice) -> Self:
+        """The batch of the given rows: int64 [N], bool [B], or a slice, which copies nothing."""
         return self._map(lambda tensor: tensor[rows])
 
     def to(self, device: torch.device | str) -> Self:
@@ -177,6 +177,18 @@ class Rules(abc.ABC):
     @abc.abstractmethod
     def private_tensor(self, state: Any, player: int, perfect_recall: bool = True) -> torch.Tensor:
         """What `player` alone sees: float32 [B, Dpriv], the private pieces flattened and joined."""
+
+    def public_code(self, state: Any) -> torch.Tensor:
+        """What the perfect-recall public tensor says, shorter: int8 [B, K].
+
+        Codes are equal where, and only where, these tensors are. Trees tell infosets apart by
+        codes. Games with large tensors override this; else the tensor's own zeros and ones do.
+        """
+        return self.public_tensor(state, True).to(torch.int8)
+
+    def private_code(self, state: Any, player: int) -> torch.Tensor:
+        """The same of the perfect-recall private tensor: int8 [B, K'], K' for both players."""
+        return self.private_tensor(state, player, True).to(torch.int8)
 
     @abc.abstractmethod
     def action_to_string(self, player: int, action: int) -> str:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import pyspiel
-import torch
 
 from spiel_dl.games.rules import TERMINAL_PLAYER, Rules
 from spiel_dl.tree.histories import Histories, refuse_size
@@ -86,10 +85,10 @@ def _next_level(rules: Rules, level: _Level, first: int) -> _Level:
 
 
 class InfosetKeys:
-    """Keys of infosets and public states: 64-bit hashes of their 0/1 tensors.
+    """Keys of infosets and public states: 64-bit hashes of their codes.
 
-    The sum, modulo 2^64, of random weights of the bits that are set. A collision among a million
-    infosets is less likely than 1 in 10^7.
+    A code's inner product with random weights, modulo 2^64. A collision among a million infosets
+    is less likely than 1 in 10^6.
     """
 
     def __init__(self, rules: Rules):
@@ -97,16 +96,17 @@ class InfosetKeys:
         self._rules = rules
         generator = np.random.default_rng(20_231_215)
         bounds = np.iinfo(np.int64)
+        state = rules.initial_state()
         self._public_weights, self._private_weights = (
-            generator.integers(bounds.min, bounds.max, size, endpoint=True)
-            for size in (rules.public_size(True), rules.private_size(True))
+            generator.integers(bounds.min, bounds.max, code.shape[1], endpoint=True)
+            for code in (rules.public_code(state), rules.private_code(state, 0))
         )
 
     def of_level(self, states: Any) -> tuple[np.ndarray, np.ndarray]:
         """Infoset keys (int64 [2, N]) and public keys (int64 [N]) of a batch of N states."""
         infoset_keys, public_keys = [], []
-        for rows in torch.arange(states.batch_size).split(_KEY_CHUNK):
-            batch = states.take(rows)
+        for start in range(0, max(1, states.batch_size), _KEY_CHUNK):
+            batch = states.take(slice(start, start + _KEY_CHUNK))
             public = self._public_sums(batch)
             infoset_keys.append([public + self._private_sums(batch, player) for player in (0, 1)])
             public_keys.append(public)
@@ -118,20 +118,18 @@ class InfosetKeys:
         return int(sums[0])
 
     def _public_sums(self, states: Any) -> np.ndarray:
-        tensor = self._rules.public_tensor(states, True)
-        return _sums_of_set_bits(tensor.numpy(), self._public_weights)
+        return _weighted_sums(self._rules.public_code(states).numpy(), self._public_weights)
 
     def _private_sums(self, states: Any, player: int) -> np.ndarray:
-        tensor = self._rules.private_tensor(states, player, True)
-        return _sums_of_set_bits(tensor.numpy(), self._private_weights)
+        code = self._rules.private_code(states, player)
+        return _weighted_sums(code.numpy(), self._private_weights)
 
 
 @numba.njit(cache=True, boundscheck=False, nogil=True)
-def _sums_of_set_bits(bits: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Sums of weights (int64 [D]) where bits (float32 [N, D]) are set, modulo 2^64: int64 [N]."""
-    sums = np.zeros(len(bits), np.int64)
-    for row in range(len(bits)):
+def _weighted_sums(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Codes (int8 [N, K]) times weights (int64 [K]), modulo 2^64: int64 [N]."""
+    sums = np.zeros(len(codes), np.int64)
+    for row in range(len(codes)):
         for column in range(len(weights)):
-            if bits[row, column] != 0:
-                sums[row] += weights[column]
+            sums[row] += np.int64(codes[row, column]) * weights[column]
     return sums

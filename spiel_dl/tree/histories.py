@@ -7,6 +7,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+import numba
 import numpy as np
 import pyspiel
 
@@ -155,17 +156,37 @@ def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Numbers distinct keys in the order in which they first occur.
 
     Args:
-      keys: int64 [N].
+      keys: int [N].
 
     Returns:
       ids: int32 [N], in 0..U-1.
       first: int64 [U], the first position of each id; increasing.
     """
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return rank[inverse], first[order]
+    found: tuple[np.ndarray, np.ndarray] = _first_occurrence_ids(keys.astype(np.int64))
+    return found
+
+
+@numba.njit(cache=True, boundscheck=False, nogil=True)
+def _first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    # A hash table with linear probing, at most half full. Sorting takes several times as long.
+    bits = 1
+    while (1 << bits) < 2 * len(keys):
+        bits += 1
+    id_at = np.full(1 << bits, -1, np.int32)
+    ids = np.empty(len(keys), np.int32)
+    first = np.empty(len(keys), np.int64)
+    count = 0
+    for position, key in enumerate(keys):
+        # Fibonacci hashing: the highest bits of the product depend on all bits of the key.
+        slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+        while id_at[slot] >= 0 and keys[first[id_at[slot]]] != key:
+            slot = (slot + np.uint64(1)) & np.uint64((1 << bits) - 1)
+        if id_at[slot] < 0:
+            id_at[slot] = count
+            first[count] = position
+            count += 1
+        ids[position] = id_at[slot]
+    return ids, first[:count].copy()
 
 
 class TooManyHistoriesError(ValueError):

@@ -143,7 +143,7 @@ def by_public_tensor(tree: GameTree) -> PublicStates:
         raise ValueError(f"{tree.game} has no public tensors; use common_knowledge(tree)")
     inner = np.flatnonzero(~tree.is_terminal)
     of_history = np.full(tree.num_histories, -1, np.int32)
-    of_history[inner] = np.unique(tree.public_key[inner], return_inverse=True)[1]
+    of_history[inner] = first_occurrence_ids(tree.public_key[inner])[0]
     public_states = _number(tree, of_history, augmented_infosets(tree))
     check(tree, public_states)
     return public_states
@@ -195,7 +195,7 @@ def _join_idle_classes(tree: GameTree, player: int, idle_key: np.ndarray) -> np.
     """Decision infosets, and the classes of (depth, idle key) where the player is idle."""
     inner = np.flatnonzero(~tree.is_terminal)
     idle = inner[tree.player[inner] != player]
-    key_ids = np.unique(idle_key[idle], return_inverse=True)[1]
+    key_ids = first_occurrence_ids(idle_key[idle])[0].astype(np.int64)
     ids = tree.infoset.astype(np.int64)
     ids[idle] = tree.num_infosets(player) + key_ids * (tree.depth[-1] + 1) + tree.depth[idle]
     augmented = np.full(tree.num_histories, -1, np.int32)
@@ -213,10 +213,10 @@ def _remembers(tree: GameTree, player: int, augmented: np.ndarray) -> bool:
     if not _is_function(augmented[inner], tree.sequence[player, inner]):
         return False
     below = inner[inner > 0]
-    first_depth = np.full(augmented.max() + 1, np.iinfo(np.int32).max)
-    last_depth = np.zeros(augmented.max() + 1, np.int32)
-    np.minimum.at(first_depth, augmented[inner], tree.depth[inner])
-    np.maximum.at(last_depth, augmented[inner], tree.depth[inner])
+    first_depth, last_depth = np.zeros((2, augmented.max() + 1), np.int32)
+    # Histories are ordered by depth, and of several values that are written the last one stays.
+    last_depth[augmented[inner]] = tree.depth[inner]
+    first_depth[augmented[inner[::-1]]] = tree.depth[inner[::-1]]
     timed = below[(first_depth == last_depth)[augmented[below]]]
     return _is_function(augmented[timed], augmented[tree.parent[timed]])
 

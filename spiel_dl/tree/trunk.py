@@ -221,7 +221,7 @@ def restrict(
         new_of_old[is_kept] = num_roots[player] + np.arange(int(sizes.sum()))
         # Forced moves that are left out lead on from the sequence before them.
         left_out &= root[player, tree.first_history[player]] >= 0
-        for infoset in np.flatnonzero(left_out).tolist():
+        for infoset in np.flatnonzero(left_out & (old.num_actions == 1)).tolist():
             new_of_old[old.sequences(infoset)] = new_of_old[old.parent_sequence[infoset]]
         of_history = new_of_old[tree.sequence[player]]
         of_history = np.where(of_history >= 0, of_history, root[player])

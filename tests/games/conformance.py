@@ -172,6 +172,7 @@ def _check_level(rules: Rules, level: _Level) -> None:
     assert (utilities >= rules.min_utility).all(), "returns below min_utility"
     assert (utilities <= rules.max_utility).all(), "returns above max_utility"
     _check_pieces(rules, states)
+    _check_codes(rules, states)
     _check_infostates(rules, level)
     _check_terminal_states(rules, level)
     assert rules.round_index(states).dtype == torch.int16
@@ -194,6 +195,17 @@ def _check_pieces(rules: Rules, states: Any) -> None:
                 assert ((tensor == 0) | (tensor == 1)).all(), "pieces are zeros and ones"
     names = [*rules.public_pieces(True), *rules.private_pieces(True)]
     assert len(set(names)) == len(names), "a piece's name is used twice"
+
+
+def _check_codes(rules: Rules, states: Any) -> None:
+    """Codes are equal where, and only where, perfect-recall tensors are."""
+    pairs = [(rules.public_tensor(states), rules.public_code(states))]
+    pairs += [(rules.private_tensor(states, p), rules.private_code(states, p)) for p in (0, 1)]
+    for tensor, code in pairs:
+        assert code.dtype == torch.int8
+        groups = [torch.unique(rows, dim=0, return_inverse=True)[1] for rows in (tensor, code)]
+        together = torch.unique(torch.stack(groups), dim=1).shape[1]
+        assert together == groups[0].max() + 1 == groups[1].max() + 1, "codes and tensors differ"
 
 
 def _check_infostates(rules: Rules, level: _Level) -> None:

@@ -1,5 +1,7 @@
 """Trees from rules against trees from walking OpenSpiel's states of the same games."""
 
+import operator
+
 import numpy as np
 import pyspiel
 import pytest
@@ -167,14 +169,14 @@ def test_infoset_keys_are_sums_modulo_2_to_the_64():
     keys = from_rules.InfosetKeys(rules)
     found = keys.of_level(environment.state)[0]
     for player in (0, 1):
-        bits = torch.cat(
+        codes = torch.cat(
             [
-                rules.public_tensor(environment.state),
-                rules.private_tensor(environment.state, player),
+                rules.public_code(environment.state),
+                rules.private_code(environment.state, player),
             ],
             dim=1,
-        )
-        weights = np.concatenate([keys._public_weights, keys._private_weights])
-        for row, key in zip(bits.bool().numpy(), found[player].tolist(), strict=True):
-            assert (sum(weights[row].tolist()) - key) % 2**64 == 0
+        ).tolist()
+        weights = np.concatenate([keys._public_weights, keys._private_weights]).tolist()
+        for row, key in zip(codes, found[player].tolist(), strict=True):
+            assert (sum(map(operator.mul, weights, row)) - key) % 2**64 == 0
         assert len(set(found[player].tolist())) == 16
