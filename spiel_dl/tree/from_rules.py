@@ -5,12 +5,12 @@ from __future__ import annotations
 import collections
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import pyspiel
 
 from spiel_dl.games.rules import TERMINAL_PLAYER, Rules
 from spiel_dl.tree.histories import Histories, refuse_size
+from spiel_dl.tree.row_hash import RowHash
 
 # Rows that are expanded at a time, which bounds the memory for them.
 _CHUNK = 1 << 17
@@ -85,51 +85,31 @@ def _next_level(rules: Rules, level: _Level, first: int) -> _Level:
 
 
 class InfosetKeys:
-    """Keys of infosets and public states: 64-bit hashes of their codes.
-
-    A code's inner product with random weights, modulo 2^64. A collision among a million infosets
-    is less likely than 1 in 10^6.
-    """
+    """Keys of infosets and public states: 64-bit hashes of their codes."""
 
     def __init__(self, rules: Rules):
         """The keys are the same in every process."""
         self._rules = rules
-        generator = np.random.default_rng(20_231_215)
-        bounds = np.iinfo(np.int64)
         state = rules.initial_state()
-        self._public_weights, self._private_weights = (
-            generator.integers(bounds.min, bounds.max, code.shape[1], endpoint=True)
-            for code in (rules.public_code(state), rules.private_code(state, 0))
-        )
+        self._public = RowHash(rules.public_code(state).shape[1], seed=0)
+        self._private = RowHash(rules.private_code(state, 0).shape[1], seed=1)
 
     def of_level(self, states: Any) -> tuple[np.ndarray, np.ndarray]:
         """Infoset keys (int64 [2, N]) and public keys (int64 [N]) of a batch of N states."""
         infoset_keys, public_keys = [], []
         for start in range(0, max(1, states.batch_size), _KEY_CHUNK):
             batch = states.take(slice(start, start + _KEY_CHUNK))
-            public = self._public_sums(batch)
-            infoset_keys.append([public + self._private_sums(batch, player) for player in (0, 1)])
+            public = self._public_keys(batch)
+            infoset_keys.append([public + self._private_keys(batch, player) for player in (0, 1)])
             public_keys.append(public)
         return np.concatenate(infoset_keys, axis=1), np.concatenate(public_keys)
 
     def of_state(self, state: Any, player: int) -> int:
         """The infoset key of a player in a `spiel_dl.games.openspiel.RulesState`."""
-        sums = self._public_sums(state.batch) + self._private_sums(state.batch, player)
-        return int(sums[0])
+        return int((self._public_keys(state.batch) + self._private_keys(state.batch, player))[0])
 
-    def _public_sums(self, states: Any) -> np.ndarray:
-        return _weighted_sums(self._rules.public_code(states).numpy(), self._public_weights)
+    def _public_keys(self, states: Any) -> np.ndarray:
+        return self._public(self._rules.public_code(states).numpy())
 
-    def _private_sums(self, states: Any, player: int) -> np.ndarray:
-        code = self._rules.private_code(states, player)
-        return _weighted_sums(code.numpy(), self._private_weights)
-
-
-@numba.njit(cache=True, boundscheck=False, nogil=True)
-def _weighted_sums(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Codes (int8 [N, K]) times weights (int64 [K]), modulo 2^64: int64 [N]."""
-    sums = np.zeros(len(codes), np.int64)
-    for row in range(len(codes)):
-        for column in range(len(weights)):
-            sums[row] += np.int64(codes[row, column]) * weights[column]
-    return sums
+    def _private_keys(self, states: Any, player: int) -> np.ndarray:
+        return self._private(self._rules.private_code(states, player).numpy())

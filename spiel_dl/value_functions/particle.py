@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.tree.row_hash import RowHash
 from spiel_dl.value_functions.base import Values
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
@@ -32,15 +34,15 @@ _RECALLS = {features.name: features for features in map(InfostateFeatures, (True
 class LeafTensors(NamedTuple):
     """A trunk's leaves as the module takes them, on the network's device.
 
-    A row of ranges or values holds player 0's L_0 numbers, player 1's L_1, and a 0. Q is the
-    largest number of infosets of a leaf public state, both players' counted.
+    U leaf infosets, or some that stand for all that look alike. A row of ranges or values holds
+    a number of each, and a 0. Q is the largest number of them in a leaf public state.
 
     Attributes:
-      features: float32 [L_0 + L_1, F], features of the leaf infosets, player 0's first.
+      features: float32 [U, F].
       public: float32 [P, G], features of the leaf public states.
-      entry: int64 [P, Q], the place in a row of each infoset of a public state, player 0's first;
-        L_0 + L_1, where the row is 0, for entries without infoset.
-      place: int64 [L_0 + L_1], the place of each leaf infoset among the P * Q entries.
+      entry: int64 [P, Q], the place in a row of each infoset of a public state, in order; U, where
+        the row is 0, for entries without infoset.
+      place: int64 [U], the place of each infoset among the P * Q entries.
     """
 
     features: torch.Tensor
@@ -49,11 +51,10 @@ class LeafTensors(NamedTuple):
     place: torch.Tensor
 
     @staticmethod
-    def of_leaves(leaves: LeafSet, found: LeafFeatures, device: torch.device) -> LeafTensors:
-        """Lays out leaves and their features."""
-        state = np.concatenate([leaves.public_state_of_infoset(player) for player in (0, 1)])
+    def of_infosets(state: np.ndarray, found: LeafFeatures, device: torch.device) -> LeafTensors:
+        """Lays out infosets in public states, int64 [U], by their features."""
         order = np.argsort(state, kind="stable")
-        sizes = np.bincount(state, minlength=leaves.num_public_states)
+        sizes = np.bincount(state, minlength=len(found.public))
         within = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         entry = np.full((len(sizes), sizes.max()), len(state))
         entry[state[order], within] = order
@@ -68,6 +69,39 @@ class LeafTensors(NamedTuple):
         return self.entry.clamp(max=len(self.features) - 1)
 
 
+class Alike:
+    """Leaf infosets that have the same features in the same public state, so that one will do.
+
+    With imperfect recall, that are many: what was forgotten tells no infosets apart. Their beliefs
+    are added up and their values are the same.
+
+    Attributes:
+      first: int64 [U], one of each kind, the first.
+    """
+
+    def __init__(self, features: np.ndarray, state: np.ndarray):
+        """Compares features (float32 [L, F]) and public states (int64 [L])."""
+        bits = np.ascontiguousarray(features).view(np.int32)
+        seen = first_occurrence_ids(RowHash(bits.shape[1], seed=0)(bits))[0]
+        pairs = seen * (state.max() + 1) + state
+        self._kind, self.first = first_occurrence_ids(pairs)
+
+    def sum(self, rows: np.ndarray) -> np.ndarray:
+        """Sums rows (float64 [n, L]) over each kind, and puts a 0 behind: float32 [n, U + 1]."""
+        size = len(self.first)
+        sums = np.zeros((len(rows), size + 1), np.float32)
+        if size == rows.shape[1]:
+            sums[:, :size] = rows
+        else:
+            for row, out in zip(rows, sums, strict=True):
+                out[:size] = np.bincount(self._kind, row, size)
+        return sums
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """From values of each kind ([n, U]) to those of all infosets: [n, L]."""
+        return values if len(self.first) == len(self._kind) else values.take(self._kind, axis=1)
+
+
 class ParticleNetwork(ValueNetwork):
     """The network. Its parameters exist from the first `bind` on, or after `load`.
 
@@ -79,7 +113,7 @@ class ParticleNetwork(ValueNetwork):
       conditional: whether the module's values are divided by the counterfactual reach: what an
         infoset is worth once it is reached.
       features: what it sees of infostates and public states.
-      tensors: the leaves it is bound to.
+      tensors: the leaves it is bound to, one infoset of each kind (`Alike`).
       device: where it computes.
     """
 
@@ -134,7 +168,11 @@ class ParticleNetwork(ValueNetwork):
         if self.domain is None:
             self._initialize(domain)
         self._check_domain(domain)
-        self.tensors = LeafTensors.of_leaves(leaves, found, self.device)
+        state = _public_state_of_infoset(leaves)
+        self._alike = Alike(found.infostates, state)
+        first = self._alike.first
+        distinct = found._replace(infostates=found.infostates[first])
+        self.tensors = LeafTensors.of_infosets(state[first], distinct, self.device)
         self._bases: torch.Tensor | None = None
         self._parameters_of_bases: list[torch.Tensor] = []
         self.leaves = leaves
@@ -177,7 +215,11 @@ class ParticleNetwork(ValueNetwork):
 
     def samples(self, dataset: Dataset) -> ParticleSamples:
         """A dataset's samples; see `ValueNetwork.samples`."""
-        return ParticleSamples(self.tensors, dataset, self.device, conditional=self.conditional)
+        leaves = self._bound_leaves()
+        every = LeafTensors.of_infosets(
+            _public_state_of_infoset(leaves), self.features.of_leaves(leaves), self.device
+        )
+        return ParticleSamples(every, dataset, self.device, conditional=self.conditional)
 
     def _initialize(self, domain: dict[str, Any]) -> None:
         num_features = domain["number of features"], domain["number of public features"]
@@ -185,13 +227,13 @@ class ParticleNetwork(ValueNetwork):
         self.domain = domain
 
     def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        batch, tensors = range_0.shape[:-1], self.tensors
-        zeros = np.zeros((*batch, 1))
-        flat = np.concatenate([range_0, range_1, zeros], axis=-1, dtype=np.float32)
-        rows = torch.from_numpy(flat.reshape(-1, flat.shape[-1])).to(self.device)
+        tensors = self.tensors
+        flat = np.concatenate([range_0, range_1], axis=-1)
+        sums = self._alike.sum(flat.reshape(-1, flat.shape[-1]))
+        rows = torch.from_numpy(sums).to(self.device)
         values = self.module.values(self._current_bases(), rows[:, tensors.entry], tensors.public)
-        found = values.flatten(1)[:, tensors.place].cpu().numpy()
-        result: np.ndarray = found.reshape(*batch, found.shape[-1])
+        found = self._alike.spread(values.flatten(1)[:, tensors.place].cpu().numpy())
+        result: np.ndarray = found.reshape(flat.shape)
         if self.conditional:
             reach = self._bound_leaves().counterfactual_reach(range_0, range_1)
             return result * np.concatenate(reach, axis=-1)
@@ -207,6 +249,11 @@ class ParticleNetwork(ValueNetwork):
             self._bases = change_basis(self.tensors.features)[self.tensors.infostate]
             self._parameters_of_bases = [parameter.clone() for parameter in parameters]
         return self._bases
+
+
+def _public_state_of_infoset(leaves: LeafSet) -> np.ndarray:
+    """Of both players' infosets: int64 [L_0 + L_1]."""
+    return np.concatenate([leaves.public_state_of_infoset(player) for player in (0, 1)])
 
 
 class ParticleSamples(Samples):

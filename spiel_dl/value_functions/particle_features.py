@@ -65,19 +65,28 @@ class InfostateFeatures:
         parts = []
         for player in (0, 1):
             histories = leaves.histories[_first_positions(leaves.infoset_of_history[player])]
-            parts.append(self.infostates(rules, tree.states_of(histories), player))
+            here = public[leaves.public_state_of_infoset(player)]
+            parts.append(self.infostates(rules, tree.states_of(histories), player, here))
         return LeafFeatures(public, np.concatenate(parts))
 
     def public(self, rules: Rules, states: Any) -> np.ndarray:
         """Public features of a batch of states: float32 [B, G]."""
         return rules.public_tensor(states, self.perfect_recall).numpy()
 
-    def infostates(self, rules: Rules, states: Any, player: int) -> np.ndarray:
-        """Features of a player's infostates in a batch of states: float32 [B, F]."""
+    def infostates(
+        self, rules: Rules, states: Any, player: int, public: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Features of a player's infostates in a batch of states: float32 [B, F].
+
+        Args:
+          rules: the game's.
+          states: batch dimension B.
+          player: whose infostates.
+          public: float32 [B, G], the states' public features, where they are known.
+        """
+        public = self.public(rules, states) if public is None else public
         private = rules.private_tensor(states, player, self.perfect_recall).numpy()
-        return np.concatenate(
-            [self.public(rules, states), private, _player_one_hot(player, len(private))], axis=1
-        )
+        return np.concatenate([public, private, _player_one_hot(player, len(private))], axis=1)
 
     def _of_openspiel_leaves(self, leaves: LeafSet) -> LeafFeatures:
         tree = leaves.trunk.tree
@@ -102,7 +111,10 @@ class InfostateFeatures:
 
 def _first_positions(ids: np.ndarray) -> np.ndarray:
     """Where each of the ids 0, 1, ... occurs first: int64 [number of ids]."""
-    return np.unique(ids, return_index=True)[1]
+    first = np.empty(int(ids.max()) + 1, np.int64)
+    # Of several values that are written, the last one stays.
+    first[ids[::-1]] = np.arange(len(ids))[::-1]
+    return first
 
 
 def _player_one_hot(player: int, num_rows: int) -> np.ndarray:

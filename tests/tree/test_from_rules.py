@@ -176,7 +176,7 @@ def test_infoset_keys_are_sums_modulo_2_to_the_64():
             ],
             dim=1,
         ).tolist()
-        weights = np.concatenate([keys._public_weights, keys._private_weights]).tolist()
+        weights = np.concatenate([keys._public.weights, keys._private.weights]).tolist()
         for row, key in zip(codes, found[player].tolist(), strict=True):
             assert (sum(map(operator.mul, weights, row)) - key) % 2**64 == 0
         assert len(set(found[player].tolist())) == 16

@@ -16,7 +16,7 @@ from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle import LeafTensors, ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 from spiel_dl.value_functions.positional import PositionalNetwork
@@ -222,6 +222,30 @@ def test_imperfect_recall_forgets():
     ]
     assert sizes[0] == leaves.num_infosets(0) + leaves.num_infosets(1)
     assert sizes[1] < sizes[0]
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_infosets_that_look_alike_are_valued_together(batch):
+    """The same values as one by one, to float32: only sums are taken in another order."""
+    game = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+    leaves = leaves_of(game, DepthLimit(rounds=2))
+    network = small_network(leaves, features=InfostateFeatures(False))
+    sizes = [leaves.num_infosets(p) for p in (0, 1)]
+    assert len(network.tensors.features) < sum(sizes)
+    ranges = []
+    for player, rows in enumerate(random_ranges(leaves, 9, batch)):
+        mass = leaves.sum_by_public_state(player, rows)
+        ranges.append(rows / mass[..., leaves.public_state_of_infoset(player)])
+    found = np.concatenate(network.evaluate(*ranges), axis=-1)
+    state = np.concatenate([leaves.public_state_of_infoset(player) for player in (0, 1)])
+    every = LeafTensors.of_infosets(state, network.features.of_leaves(leaves), network.device)
+    rows = np.concatenate([*ranges, np.zeros((*batch, 1))], axis=-1, dtype=np.float32)
+    for index in np.ndindex(batch):
+        belief = torch.from_numpy(rows[index])[every.entry]
+        inputs = ParticleBatch(every.features, every.infostate, belief, every.public)
+        with torch.inference_mode():
+            expected = network.module(inputs).flatten()[every.place].numpy()
+        np.testing.assert_allclose(found[index], expected, rtol=1e-4, atol=1e-6)
 
 
 def test_values_are_homogeneous_in_the_opponents_range_only():
