@@ -16,8 +16,9 @@ from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.particle import LeafTensors, ParticleNetwork
+from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
+from spiel_dl.value_functions.particle_leaves import LeafTensors
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 from spiel_dl.value_functions.positional import PositionalNetwork
 
