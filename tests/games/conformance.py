@@ -172,8 +172,8 @@ def _check_level(rules: Rules, level: _Level) -> None:
     assert (utilities >= rules.min_utility).all(), "returns below min_utility"
     assert (utilities <= rules.max_utility).all(), "returns above max_utility"
     _check_pieces(rules, states)
-    _check_codes(rules, states)
     _check_infostates(rules, level)
+    _check_codes(rules, states)
     _check_terminal_states(rules, level)
     assert rules.round_index(states).dtype == torch.int16
     assert rules.describe(states, batch - 1)

@@ -45,6 +45,13 @@ class _ForgetsBids(GoofspielIIRules):
         return tensor
 
 
+class _CodesForgetBids(GoofspielIIRules):
+    """A player's code lacks the first bid that its tensor shows."""
+
+    def private_code(self, state: GoofspielIIState, player: int) -> torch.Tensor:
+        return super().private_code(state, player)[:, 1:]
+
+
 class _ForgetsChance(GoofspielIIRules):
     """Half of the time no point card is turned up."""
 
@@ -112,6 +119,7 @@ class _AnnouncesLongGames(GoofspielIIRules):
         (_HidesWhoBids, "adds no public bit"),
         (_ForgetsPointCards, "takes a public bit away"),
         (_ForgetsBids, "has different pasts"),
+        (_CodesForgetBids, "codes and tensors differ"),
         (_ForgetsChance, "Not equal to tolerance"),
         (_PaysEarly, "returns before the end"),
         (_PaysLess, "max_utility is not attained"),
