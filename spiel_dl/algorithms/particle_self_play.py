@@ -33,6 +33,7 @@ from spiel_dl.algorithms import particle_search
 from spiel_dl.algorithms.particle_search import SparseSolution
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.particles import Particles, rules_of, sample_consistent
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
@@ -150,7 +151,7 @@ class ParticleSelfPlay:
         ]
         rows, reaches = [], []
         for player in (0, 1):
-            firsts = particles.take(np.unique(roots[player], return_index=True)[1]).states
+            firsts = particles.take(first_occurrence_ids(roots[player])[1]).states
             rows.append(features.infostates(self._rules, firsts, player))
             others = particles.chance_reach * beliefs[1 - player][roots[1 - player]]
             reaches.append(np.bincount(roots[player], others))

@@ -141,10 +141,7 @@ def by_public_tensor(tree: GameTree) -> PublicStates:
     """
     if tree.public_key is None:
         raise ValueError(f"{tree.game} has no public tensors; use common_knowledge(tree)")
-    inner = np.flatnonzero(~tree.is_terminal)
-    of_history = np.full(tree.num_histories, -1, np.int32)
-    of_history[inner] = first_occurrence_ids(tree.public_key[inner])[0]
-    public_states = _number(tree, of_history, augmented_infosets(tree))
+    public_states = _number(tree, tree.public_key, augmented_infosets(tree))
     check(tree, public_states)
     return public_states
 
@@ -260,10 +257,10 @@ def _connect(edges: tuple[np.ndarray, np.ndarray], num_nodes: int) -> np.ndarray
     return csgraph.connected_components(graph, directed=False)[1]
 
 
-def _number(tree: GameTree, of_history: np.ndarray, augmented: np.ndarray) -> PublicStates:
-    """Numbers public states by their first history."""
+def _number(tree: GameTree, key: np.ndarray, augmented: np.ndarray) -> PublicStates:
+    """Numbers public states, which have a key (int [H]) each, by their first history."""
     inner = np.flatnonzero(~tree.is_terminal)
-    ids, first = first_occurrence_ids(of_history[inner])
+    ids, first = first_occurrence_ids(key[inner])
     numbered = np.full(tree.num_histories, -1, np.int32)
     numbered[inner] = ids
     parent = np.full(len(first), -1, np.int32)

@@ -20,6 +20,7 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.games.rules import Rules
+from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.leaf_set import LeafSet
 
 
@@ -64,7 +65,7 @@ class InfostateFeatures:
         public = self.public(rules, tree.states_of(start_of_state))
         parts = []
         for player in (0, 1):
-            histories = leaves.histories[_first_positions(leaves.infoset_of_history[player])]
+            histories = leaves.histories[first_occurrence_ids(leaves.infoset_of_history[player])[1]]
             here = public[leaves.public_state_of_infoset(player)]
             parts.append(self.infostates(rules, tree.states_of(histories), player, here))
         return LeafFeatures(public, np.concatenate(parts))
@@ -100,21 +101,13 @@ class InfostateFeatures:
             )
         parts = []
         for player in (0, 1):
-            firsts = leaves.histories[_first_positions(leaves.infoset_of_history[player])]
+            firsts = leaves.histories[first_occurrence_ids(leaves.infoset_of_history[player])[1]]
             tensors = [_tensor(tree.state(h), kind, player) for h in firsts.tolist()]
             parts.append(
                 np.concatenate([np.stack(tensors), _player_one_hot(player, len(firsts))], axis=1)
             )
         empty = np.zeros((leaves.num_public_states, 0), np.float32)
         return LeafFeatures(empty, np.concatenate(parts))
-
-
-def _first_positions(ids: np.ndarray) -> np.ndarray:
-    """Where each of the ids 0, 1, ... occurs first: int64 [number of ids]."""
-    first = np.empty(int(ids.max()) + 1, np.int64)
-    # Of several values that are written, the last one stays.
-    first[ids[::-1]] = np.arange(len(ids))[::-1]
-    return first
 
 
 def _player_one_hot(player: int, num_rows: int) -> np.ndarray:
