@@ -39,7 +39,6 @@ from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
-from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
@@ -136,14 +135,14 @@ def make_problem(searcher: Searcher, state: pyspiel.State) -> Problem:
     return Problem(trunk, own_range, given, utilities)
 
 
-def write_out(leaves: LeafSet, utilities: np.ndarray) -> SequenceForm:
+def write_out(trunk: Trunk, utilities: np.ndarray) -> SequenceForm:
     """The game of a search with each of player 1's choices at leaves as a sequence.
 
     Args:
-      leaves: of the trunk.
+      trunk: of the search.
       utilities: float [N, T], player 0's.
     """
-    form, num_choices = leaves.trunk.sequence_form, utilities.shape[1]
+    form, leaves, num_choices = trunk.sequence_form, trunk.leaves, utilities.shape[1]
     own, old = form.treeplexes
     num_infosets = leaves.num_infosets(1)
     first = old.num_sequences + num_choices * np.arange(num_infosets)
@@ -175,7 +174,7 @@ def solve(problem: Problem, num_threads: int) -> np.ndarray:
 
 def solve_written_out(problem: Problem) -> np.ndarray:
     """The same by CFR+ in the game written out."""
-    form = write_out(problem.trunk.leaves, problem.utilities)
+    form = write_out(problem.trunk, problem.utilities)
     gadget = gadgets.resolving(form, 0, problem.player_range, problem.opponent_cfvs)
     minimizer = RegretMinimizer(gadget.sequence_form)
     for player in (0, 1):

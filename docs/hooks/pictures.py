@@ -130,9 +130,10 @@ def ranges() -> str:
     solver = CFRPlusSolver("kuhn_poker")
     solver.run(_ITERATIONS)
     tree, policy = solver.tree, solver.average_policy()
-    leaves = cut(tree, DepthLimit(moves=1)).leaves
+    trunk = cut(tree, DepthLimit(moves=1))
+    leaves = trunk.leaves
     plans = [realization_plan(tree.treeplexes[p], policy.strategies[p]) for p in (0, 1)]
-    sequences = [leaves.trunk.sequences[p][leaves.sequences[p]] for p in (0, 1)]
+    sequences = [trunk.sequences[p][leaves.sequences[p]] for p in (0, 1)]
     own = [plans[p][sequences[p]] for p in (0, 1)]
     function = ExactValue(tolerance=1e-9)
     function.bind(leaves)

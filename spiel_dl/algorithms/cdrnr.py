@@ -274,13 +274,13 @@ class CDRNRPolicy(ResponsePolicy):
         strategy = self._own_strategy[trunk.sequences[self.player]]
         plan = realization_plan(treeplex, strategy, player_range)
         if self._value_function is None:
-            own_below = self._own_strategy[trunk.subgame_sequences[self.player]]
+            own_below = self._own_strategy[trunk.leaves.subgame_sequences[self.player]]
             below = realization_plan(
-                trunk.subgames.treeplexes[self.player],
+                trunk.leaves.subgames.treeplexes[self.player],
                 own_below,
                 plan[leaves.sequences[self.player]],
             )
-            response = best_response(trunk.subgames, opponent, below)
+            response = best_response(trunk.leaves.subgames, opponent, below)
             leaf_values = response.cfv[: leaves.num_infosets(opponent)]
         model_plan = self._model_plan_on(trunk, self._range(opponent, [piece])[0])
         nothing = np.zeros(leaves.num_infosets(self.player))

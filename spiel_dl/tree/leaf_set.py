@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse
 
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.restricted_form import restrict
+from spiel_dl.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:
     from spiel_dl.tree.trunk import Trunk
@@ -20,10 +24,14 @@ class LeafSet:
     """The N leaves of a trunk, by their P leaf public states; L_p leaf infosets of each player.
 
     All arrays are ordered by leaf public state. Ranges and counterfactual values are flat over the
-    leaf infosets.
+    leaf infosets. It has no reference to its trunk, which has one to it: large trunks that are cut
+    one after the other, as in play, are then freed at once.
 
     Attributes:
-      trunk: whose leaves these are.
+      tree: the whole game.
+      depth_limit: where it is cut, counted from where the trunk starts.
+      root_of_history: int64 [2, H], as the trunk's.
+      leaf_of_history: int32 [H], as the trunk's.
       public_states: int32 [P], in the tree's partition.
       histories: int32 [N], the leaves, as histories of the tree.
       history_offsets: int64 [P + 1], where each leaf public state's histories start.
@@ -34,7 +42,10 @@ class LeafSet:
       chance_reach: float64 [N].
     """
 
-    trunk: Trunk
+    tree: GameTree
+    depth_limit: DepthLimit
+    root_of_history: np.ndarray
+    leaf_of_history: np.ndarray
     public_states: np.ndarray
     histories: np.ndarray
     history_offsets: np.ndarray
@@ -91,6 +102,49 @@ class LeafSet:
             return np.zeros((*values.shape[:-1], 0))
         return np.add.reduceat(values, self.infoset_offsets[player][:-1], axis=-1)
 
+    @functools.cached_property
+    def subgames(self) -> SequenceForm:
+        """All subgames below the leaves in one sequence form.
+
+        Its root sequences are the leaf infosets, in the order of `infosets`: their realizations are
+        the ranges, and the values at them are the counterfactual values.
+
+        Raises:
+          ValueError: if the tree ends at the leaves, as sparse trees do.
+        """
+        return self._subgames[0]
+
+    @property
+    def subgame_sequences(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each player, int32 [S_p], the sequences of `subgames`, as sequences of the tree.
+
+        0 for root sequences.
+        """
+        return self._subgames[1]
+
+    @functools.cached_property
+    def _subgames(self) -> tuple[SequenceForm, tuple[np.ndarray, np.ndarray]]:
+        tree = self.tree
+        if (tree.num_children[self.histories] == 0).any():
+            raise ValueError(
+                f"this tree of {tree.game} ends at the depth limit of {self.depth_limit}, so it "
+                "has no subgames; cut a tree of the whole game, or value the leaves by a network"
+            )
+        position = np.full(tree.num_histories, -1, np.int64)
+        position[self.histories] = np.arange(len(self.histories))
+        below = np.flatnonzero(self.leaf_of_history >= 0)
+        root = np.full((2, tree.num_histories), -1, np.int64)
+        root[:, below] = self.infoset_of_history[:, position[self.leaf_of_history[below]]]
+        kept = []
+        for player in (0, 1):
+            # Forced moves change no value; without them, iterations are shorter.
+            free = tree.treeplexes[player].num_actions > 1
+            is_below = self.leaf_of_history[tree.first_history[player]] >= 0
+            kept.append(np.flatnonzero(free & is_below))
+        num_roots = (self.num_infosets(0), self.num_infosets(1))
+        terminals = below[tree.is_terminal[below]]
+        return restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)
+
 
 def of_trunk(trunk: Trunk) -> LeafSet:
     """The leaves of a trunk.
@@ -120,7 +174,10 @@ def of_trunk(trunk: Trunk) -> LeafSet:
         of_history.append(ids)
         sequences.append(_trunk_sequences(trunk, player, leaves[first]))
     return LeafSet(
-        trunk=trunk,
+        tree=tree,
+        depth_limit=trunk.depth_limit,
+        root_of_history=trunk.root_of_history,
+        leaf_of_history=trunk.leaf_of_history,
         public_states=states.astype(np.int32),
         histories=leaves.astype(np.int32),
         history_offsets=np.concatenate([[0], np.cumsum(counts)]),

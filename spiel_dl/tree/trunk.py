@@ -19,7 +19,8 @@ from spiel_dl.tree import leaf_set
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import first_occurrence_ids
-from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from spiel_dl.tree.restricted_form import restrict
+from spiel_dl.tree.sequence_form import SequenceForm
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,49 +58,6 @@ class Trunk:
           ValueError: if a public state lies partly above and partly below the limit.
         """
         return leaf_set.of_trunk(self)
-
-    @functools.cached_property
-    def subgames(self) -> SequenceForm:
-        """All subgames below the leaves in one sequence form.
-
-        Its root sequences are the leaf infosets, in the order of `leaves`: their realizations are
-        the ranges, and the values at them are the counterfactual values.
-
-        Raises:
-          ValueError: if the tree ends at the leaves, as sparse trees do.
-        """
-        return self._subgames[0]
-
-    @property
-    def subgame_sequences(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each player, int32 [S_p], the sequences of `subgames`, as sequences of the tree.
-
-        0 for root sequences.
-        """
-        return self._subgames[1]
-
-    @functools.cached_property
-    def _subgames(self) -> tuple[SequenceForm, tuple[np.ndarray, np.ndarray]]:
-        leaves, tree = self.leaves, self.tree
-        if (tree.num_children[leaves.histories] == 0).any():
-            raise ValueError(
-                f"this tree of {tree.game} ends at the depth limit of {self.depth_limit}, so it "
-                "has no subgames; cut a tree of the whole game, or value the leaves by a network"
-            )
-        position = np.full(tree.num_histories, -1, np.int64)
-        position[leaves.histories] = np.arange(len(leaves.histories))
-        below = np.flatnonzero(self.leaf_of_history >= 0)
-        root = np.full((2, tree.num_histories), -1, np.int64)
-        root[:, below] = leaves.infoset_of_history[:, position[self.leaf_of_history[below]]]
-        kept = []
-        for player in (0, 1):
-            # Forced moves change no value; without them, iterations are shorter.
-            free = tree.treeplexes[player].num_actions > 1
-            is_below = self.leaf_of_history[tree.first_history[player]] >= 0
-            kept.append(np.flatnonzero(free & is_below))
-        num_roots = (leaves.num_infosets(0), leaves.num_infosets(1))
-        terminals = below[tree.is_terminal[below]]
-        return restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)
 
 
 def cut(
@@ -184,61 +142,6 @@ def _whole_game(tree: GameTree, depth_limit: DepthLimit) -> Trunk:
 
 def _numbers(count: int) -> np.ndarray:
     return np.arange(count, dtype=np.int32)
-
-
-def restrict(
-    tree: GameTree,
-    infosets: tuple[np.ndarray, np.ndarray],
-    num_roots: tuple[int, int],
-    root: np.ndarray,
-    terminals: np.ndarray,
-) -> tuple[SequenceForm, tuple[np.ndarray, np.ndarray]]:
-    """The sequence form of some infosets and terminal histories of a game.
-
-    Args:
-      tree: the whole game.
-      infosets: for each player, int [I_p], the infosets to keep, increasing. An infoset that is
-        left out, behind one that is kept or behind a root, must have one action only.
-      num_roots: number of root sequences of each player.
-      root: int64 [2, H], the root sequence behind which a history lies; read where none of the
-        player's last sequences is of a kept infoset.
-      terminals: the terminal histories to keep.
-
-    Returns:
-      The sequence form, and for each player, int32 [S_p], the sequences of `tree` that its
-      sequences are; 0 for root sequences.
-    """
-    treeplexes, originals, new_sequences = [], [], []
-    for player in (0, 1):
-        old = tree.treeplexes[player]
-        kept = infosets[player]
-        sizes = old.num_actions[kept]
-        first = num_roots[player] + np.cumsum(sizes) - sizes
-        new_of_old = np.full(old.num_sequences, -1, np.int64)
-        left_out = np.ones(old.num_infosets, np.bool_)
-        left_out[kept] = False
-        is_kept = old.sequences_of(~left_out)
-        new_of_old[is_kept] = num_roots[player] + np.arange(int(sizes.sum()))
-        # Forced moves that are left out lead on from the sequence before them.
-        left_out &= root[player, tree.first_history[player]] >= 0
-        for infoset in np.flatnonzero(left_out & (old.num_actions == 1)).tolist():
-            new_of_old[old.sequences(infoset)] = new_of_old[old.parent_sequence[infoset]]
-        of_history = new_of_old[tree.sequence[player]]
-        of_history = np.where(of_history >= 0, of_history, root[player])
-        parents = of_history[tree.first_history[player][kept]]
-        treeplexes.append(
-            Treeplex(parents.astype(np.int32), first.astype(np.int32), sizes, num_roots[player])
-        )
-        roots = np.zeros(num_roots[player], np.int32)
-        originals.append(np.concatenate([roots, is_kept]).astype(np.int32))
-        new_sequences.append(of_history[terminals])
-    form = SequenceForm.from_terminals(
-        (treeplexes[0], treeplexes[1]),
-        np.stack(new_sequences),
-        tree.utility[terminals] * tree.chance_reach[terminals],
-        tree.utility_range,
-    )
-    return form, (originals[0], originals[1])
 
 
 def _roots(

@@ -68,7 +68,7 @@ class ExactValue(ValueFunction):
     def bind(self, leaves: LeafSet) -> None:
         """Builds the subgames below the leaves."""
         self.leaves = leaves
-        self._minimizer = RegretMinimizer(leaves.trunk.subgames, PREDICTIVE_CFR_PLUS)
+        self._minimizer = RegretMinimizer(leaves.subgames, PREDICTIVE_CFR_PLUS)
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `ValueFunction`.

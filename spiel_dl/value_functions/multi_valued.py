@@ -111,5 +111,5 @@ class MultiValuedStates(ValueFunction):
         Raises:
           ValueError: if the function was not bound, or as `ContinuationChoices`.
         """
-        utility_range = self._bound_leaves().trunk.sequence_form.utility_range
+        utility_range = self._bound_leaves().tree.utility_range
         return ContinuationChoices(self.continuations, weighting, utility_range, num_threads)

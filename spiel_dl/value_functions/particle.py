@@ -80,10 +80,10 @@ class ParticleNetwork(ValueNetwork):
           ValueError: if there are no leaves, if the game has no features, or if the parameters are
             for another game or other features.
         """
-        game = leaves.trunk.tree.game
+        game = leaves.tree.game
         if not leaves.num_public_states:
             raise ValueError(
-                f"{game} ends above a depth limit of {leaves.trunk.depth_limit}, so there is "
+                f"{game} ends above a depth limit of {leaves.depth_limit}, so there is "
                 "nothing to value; choose a smaller limit, or solve the game by CFR"
             )
         found = self.features.of_leaves(leaves)

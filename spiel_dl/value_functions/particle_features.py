@@ -57,7 +57,7 @@ class InfostateFeatures:
         Raises:
           ValueError: if the game has no tensors.
         """
-        tree = leaves.trunk.tree
+        tree = leaves.tree
         if not hasattr(tree.game, "rules"):
             return self._of_openspiel_leaves(leaves)
         rules = tree.game.rules
@@ -90,7 +90,7 @@ class InfostateFeatures:
         return np.concatenate([public, private, _player_one_hot(player, len(private))], axis=1)
 
     def _of_openspiel_leaves(self, leaves: LeafSet) -> LeafFeatures:
-        tree = leaves.trunk.tree
+        tree = leaves.tree
         game_type = tree.game.get_type()
         kind = "information_state" if self.perfect_recall else "observation"
         if not getattr(game_type, f"provides_{kind}_tensor"):

@@ -60,10 +60,10 @@ class PositionalLayout:
         """
         if not leaves.num_public_states:
             raise ValueError(
-                f"{leaves.trunk.tree.game} ends above a depth limit of {leaves.trunk.depth_limit}, "
+                f"{leaves.tree.game} ends above a depth limit of {leaves.depth_limit}, "
                 "so there is nothing to value; choose a smaller limit, or solve the game by CFR"
             )
-        if leaves.trunk.tree.public_key is None:
+        if leaves.tree.public_key is None:
             public = np.eye(leaves.num_public_states, dtype=np.bool_)
             positions = [_places_in_public_states(leaves, player) for player in (0, 1)]
         else:
@@ -223,15 +223,15 @@ class PositionalSamples(Samples):
 def _describe(leaves: LeafSet, layout: PositionalLayout) -> dict[str, Any]:
     """What must be equal for a network to be used at other leaves, in words for people."""
     domain = {
-        "game": str(leaves.trunk.tree.game),
-        "depth limit": str(leaves.trunk.depth_limit),
+        "game": str(leaves.tree.game),
+        "depth limit": str(leaves.depth_limit),
         "number of inputs": layout.num_inputs,
         "number of outputs": layout.num_outputs,
     }
-    is_inside = leaves.trunk.root_of_history[0] >= 0
+    is_inside = leaves.root_of_history[0] >= 0
     if not is_inside.all():
         # Subgames of equal sizes have inputs and outputs of different meaning.
-        tree = leaves.trunk.tree
+        tree = leaves.tree
         starts = np.flatnonzero(is_inside & ~is_inside[tree.parent])
         domain["start in public states"] = np.unique(tree.public_states.of_history[starts]).tolist()
     return domain
@@ -259,7 +259,7 @@ def _places_in_public_states(leaves: LeafSet, player: int) -> np.ndarray:
 
 def _public_bits(leaves: LeafSet) -> np.ndarray:
     """The entries of the public tensor that differ among leaf public states: bool [P, F]."""
-    tree = leaves.trunk.tree
+    tree = leaves.tree
     states = tree.states_of(leaves.histories[leaves.history_offsets[:-1]])
     bits = tree.game.rules.public_tensor(states, perfect_recall=True).numpy() > 0
     return bits[:, (bits != bits[:1]).any(axis=0)]
@@ -267,7 +267,7 @@ def _public_bits(leaves: LeafSet) -> np.ndarray:
 
 def _private_histories(leaves: LeafSet, player: int) -> np.ndarray:
     """Numbers the distinct private tensors of a player's leaf infosets: int64 [L_p]."""
-    tree = leaves.trunk.tree
+    tree = leaves.tree
     _, first = np.unique(leaves.infoset_of_history[player], return_index=True)
     states = tree.states_of(leaves.histories[first])
     tensors = tree.game.rules.private_tensor(states, player, perfect_recall=True).numpy()

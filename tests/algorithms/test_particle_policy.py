@@ -1,6 +1,8 @@
 """Particle search against exact solutions, and its policy by what it may know."""
 
+import gc
 import itertools
+import weakref
 
 import numpy as np
 import pyspiel
@@ -217,6 +219,22 @@ def test_a_game_goes_on_from_the_last_search(monkeypatch):
             state.apply_action(action)
         assert num_solved[0] == len(answers[-1]) == 4
     assert answers[0] == answers[1]
+
+
+def test_solutions_are_freed_with_their_last_reference():
+    game, limit = GOOFSPIEL.format(4), DepthLimit(rounds=1)
+    network = ParticleNetwork(ParticleSizes(base=4, basis_width=1, regression_width=1))
+    first, second = (Particles.of_public_state(state_after(game, a)) for a in ([], [0, 1]))
+    gc.disable()
+    try:
+        solution = particle_search.solve(first, limit, network, 2)
+        tree = weakref.ref(solution.tree)
+        particle_search.solve(second, limit, network, 2)
+        assert tree() is not None
+        del solution
+        assert tree() is None
+    finally:
+        gc.enable()
 
 
 def test_a_bot_plays_a_whole_game():

@@ -43,7 +43,7 @@ def coin_game() -> GameTree:
 
 def coin_subgame() -> SequenceForm:
     """Player 0 guesses, blind; player 1's root infosets are the coin's color and its own move."""
-    form = cut(coin_game(), DepthLimit(moves=1)).subgames
+    form = cut(coin_game(), DepthLimit(moves=1)).leaves.subgames
     assert [treeplex.num_root_sequences for treeplex in form.treeplexes] == [1, 4]
     return form
 

@@ -191,7 +191,7 @@ def test_errors():
     with pytest.raises(ValueError, match="several public states"):
         sparse_trunk(particles.joined(other), DepthLimit(rounds=1))
     with pytest.raises(ValueError, match="ends at the depth limit of 1 rounds, so it has no sub"):
-        _ = sparse_trunk(particles, DepthLimit(rounds=1)).subgames
+        _ = sparse_trunk(particles, DepthLimit(rounds=1)).leaves.subgames
     bits = state.get_game().rules.public_tensor(state.batch, True)[0]
     with pytest.raises(ValueError, match="found no history"):
         sample_consistent(state.get_game(), bits + 1, 10, np.random.default_rng(0))

@@ -46,11 +46,11 @@ def test_trunk_and_subgames_together_are_the_game(game, limit):
     ranges = [above[p][trunk.leaves.sequences[p]] for p in (0, 1)]
     below = []
     for player in (0, 1):
-        treeplex = trunk.subgames.treeplexes[player]
+        treeplex = trunk.leaves.subgames.treeplexes[player]
         # Forced moves are left out of subgames, so read behaviour by what follows a sequence.
         plan = best_plan_below(tree, trunk, player, strategies[player])
         below.append(realization_plan(treeplex, plan, ranges[player]))
-    value += below[0] @ trunk.subgames.payoffs @ below[1]
+    value += below[0] @ trunk.leaves.subgames.payoffs @ below[1]
     expected = whole[0] @ tree.sequence_form.payoffs @ whole[1]
     assert value == pytest.approx(expected, abs=1e-12)
 
@@ -167,8 +167,8 @@ def test_values_of_subgames_add_up_to_the_best_response():
     above = opponent[trunk.sequences[1]]
     ranges = above[trunk.leaves.sequences[1]]
     behaviour = best_plan_below(tree, trunk, 1, strategies[1])
-    below = realization_plan(trunk.subgames.treeplexes[1], behaviour, ranges)
-    cfv = best_response(trunk.subgames, 0, below).cfv[: trunk.leaves.num_infosets(0)]
+    below = realization_plan(trunk.leaves.subgames.treeplexes[1], behaviour, ranges)
+    cfv = best_response(trunk.leaves.subgames, 0, below).cfv[: trunk.leaves.num_infosets(0)]
     values = trunk.sequence_form.values_against(0, above)
     np.add.at(values, trunk.leaves.sequences[0], cfv)
     treeplex = trunk.sequence_form.treeplexes[0]
@@ -231,14 +231,14 @@ def test_two_levels_of_trunks_and_subgames_are_the_game(game, limit, next_limit)
         num_leaves += leaves.num_public_states
         for player in (0, 1):
             ranges = plans[player][leaves.sequences[player]]
-            treeplex = middle.subgames.treeplexes[player]
+            treeplex = middle.leaves.subgames.treeplexes[player]
             free = np.unique(tree.infoset[(middle.leaf_of_history >= 0) & (tree.player == player)])
             free = free[tree.treeplexes[player].num_actions[free] > 1]
             rows = [strategies[player][tree.treeplexes[player].sequences(i)] for i in free]
             below.append(
                 realization_plan(treeplex, np.concatenate([np.ones(len(ranges)), *rows]), ranges)
             )
-        value += below[0] @ middle.subgames.payoffs @ below[1]
+        value += below[0] @ middle.leaves.subgames.payoffs @ below[1]
     assert num_leaves > 0
     expected = whole[0] @ tree.sequence_form.payoffs @ whole[1]
     assert value == pytest.approx(expected, abs=1e-12)

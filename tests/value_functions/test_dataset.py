@@ -50,7 +50,7 @@ def test_range_weighted_values_are_the_lps(config, tmp_path):
         assert dataset.gaps[row] <= 1.001 * config.tolerance
         for state in range(leaves.num_public_states):
             here = [np.where(own[p] == state, ranges[p], 0) for p in (0, 1)]
-            value = linear_program.solve(dataset.trunk.subgames, (here[0], here[1])).value
+            value = linear_program.solve(dataset.trunk.leaves.subgames, (here[0], here[1])).value
             for player, sign in ((0, 1), (1, -1)):
                 found = here[player] @ dataset.cfvs[player][row]
                 assert found == pytest.approx(sign * value, abs=1e-4)

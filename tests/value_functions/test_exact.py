@@ -30,7 +30,7 @@ def test_range_weighted_values_are_the_lp_value(game, limit):
     function.bind(trunk.leaves)
     ranges = random_ranges(trunk.leaves, seed=0)
     values = function.evaluate(*ranges)
-    expected = linear_program.solve(trunk.subgames, (ranges[0], ranges[1])).value
+    expected = linear_program.solve(trunk.leaves.subgames, (ranges[0], ranges[1])).value
     assert ranges[0] @ values[0] == pytest.approx(expected, abs=1e-3)
     assert ranges[1] @ values[1] == pytest.approx(-expected, abs=1e-3)
     assert function.gaps.max() <= 1e-4

@@ -17,6 +17,7 @@ from spiel_dl.solvers.regret_minimization import (
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedStates
 
 GAMES = [
@@ -36,13 +37,13 @@ def random_utilities(leaves: LeafSet, two_sided: bool) -> np.ndarray:
     return np.random.default_rng(7).uniform(-1, 1, shape)
 
 
-def with_decisions(leaves: LeafSet, player: int, utilities: np.ndarray) -> SequenceForm:
+def with_decisions(trunk: Trunk, player: int, utilities: np.ndarray) -> SequenceForm:
     """The trunk with one more decision of each player behind each of its leaf infosets.
 
     In these games no two leaves share both infosets, so each payoff is of a single history, and is
     rounded as blocks are.
     """
-    form = leaves.trunk.sequence_form
+    form, leaves = trunk.sequence_form, trunk.leaves
     treeplexes, firsts = [], []
     for p in (0, 1):
         old, size = form.treeplexes[p], utilities.shape[1 if p == player else 2]
@@ -77,16 +78,17 @@ def with_decisions(leaves: LeafSet, player: int, utilities: np.ndarray) -> Seque
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize(("game", "limit"), GAMES)
 def test_regret_matching_at_leaves_is_cfr_in_the_larger_game(game, limit, player, two_sided):
-    leaves = leaves_of(game, limit)
+    trunk = cut(GameTree.from_game(game), limit)
+    leaves = trunk.leaves
     utilities = random_utilities(leaves, two_sided)
-    larger = with_decisions(leaves, player, utilities)
+    larger = with_decisions(trunk, player, utilities)
     for weighting in (CFR_PLUS, LINEAR_CFR, PREDICTIVE_CFR_PLUS):
         expected = RegretMinimizer(larger, weighting)
         expected.run(20)
         function = MultiValuedStates(player, lambda _: utilities)
         function.bind(leaves)
         choices = function.choices(weighting)
-        minimizer = RegretMinimizer(leaves.trunk.sequence_form, weighting)
+        minimizer = RegretMinimizer(trunk.sequence_form, weighting)
         calls = []
 
         def leaf_values(plans, choices=choices, calls=calls):
@@ -100,7 +102,7 @@ def test_regret_matching_at_leaves_is_cfr_in_the_larger_game(game, limit, player
         minimizer.run_with_leaves(20, leaf_values)
         for p in (0, 1):
             whole = expected.average_strategy(p)
-            size = leaves.trunk.sequence_form.treeplexes[p].num_sequences
+            size = trunk.sequence_form.treeplexes[p].num_sequences
             np.testing.assert_allclose(minimizer.average_strategy(p), whole[:size], atol=1e-9)
             found = choices.average_choices(int(p != player))
             np.testing.assert_allclose(found.reshape(-1), whole[size:], atol=1e-9)

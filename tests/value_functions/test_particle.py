@@ -278,7 +278,7 @@ def test_a_sparse_trunk_of_all_histories_has_the_values_of_the_whole_one():
 
 def keys_of(leaves, player):
     _, first = np.unique(leaves.infoset_of_history[player], return_index=True)
-    return leaves.trunk.tree.infoset_key[player, leaves.histories[first]]
+    return leaves.tree.infoset_key[player, leaves.histories[first]]
 
 
 def test_values_are_those_of_the_newest_parameters():

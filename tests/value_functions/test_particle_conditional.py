@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from spiel_dl.tree import DepthLimit
+from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.dataset import Dataset
 from tests.particle_networks import CASES, GOOFSPIEL_3, leaves_of, random_ranges, small_network
 
 
-def some_dataset(leaves, range_0, range_1):
+def some_dataset(trunk, range_0, range_1):
     return Dataset(
-        trunk=leaves.trunk,
+        trunk=trunk,
         ranges=(range_0, range_1),
         masses=(np.full((4, 3), 2, np.float32), np.full((4, 3), 5, np.float32)),
         cfvs=(-range_0, 2 * range_1),
@@ -45,11 +45,12 @@ def test_conditional_values_are_multiplied_by_the_counterfactual_reach(game, lim
 
 
 def test_samples_of_a_conditional_network_are_divided_by_the_counterfactual_reach():
-    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
+    trunk = cut(GameTree.from_game(GOOFSPIEL_3), DepthLimit(rounds=1))
+    leaves = trunk.leaves
     range_0, range_1 = (r.astype(np.float32) for r in random_ranges(leaves, 6, (4,)))
     # Player 1 has one card only, so that what its opponent holds may be impossible.
     range_1[:, 1:] = 0
-    dataset = some_dataset(leaves, range_0, range_1)
+    dataset = some_dataset(trunk, range_0, range_1)
     network = small_network(leaves, conditional=True)
     samples = network.samples(dataset)
     numbers = np.arange(dataset.num_samples)
@@ -71,10 +72,11 @@ def test_samples_of_a_conditional_network_are_divided_by_the_counterfactual_reac
 
 
 def test_samples_are_public_states_of_a_dataset():
-    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
+    trunk = cut(GameTree.from_game(GOOFSPIEL_3), DepthLimit(rounds=1))
+    leaves = trunk.leaves
     network = small_network(leaves)
     range_0, range_1 = (r.astype(np.float32) for r in random_ranges(leaves, 6, (4,)))
-    samples = network.samples(some_dataset(leaves, range_0, range_1))
+    samples = network.samples(some_dataset(trunk, range_0, range_1))
     numbers = samples.numbers(np.array([1, 3]), np.array([0, 2]))
     assert numbers.tolist() == [3, 5, 9, 11]
     inputs, targets, is_entry = samples.batch(numbers)

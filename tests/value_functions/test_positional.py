@@ -50,7 +50,8 @@ def test_layout_of_goofspiel():
 
     The winner cannot have bid 1 and the loser cannot have bid 3.
     """
-    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
+    trunk = cut(GameTree.from_game(GOOFSPIEL_3), DepthLimit(rounds=1))
+    leaves = trunk.leaves
     layout = PositionalLayout.of_leaves(leaves)
     assert layout.num_positions == (3, 3)
     zero = leaves.num_infosets(0) + leaves.num_infosets(1)
@@ -61,7 +62,7 @@ def test_layout_of_goofspiel():
     possible = layout.output_index < zero
     by_hand = {(False, True), (True, False), (True, True)}
     # (Can player 0 have bid lowest? Can it have bid highest?) Positions are ordered by tensors.
-    columns = [0, 2] if bid_of_position(leaves, layout, 0) == 0 else [2, 0]
+    columns = [0, 2] if bid_of_position(trunk, layout, 0) == 0 else [2, 0]
     assert {tuple(row[columns].tolist()) for row in possible} == by_hand
     for row in possible:
         lowest, highest = row[columns]
@@ -73,18 +74,19 @@ def test_layout_of_goofspiel():
     )
 
 
-def bid_of_position(leaves, layout, position):
+def bid_of_position(trunk, layout, position):
     """Player 0's bid, as an action, at one of its positions."""
     infoset = layout.output_index[:, position].min()
-    sequence = leaves.trunk.sequences[0][leaves.sequences[0][infoset]]
-    return leaves.trunk.tree.sequence_action[0][sequence]
+    leaves = trunk.leaves
+    sequence = trunk.sequences[0][leaves.sequences[0][infoset]]
+    return leaves.tree.sequence_action[0][sequence]
 
 
 @pytest.mark.parametrize(("game", "limit"), CASES[1:])
 def test_positions_mean_the_same_in_all_public_states(game, limit):
     """Infosets share a position exactly if they share the private tensor, state by state."""
     leaves = leaves_of(game, limit)
-    tree = leaves.trunk.tree
+    tree = leaves.tree
     layout = PositionalLayout.of_leaves(leaves)
     rules = tree.game.rules
     start, position_of_tensor = 0, {}

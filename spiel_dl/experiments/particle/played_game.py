@@ -101,11 +101,11 @@ class PlayedGame:
         Args:
           strategies: for each player, float64 [S_p], of the whole game.
         """
-        form = self.played.subgames
+        form = self.played.leaves.subgames
         forms, total = (form, form.swapped()), 0.0
         for player in (0, 1):
             treeplex = form.treeplexes[player]
-            sequences = self.played.subgame_sequences[player]
+            sequences = self.played.leaves.subgame_sequences[player]
             tree_infoset = self.played.tree.treeplexes[player].infoset_of_sequence[
                 sequences[treeplex.first_sequence]
             ]
