@@ -66,8 +66,13 @@ class LeafSet:
 
     def public_state_of_infoset(self, player: int) -> np.ndarray:
         """Int64 [L_p], positions in `public_states`."""
-        sizes = np.diff(self.infoset_offsets[player])
-        return np.repeat(np.arange(self.num_public_states), sizes)
+        return self._public_state_of_infoset[player]
+
+    @functools.cached_property
+    def _public_state_of_infoset(self) -> tuple[np.ndarray, np.ndarray]:
+        positions = np.arange(self.num_public_states)
+        first, second = (np.repeat(positions, np.diff(o)) for o in self.infoset_offsets)
+        return first, second
 
     def counterfactual_reach(
         self, range_0: np.ndarray, range_1: np.ndarray

@@ -107,7 +107,9 @@ def normalize_ranges(leaves: LeafSet, player: int, ranges: np.ndarray) -> Values
     """
     mass = leaves.sum_by_public_state(player, ranges)
     state = leaves.public_state_of_infoset(player)
+    here = mass.take(state, axis=-1)
+    if mass.all():
+        return ranges / here, mass
     sizes = np.diff(leaves.infoset_offsets[player])
-    here = mass[..., state]
     uniform = np.broadcast_to(1.0 / sizes[state], ranges.shape)
     return np.divide(ranges, here, out=uniform.copy(), where=here > 0), mass
