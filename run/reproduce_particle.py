@@ -125,8 +125,9 @@ _EPOCHS = flags.DEFINE_integer(
 _BATCH = flags.DEFINE_integer("batch_size", _TRAINING.batch_size, "Samples in a step of Adam.")
 _FINAL_RATE = flags.DEFINE_float(
     "final_learning_rate",
-    _TRAINING.final_learning_rate,
-    "Adam's at the last step; not in linear_targets and self_play.",
+    None,
+    "Adam's at the last step; not in linear_targets and self_play. Default: "
+    f"{_TRAINING.final_learning_rate}, or the first step's if that is smaller.",
 )
 _KEPT = flags.DEFINE_integer("networks_per_decade", 4, "Networks kept per factor of 10 in steps.")
 _PLAYED = flags.DEFINE_integer(
@@ -163,13 +164,15 @@ def main(argv: Sequence[str]) -> None:
 
 def _options() -> Options:
     """What the flags say."""
-    rate = _RATE.value or _PLAY.learning_rate
+    given = _RATE.value
+    rate = _PLAY.learning_rate if given is None else given
+    least = min(rate, _TRAINING.final_learning_rate)
     return Options(
         num_seeds=_SEEDS.value,
         linear=LinearTargetsConfig(
             dimension=_DIMENSION.value,
             num_steps=_STEPS.value,
-            learning_rate=_RATE.value or _LINEAR.learning_rate,
+            learning_rate=_LINEAR.learning_rate if given is None else given,
             seed=_SEED.value,
         ),
         num_cards=_CARDS.value,
@@ -177,7 +180,7 @@ def _options() -> Options:
         training=TrainingConfig(
             batch_size=_BATCH.value,
             learning_rate=rate,
-            final_learning_rate=_FINAL_RATE.value,
+            final_learning_rate=least if _FINAL_RATE.value is None else _FINAL_RATE.value,
             networks_per_decade=_KEPT.value,
         ),
         iterations=_ITERATIONS.value,
@@ -223,9 +226,11 @@ def _domain() -> particle_study.Domain | None:
 def _on_policy(learning_rate: float) -> OnPolicyConfig:
     config = on_policy_flags.config(OnPolicyConfig().num_iterations)
     config = config.with_trainings(batch_size=_BATCH.value)
-    return dataclasses.replace(
-        config, first=dataclasses.replace(config.first, learning_rate=learning_rate)
+    final = min(learning_rate, config.first.final_learning_rate)
+    first = dataclasses.replace(
+        config.first, learning_rate=learning_rate, final_learning_rate=final
     )
+    return dataclasses.replace(config, first=first)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def test_experiments_write_their_reports(tmp_path: Path) -> None:
     for experiment, arguments, rows in (
         ("linear_targets", ("--num_steps=20", "--num_seeds=1", "--dimension=3"), 4),
         ("public_states", ("--num_cards=4",), 4),
-        ("self_play", (GAME, "--num_games=2", "--base=4", "--regression_width=1"), 2),
+        ("self_play", (GAME, "--num_games=2", "--base=4", "--learning_rate=1e-4"), 2),
         ("match", (GAME, "--num_games=2", NETWORK), 2),
     ):
         code, output, errors = run(tmp_path, experiment, *arguments)
@@ -60,6 +60,7 @@ def test_figures_go_on_where_they_were_stopped(tmp_path: Path) -> None:
     [
         ("match", (GAME,), "pass --network="),
         ("self_play", ("--game=kuhn_poker",), "has no Rules"),
+        ("self_play", (GAME, "--learning_rate=0"), "learning_rate=0.0"),
         ("self_play", (GAME, NETWORK, "--base=8"), "--base: a --network has its own"),
         ("architectures", (), "give --domain, or --game"),
         (
