@@ -126,8 +126,9 @@ _BATCH = flags.DEFINE_integer("batch_size", _TRAINING.batch_size, "Samples in a 
 _FINAL_RATE = flags.DEFINE_float(
     "final_learning_rate",
     None,
-    "Adam's at the last step; not in linear_targets and self_play. Default: "
-    f"{_TRAINING.final_learning_rate}, or the first step's if that is smaller.",
+    "Adam's at the last step; not in linear_targets. Default: "
+    f"{_PLAY.final_learning_rate} in self_play, else {_TRAINING.final_learning_rate}, or the first "
+    "step's if that is smaller.",
 )
 _KEPT = flags.DEFINE_integer("networks_per_decade", 4, "Networks kept per factor of 10 in steps.")
 _PLAYED = flags.DEFINE_integer(
@@ -166,7 +167,6 @@ def _options() -> Options:
     """What the flags say."""
     given = _RATE.value
     rate = _PLAY.learning_rate if given is None else given
-    least = min(rate, _TRAINING.final_learning_rate)
     return Options(
         num_seeds=_SEEDS.value,
         linear=LinearTargetsConfig(
@@ -180,7 +180,7 @@ def _options() -> Options:
         training=TrainingConfig(
             batch_size=_BATCH.value,
             learning_rate=rate,
-            final_learning_rate=least if _FINAL_RATE.value is None else _FINAL_RATE.value,
+            final_learning_rate=_final_rate(rate, _TRAINING.final_learning_rate),
             networks_per_decade=_KEPT.value,
         ),
         iterations=_ITERATIONS.value,
@@ -201,12 +201,18 @@ def _options() -> Options:
             iterations=_ITERATIONS.value or _PLAY.iterations,
             buffer_size=_BUFFER.value,
             learning_rate=rate,
+            final_learning_rate=_final_rate(rate, _PLAY.final_learning_rate),
             seed=_SEED.value,
         ),
         num_games=_GAMES.value,
         network=_NETWORK.value,
         device=_DEVICE.value,
     )
+
+
+def _final_rate(rate: float, default: float) -> float:
+    """The learning rate at the last step, from that at the first and a default."""
+    return min(rate, default) if _FINAL_RATE.value is None else _FINAL_RATE.value
 
 
 def _domain() -> particle_study.Domain | None:

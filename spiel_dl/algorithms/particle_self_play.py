@@ -8,7 +8,8 @@ Reinforcement Learning and Search for Imperfect-Information Games". A game of se
   2. The sparse trunk below the particles is solved with the network at its leaves. If it is not
      the first, its root gives a sample: the sparse belief, and the values found for it.
   3. One of the leaf public states is drawn, by its reach or, for exploration, evenly; a bounded
-     number of its leaves become the next particles. Back to 2, until the game ends above the limit.
+     number of its leaves, which share some infosets, become the next particles. Back to 2, until
+     the game ends above the limit.
 
 As in Moravčík et al. (2017), "DeepStack", a sample's values are made zero-sum: what both players
 would win together at their beliefs is taken from them. And no value is beyond what the game's
@@ -38,6 +39,8 @@ from spiel_dl.tree.particles import Particles, rules_of, sample_consistent
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
 
+_COUNTS = ("budget", "iterations", "buffer_size", "batch_size", "steps_per_game", "num_games")
+
 
 @dataclasses.dataclass(frozen=True)
 class SelfPlayConfig:
@@ -52,7 +55,9 @@ class SelfPlayConfig:
       buffer_size: samples kept, the newest.
       batch_size: samples in a step of Adam.
       steps_per_game: steps of Adam after each game.
-      learning_rate: of Adam.
+      learning_rate: of Adam, in the first game.
+      final_learning_rate: of Adam, from game `num_games` on; it falls exponentially until then.
+      num_games: over how many games the learning rate falls.
       seed: of chance, particles, exploration and batches.
     """
 
@@ -64,16 +69,21 @@ class SelfPlayConfig:
     batch_size: int = 64
     steps_per_game: int = 8
     learning_rate: float = 1e-3
+    final_learning_rate: float = 1e-4
+    num_games: int = 1000
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("budget", "iterations", "buffer_size", "batch_size", "steps_per_game"):
+        for name in _COUNTS:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
         if not 0 <= self.exploration <= 1:
             raise ValueError(f"exploration={self.exploration} must be between 0 and 1")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate={self.learning_rate} must be positive and finite")
+        if not 0 < self.final_learning_rate <= self.learning_rate < math.inf:
+            raise ValueError(
+                f"learning_rate={self.learning_rate} must be finite and at least "
+                f"final_learning_rate={self.final_learning_rate}, which must be positive"
+            )
 
 
 class ParticleSelfPlay:
@@ -178,10 +188,11 @@ class ParticleSelfPlay:
                 infoset = leaves.infoset_of_history[player, here]
                 ranges = generator.exponential(size=leaves.num_infosets(player))
                 reached.reach[player] = ranges[infoset]
-        return reached.sample(self._config.budget, generator)
+        infosets = leaves.infoset_of_history[:, here]
+        return reached.sample_infosets(infosets, self._config.budget, generator)
 
     def _learn(self) -> float:
-        """A step of Adam; the mean squared error of its samples, in utility units squared."""
+        """A step of Adam; its samples' weighted mean squared error, in utility units squared."""
         if self._optimizer is None:
             # The parameters exist since the network was bound in the first game.
             parameters = self.network.module.parameters()
@@ -190,17 +201,21 @@ class ParticleSelfPlay:
             )
         chosen = self._generator.integers(len(self.buffer), size=self._config.batch_size)
         samples = [self.buffer[i] for i in chosen.tolist()]
-        inputs, targets, is_entry = join_samples(
+        inputs, targets, weights = join_samples(
             samples, self.network.device, conditional=self.network.conditional
         )
-        values = self.network.module(inputs)
-        loss = torch.nn.functional.mse_loss(values[is_entry], targets[is_entry])
+        errors = self.network.module(inputs) - targets
+        loss = (weights * errors.square()).sum() / weights.sum()
         value = loss.item()
         if not math.isfinite(value):
             raise ValueError(
                 f"the loss is {value} after {self.num_games} games; use a smaller learning rate "
                 f"than {self._config.learning_rate}"
             )
+        decay = self._config.final_learning_rate / self._config.learning_rate
+        share = min(1.0, self.num_games / self._config.num_games)
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._config.learning_rate * decay**share
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()

@@ -9,6 +9,7 @@ reach which is the range here; so all histories of a public state give the full 
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games.rules import Rules
+from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.public_states import consistent_histories
 
 # A beam wider than this takes seconds, so it is for when there is no particle at all.
@@ -106,6 +108,38 @@ class Particles:
         _check_budget(budget)
         weights = self.total_reach if weights is None else weights
         return self.take(np.sort(weighted_order(weights, generator)[:budget]))
+
+    def sample_infosets(
+        self, infosets: np.ndarray, budget: int, generator: np.random.Generator
+    ) -> Particles:
+        """Different particles at random, up to `budget`, many of which share an infoset.
+
+        Where histories are many, those drawn one by one hardly share any, and what an infoset is
+        worth against the few of the opponent's that it meets says little. So half of the budget is
+        spent on infosets of each player: they are drawn by total reach, and n of each one's
+        particles, n the root of that half. What both halves have drawn counts once.
+
+        Args:
+          infosets: int [2, N], both players' infosets of the particles.
+          budget: how many, at most.
+          generator: draws them.
+
+        Raises:
+          ValueError: if the budget is not positive.
+        """
+        _check_budget(budget)
+        if budget >= self.num_particles:
+            return self
+        half = (budget + 1) // 2
+        chosen = []
+        for player in (0, 1):
+            order = weighted_order(self.total_reach, generator)
+            rank, _ = first_occurrence_ids(infosets[player, order])
+            turn = _count_before(rank)
+            # The last ones fill what the infosets leave.
+            by_infoset = np.lexsort((rank, turn >= max(1, math.isqrt(half))))
+            chosen.append(order[by_infoset[: half if player == 0 else budget - half]])
+        return self.take(np.unique(np.concatenate(chosen)))
 
 
 def sample_consistent(
@@ -258,6 +292,15 @@ def _step(here: Particles, shown: _Observed) -> Particles | None:
         reach[player] *= np.where(mover[kept] == player, share[kept], 1.0)
     chance = here.chance_reach[rows] * probability.numpy()[kept]
     return Particles(here.game, children.take(torch.from_numpy(kept)), reach, chance)
+
+
+def _count_before(ids: np.ndarray) -> np.ndarray:
+    """How often each entry has occurred before it: int64 [N]."""
+    order = np.argsort(ids, kind="stable")
+    sizes = np.bincount(ids)
+    before = np.empty(len(ids), np.int64)
+    before[order] = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return before
 
 
 def _is_reach(values: np.ndarray) -> bool:

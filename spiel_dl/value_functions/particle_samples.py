@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from spiel_dl.value_functions.particle_module import ParticleBatch
-from spiel_dl.value_functions.samples import Batch
 
 
 class SparseSample:
@@ -51,8 +50,15 @@ def join_samples(
     device: torch.device | str = "cpu",
     *,
     conditional: bool = False,
-) -> Batch:
-    """A batch of samples of any sizes, as a network learns that is conditional or not."""
+) -> tuple[ParticleBatch, torch.Tensor, torch.Tensor]:
+    """A batch of n samples of up to Q infosets, as a network learns that is conditional or not.
+
+    Returns:
+      The batch; targets, float32 [n, Q]; and by how much an error counts, float32 [n, Q], 0 where
+      there is no infoset. For a conditional network that is the counterfactual reach, divided by
+      its mean in the sample: the fewer histories an infoset's value is the mean of, the less it
+      says about other histories.
+    """
     sizes = np.array([len(sample.belief) for sample in samples])
     is_entry = np.arange(sizes.max()) < sizes[:, None]
     infostate = np.zeros(is_entry.shape, np.int64)
@@ -60,13 +66,14 @@ def join_samples(
     belief, reach, targets = np.zeros((3, *is_entry.shape), np.float32)
     belief[is_entry] = np.concatenate([sample.belief for sample in samples])
     targets[is_entry] = np.concatenate([sample.cfv for sample in samples])
+    weights = is_entry.astype(np.float32)
     if conditional:
         reach[is_entry] = np.concatenate([sample.reach for sample in samples])
-        is_entry = reach > 0
-        targets[is_entry] /= reach[is_entry]
+        np.divide(targets, reach, out=targets, where=reach > 0)
+        weights = reach / (reach.sum(axis=1) / sizes)[:, None]
     features = np.concatenate([sample.features for sample in samples])
     public = np.stack([sample.public for sample in samples])
     inputs = ParticleBatch(
         *(torch.from_numpy(a).to(device) for a in (features, infostate, belief, public))
     )
-    return inputs, torch.from_numpy(targets).to(device), torch.from_numpy(is_entry).to(device)
+    return inputs, torch.from_numpy(targets).to(device), torch.from_numpy(weights).to(device)

@@ -29,7 +29,10 @@ def test_joined_samples_do_not_see_each_other():
         SparseSample(*(generator.random(s, np.float32) for s in ((3,), (size, 5), *[(size,)] * 3)))
         for size in (4, 1, 7)
     ]
-    inputs, targets, is_entry = join_samples(samples)
+    inputs, targets, weights = join_samples(samples)
+    is_entry = weights == 1
+    assert is_entry.sum(dim=1).tolist() == [4, 1, 7]
+    assert (weights[~is_entry] == 0).all()
     values = module(inputs)
     for row, sample in enumerate(samples):
         alone = module(join_samples([sample])[0])[0]
@@ -37,11 +40,11 @@ def test_joined_samples_do_not_see_each_other():
         np.testing.assert_array_equal(targets[row][is_entry[row]], sample.cfv)
 
 
-def test_infosets_that_are_not_reached_do_not_count_for_a_conditional_network():
+def test_infosets_count_by_their_reach_for_a_conditional_network():
     numbers = np.ones(3, np.float32)
     reach, cfv = np.array([0.5, 0, 0.25], np.float32), np.array([0.25, 0, -0.25], np.float32)
     sample = SparseSample(numbers, numbers[:, None], numbers, reach, cfv)
     longer = SparseSample(numbers, np.ones((4, 1), np.float32), *np.ones((3, 4), np.float32))
-    _, targets, counts = join_samples([sample, longer], conditional=True)
-    np.testing.assert_array_equal(counts, [[True, False, True, False], [True] * 4])
+    _, targets, weights = join_samples([sample, longer], conditional=True)
+    np.testing.assert_array_equal(weights, [[2, 0, 1, 0], [1] * 4])
     np.testing.assert_array_equal(targets, [[0.5, 0, -1, 0], [1] * 4])

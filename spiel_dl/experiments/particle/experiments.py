@@ -196,7 +196,8 @@ def _self_play(options: Options, path: str | os.PathLike[str], settings: Mapping
             seed=options.play.seed,
             device=options.device,
         )
-    learner = ParticleSelfPlay(options.game, network, options.play)
+    config = dataclasses.replace(options.play, num_games=options.num_games)
+    learner = ParticleSelfPlay(options.game, network, config)
     self_play(RunDirectory(path, settings), learner, options.num_games)
 
 
