@@ -128,6 +128,34 @@ def test_selection_by_reach():
     assert particles.sample(10, generator).num_particles == 6
 
 
+def test_selection_of_infosets():
+    """Of a 10 x 10 table of histories, three of each of three rows, and so of columns."""
+    found = Particles.of_public_state(state_after(GOOFSPIEL.format(6), [5, 4, 4, 3]))
+    particles = found.take(np.arange(100))
+    table = np.stack([np.arange(100) // 10, np.arange(100) % 10])
+    particles.reach[0] = table[0] > 0
+    particles.chance_reach[:] = np.arange(1, 101)
+    generator = np.random.default_rng(0)
+    drawn = np.zeros(10)
+    for _ in range(200):
+        chosen = particles.sample_infosets(table, 18, generator).chance_reach.astype(int) - 1
+        assert len(np.unique(chosen)) == len(chosen)
+        assert 9 <= len(chosen) <= 18
+        rows, columns = (np.sort(np.bincount(ids, minlength=10)) for ids in table[:, chosen])
+        assert rows[-3] >= 3
+        assert columns[-3] >= 3
+        drawn += np.bincount(table[0, chosen], minlength=10)
+    # Rows are drawn by their reach, which grows from one to the next.
+    assert drawn[0] == 0
+    assert (np.diff(drawn) > 0).mean() > 0.7
+    assert drawn[-1] > 2 * drawn[1]
+    alone = np.stack([np.arange(100)] * 2)
+    assert 9 <= particles.sample_infosets(alone, 18, generator).num_particles <= 18
+    assert particles.sample_infosets(table, 100, generator) is particles
+    with pytest.raises(ValueError, match="budget=0"):
+        particles.sample_infosets(table, 0, generator)
+
+
 def test_weightless_entries_come_last():
     order = weighted_order(np.array([0.0, 1e-300, 0.0, 1.0]), np.random.default_rng(0))
     assert sorted(order[:2].tolist()) == [1, 3]
