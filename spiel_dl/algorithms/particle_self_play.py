@@ -55,7 +55,7 @@ class SelfPlayConfig:
       buffer_size: samples kept, the newest.
       batch_size: samples in a step of Adam.
       steps_per_game: steps of Adam after each game.
-      learning_rate: of Adam, in the first game.
+      learning_rate: of Adam, before the first game.
       final_learning_rate: of Adam, from game `num_games` on; it falls exponentially until then.
       num_games: over how many games the learning rate falls.
       seed: of chance, particles, exploration and batches.
@@ -110,6 +110,13 @@ class ParticleSelfPlay:
         self._config = config
         self._generator = np.random.default_rng(config.seed)
         self._optimizer: torch.optim.Optimizer | None = None
+
+    @property
+    def learning_rate(self) -> float:
+        """Of Adam, after the games played so far."""
+        config = self._config
+        decay = config.final_learning_rate / config.learning_rate
+        return config.learning_rate * decay ** min(1.0, self.num_games / config.num_games)
 
     def step(self) -> float:
         """Plays a game, learns, and returns the mean squared error of the steps taken.
@@ -212,10 +219,8 @@ class ParticleSelfPlay:
                 f"the loss is {value} after {self.num_games} games; use a smaller learning rate "
                 f"than {self._config.learning_rate}"
             )
-        decay = self._config.final_learning_rate / self._config.learning_rate
-        share = min(1.0, self.num_games / self._config.num_games)
         for group in self._optimizer.param_groups:
-            group["lr"] = self._config.learning_rate * decay**share
+            group["lr"] = self.learning_rate
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()

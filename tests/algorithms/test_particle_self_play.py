@@ -94,6 +94,24 @@ def test_the_same_seed_plays_the_same():
     assert losses[0] == losses[1]
 
 
+def test_the_learning_rate_falls_to_the_last_one():
+    config = SelfPlayConfig(
+        LIMIT, budget=4, iterations=3, learning_rate=0.1, final_learning_rate=0.001, num_games=2
+    )
+    learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), config)
+    rates, moved = [learner.learning_rate], []
+    for _ in range(3):
+        before = learner.network.parameter_arrays() if learner.num_games else None
+        learner.step()
+        rates.append(learner.learning_rate)
+        if before:
+            after = learner.network.parameter_arrays()
+            moved.append(max(np.abs(after[name] - before[name]).max() for name in before))
+    assert rates == pytest.approx([0.1, 0.01, 0.001, 0.001])
+    # A step of Adam moves a parameter by about the learning rate, and there are eight to a game.
+    assert 1e-4 < min(moved) <= max(moved) < 0.02
+
+
 @pytest.mark.slow
 def test_it_learns_to_solve_the_trunk():
     """Uniform play has a trunk NashConv of 0.5, the untrained network of 2.0."""
