@@ -90,13 +90,19 @@ def test_on_policy(tmp_path):
         folders = sorted((tmp_path / "work" / "on_policy").glob(f"{kind}-*"))
         networks = [load_network(folder / "network.safetensors") for folder in folders]
         assert [network.kind for network in networks] == [f"{kind}_network"] * 2
-        values = []
+        values, solvers = [], []
         for network in networks:
             solver = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=2), network)
             solver.run(20)
             values.append(trunk_losses(solver.trunk, solver.average_policy()).nash_conv)
+            solvers.append(solver)
         assert rows[kind, 1]["by network"] == pytest.approx(values, abs=1e-9)
         assert rows[kind, 1]["trunk_nash_conv"] == pytest.approx(np.mean(values), abs=1e-9)
+        for solver in solvers:
+            solver.run(180)
+        longer = [trunk_losses(s.trunk, s.average_policy()).nash_conv for s in solvers]
+        [summary] = [row for row in result.summary.rows if row["kind"] == kind]
+        assert summary["longer"] == pytest.approx(np.mean(longer), abs=1e-9)
         added = rows[kind, 1]["num_samples"] - rows[kind, 0]["num_samples"]
         assert added == 5 * 9  # ranges asked for, of 9 leaf public states
     assert "training" not in result.settings, "rounds have trainings of their own"

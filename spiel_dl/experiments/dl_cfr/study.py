@@ -302,15 +302,22 @@ class Study:
         """Normalised trunk exploitability of DL-CFR+ with a network's file."""
         return self.measure(path)[METRIC]
 
-    def measure(self, path: Path) -> dict[str, float]:
-        """What `measure_trunk` says of DL-CFR+ with a network's file."""
+    def measure(self, path: Path, times: int = 1) -> dict[str, float]:
+        """What `measure_trunk` says of DL-CFR+ with a network's file.
+
+        Args:
+          path: the network's file.
+          times: run so many times the study's iterations.
+        """
 
         def measure() -> dict[str, float]:
             solver = self.solver(self.load_network(path))
-            solver.run(self.config.num_iterations)
+            solver.run(times * self.config.num_iterations)
             return measure_trunk(solver.trunk, solver.average_policy())
 
-        measured: dict[str, float] = self.part(f"trunk-{path.parent.name}-{path.stem}", measure)
+        longer = f"-{times}-times" if times > 1 else ""
+        name = f"trunk-{path.parent.name}-{path.stem}{longer}"
+        measured: dict[str, float] = self.part(name, measure)
         return measured
 
     def reference_exploitability(self) -> float:

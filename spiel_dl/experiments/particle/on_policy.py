@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from spiel_dl.algorithms.on_policy import ON_POLICY, RANDOM, OnPolicyConfig
 from spiel_dl.experiments.dl_cfr.on_policy import on_policy_settings, train_in_rounds
 from spiel_dl.experiments.dl_cfr.report import Result
-from spiel_dl.experiments.dl_cfr.study import Study
+from spiel_dl.experiments.dl_cfr.study import Study, measure_trunk
 from spiel_dl.experiments.particle.study import (
     LAYERS,
     NASH_CONV,
@@ -30,7 +31,10 @@ from spiel_dl.experiments.particle.study import (
 )
 from spiel_dl.io.plots import Panel
 from spiel_dl.io.reports import Table
+from spiel_dl.value_functions import ExactValue
 
+_EXACT = 1e-4  # gap of a subgame, in utility units
+_LONGER = 10  # What is left then is the networks' error.
 _L1_TITLES = {
     RANDOM + "l1": "mean absolute error at random ranges",
     ON_POLICY + "l1": "at ranges asked for",
@@ -56,8 +60,13 @@ def on_policy(study: Study, sizes: NetworkSizes, config: OnPolicyConfig) -> Resu
     Raises:
       ValueError: as `training.train` does.
     """
-    curves = {kind: _curve(study, kind, sizes, config) for kind in (POSITIONAL, PARTICLE)}
+    curves, last = {}, []
+    for kind in (POSITIONAL, PARTICLE):
+        curves[kind], paths = _curve(study, kind, sizes, config)
+        longer = [study.measure(path, _LONGER)[NASH_CONV] for path in paths]
+        last.append({**curves[kind][-1], "longer": float(np.mean(longer))})
     reference = study.measure_reference()[NASH_CONV]
+    optimal = study.part("trunk-optimal", lambda: _optimal(study))
     num_iterations = study.config.num_iterations
     return Result(
         "on_policy",
@@ -69,9 +78,16 @@ def on_policy(study: Study, sizes: NetworkSizes, config: OnPolicyConfig) -> Resu
             "of strategies set apart, at ranges that sum to 1, in utility units. "
             f"Sizes: {sizes}.",
             f"CFR+ of the whole game comes to a trunk NashConv of {reference:.3g} in as many "
-            "iterations.",
+            f"iterations, DL-CFR+ with the optimal value function to {optimal:.3g}. The networks of "
+            f"the last round are also measured after {_LONGER} times as many.",
         ],
-        Table([curve[-1] for curve in curves.values()], _COLUMNS),
+        Table(
+            last,
+            {
+                **_COLUMNS,
+                "longer": f"trunk NashConv after {_LONGER * num_iterations:,} iterations, mean",
+            },
+        ),
         Table([point for curve in curves.values() for point in curve], _COLUMNS),
         [Panel("round", NASH_CONV, "round", NASH_CONV_TITLE, "linear")],
         "kind",
@@ -85,17 +101,26 @@ def on_policy(study: Study, sizes: NetworkSizes, config: OnPolicyConfig) -> Resu
     )
 
 
+def _optimal(study: Study) -> float:
+    """What DL-CFR+ comes to where no value is estimated."""
+    solver = study.solver(ExactValue(tolerance=_EXACT))
+    solver.run(study.config.num_iterations)
+    return measure_trunk(solver.trunk, solver.average_policy())[NASH_CONV]
+
+
 def _curve(
     study: Study, kind: str, sizes: NetworkSizes, config: OnPolicyConfig
-) -> list[dict[str, Any]]:
-    """Means over the networks of a kind, after every round."""
-    trained = []
+) -> tuple[list[dict[str, Any]], list[Path]]:
+    """Means over the networks of a kind, after every round; the files of the last ones."""
+    trained, paths = [], []
     for seed in study.config.seeds:
         network = make_network(study, kind, sizes, seed)
         own = config.with_trainings(seed=seed)
-        trained.append(train_in_rounds(study, network, own, network_name(kind, sizes, seed))[0])
+        lines, path = train_in_rounds(study, network, own, network_name(kind, sizes, seed))
+        trained.append(lines)
+        paths.append(path)
     num_states = study.trunk.leaves.num_public_states
-    return [_point(kind, num_states, lines) for lines in zip(*trained, strict=True)]
+    return [_point(kind, num_states, lines) for lines in zip(*trained, strict=True)], paths
 
 
 def _point(kind: str, num_states: int, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
