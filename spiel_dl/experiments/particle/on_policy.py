@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from spiel_dl.algorithms.dl_cfr_run import measure_trunk
 from spiel_dl.algorithms.on_policy import ON_POLICY, RANDOM, OnPolicyConfig
 from spiel_dl.experiments.dl_cfr.on_policy import on_policy_settings, train_in_rounds
 from spiel_dl.experiments.dl_cfr.report import Result
-from spiel_dl.experiments.dl_cfr.study import Study, measure_trunk
+from spiel_dl.experiments.dl_cfr.study import Study
 from spiel_dl.experiments.particle.study import (
     LAYERS,
     NASH_CONV,
@@ -78,8 +79,8 @@ def on_policy(study: Study, sizes: NetworkSizes, config: OnPolicyConfig) -> Resu
             "of strategies set apart, at ranges that sum to 1, in utility units. "
             f"Sizes: {sizes}.",
             f"CFR+ of the whole game comes to a trunk NashConv of {reference:.3g} in as many "
-            f"iterations, DL-CFR+ with the optimal value function to {optimal:.3g}. The networks of "
-            f"the last round are also measured after {_LONGER} times as many.",
+            f"iterations, DL-CFR+ with the optimal value function to {optimal:.3g}. The networks "
+            f"of the last round are also measured after {_LONGER} times as many.",
         ],
         Table(
             last,
