@@ -166,6 +166,15 @@ def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found
 
 
+def counts_before(ids: np.ndarray) -> np.ndarray:
+    """How often each of some ids (int [N], not negative) has occurred before: int64 [N]."""
+    order = np.argsort(ids, kind="stable")
+    sizes = np.bincount(ids)
+    before = np.empty(len(ids), np.int64)
+    before[order] = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return before
+
+
 @numba.njit(cache=True, boundscheck=False, nogil=True)
 def _first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     # A hash table with linear probing, at most half full. Sorting takes several times as long.

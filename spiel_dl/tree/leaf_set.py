@@ -36,6 +36,7 @@ class LeafSet:
       histories: int32 [N], the leaves, as histories of the tree.
       history_offsets: int64 [P + 1], where each leaf public state's histories start.
       infosets: for each player, int32 [L_p], as augmented infosets of the tree.
+      first_histories: for each player, int32 [L_p], the first leaf of each infoset.
       infoset_offsets: for each player, int64 [P + 1], where each public state's infosets start.
       infoset_of_history: int32 [2, N], positions in `infosets`.
       sequences: for each player, int32 [L_p], the trunk's sequence from which an infoset hangs.
@@ -50,6 +51,7 @@ class LeafSet:
     histories: np.ndarray
     history_offsets: np.ndarray
     infosets: tuple[np.ndarray, np.ndarray]
+    first_histories: tuple[np.ndarray, np.ndarray]
     infoset_offsets: tuple[np.ndarray, np.ndarray]
     infoset_of_history: np.ndarray
     sequences: tuple[np.ndarray, np.ndarray]
@@ -170,11 +172,12 @@ def of_trunk(trunk: Trunk) -> LeafSet:
             f"{trunk.depth_limit}; give the limit in another unit"
         )
     position = np.repeat(np.arange(len(states)), counts)
-    infosets, offsets, of_history, sequences = [], [], [], []
+    infosets, firsts, offsets, of_history, sequences = [], [], [], [], []
     for player in (0, 1):
         augmented = partition.augmented_infoset[player, leaves]
         ids, first = first_occurrence_ids(augmented)
         infosets.append(augmented[first].astype(np.int32))
+        firsts.append(leaves[first].astype(np.int32))
         offsets.append(np.searchsorted(position[first], np.arange(len(states) + 1)))
         of_history.append(ids)
         sequences.append(_trunk_sequences(trunk, player, leaves[first]))
@@ -187,6 +190,7 @@ def of_trunk(trunk: Trunk) -> LeafSet:
         histories=leaves.astype(np.int32),
         history_offsets=np.concatenate([[0], np.cumsum(counts)]),
         infosets=(infosets[0], infosets[1]),
+        first_histories=(firsts[0], firsts[1]),
         infoset_offsets=(offsets[0], offsets[1]),
         infoset_of_history=np.stack(of_history),
         sequences=(sequences[0], sequences[1]),

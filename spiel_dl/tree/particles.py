@@ -17,7 +17,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games.rules import Rules
-from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.histories import counts_before, first_occurrence_ids
 from spiel_dl.tree.public_states import consistent_histories
 
 # A beam wider than this takes seconds, so it is for when there is no particle at all.
@@ -135,7 +135,7 @@ class Particles:
         for player in (0, 1):
             order = weighted_order(self.total_reach, generator)
             rank, _ = first_occurrence_ids(infosets[player, order])
-            turn = _count_before(rank)
+            turn = counts_before(rank)
             # The last ones fill what the infosets leave.
             by_infoset = np.lexsort((rank, turn >= max(1, math.isqrt(half))))
             chosen.append(order[by_infoset[: half if player == 0 else budget - half]])
@@ -292,15 +292,6 @@ def _step(here: Particles, shown: _Observed) -> Particles | None:
         reach[player] *= np.where(mover[kept] == player, share[kept], 1.0)
     chance = here.chance_reach[rows] * probability.numpy()[kept]
     return Particles(here.game, children.take(torch.from_numpy(kept)), reach, chance)
-
-
-def _count_before(ids: np.ndarray) -> np.ndarray:
-    """How often each entry has occurred before it: int64 [N]."""
-    order = np.argsort(ids, kind="stable")
-    sizes = np.bincount(ids)
-    before = np.empty(len(ids), np.int64)
-    before[order] = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return before
 
 
 def _is_reach(values: np.ndarray) -> bool:

@@ -20,7 +20,6 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.games.rules import Rules
-from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.leaf_set import LeafSet
 
 
@@ -65,7 +64,7 @@ class InfostateFeatures:
         public = self.public(rules, tree.states_of(start_of_state))
         parts = []
         for player in (0, 1):
-            histories = leaves.histories[first_occurrence_ids(leaves.infoset_of_history[player])[1]]
+            histories = leaves.first_histories[player]
             here = public[leaves.public_state_of_infoset(player)]
             parts.append(self.infostates(rules, tree.states_of(histories), player, here))
         return LeafFeatures(public, np.concatenate(parts))
@@ -101,7 +100,7 @@ class InfostateFeatures:
             )
         parts = []
         for player in (0, 1):
-            firsts = leaves.histories[first_occurrence_ids(leaves.infoset_of_history[player])[1]]
+            firsts = leaves.first_histories[player]
             tensors = [_tensor(tree.state(h), kind, player) for h in firsts.tolist()]
             parts.append(
                 np.concatenate([np.stack(tensors), _player_one_hot(player, len(firsts))], axis=1)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.histories import counts_before, first_occurrence_ids
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.row_hash import RowHash
 from spiel_dl.value_functions.particle_features import LeafFeatures
@@ -35,13 +35,10 @@ class LeafTensors(NamedTuple):
     @staticmethod
     def of_infosets(state: np.ndarray, found: LeafFeatures, device: torch.device) -> LeafTensors:
         """Lays out infosets in public states, int64 [U], by their features."""
-        order = np.argsort(state, kind="stable")
-        sizes = np.bincount(state, minlength=len(found.public))
-        within = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        entry = np.full((len(sizes), sizes.max()), len(state))
-        entry[state[order], within] = order
-        place = np.empty(len(state), np.int64)
-        place[order] = state[order] * entry.shape[1] + within
+        within = counts_before(state)
+        entry = np.full((len(found.public), within.max() + 1), len(state))
+        entry[state, within] = np.arange(len(state))
+        place = state * entry.shape[1] + within
         arrays = (found.infostates, found.public, entry, place)
         return LeafTensors(*(torch.from_numpy(array).to(device) for array in arrays))
 

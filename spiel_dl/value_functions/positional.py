@@ -268,7 +268,6 @@ def _public_bits(leaves: LeafSet) -> np.ndarray:
 def _private_histories(leaves: LeafSet, player: int) -> np.ndarray:
     """Numbers the distinct private tensors of a player's leaf infosets: int64 [L_p]."""
     tree = leaves.tree
-    _, first = np.unique(leaves.infoset_of_history[player], return_index=True)
-    states = tree.states_of(leaves.histories[first])
+    states = tree.states_of(leaves.first_histories[player])
     tensors = tree.game.rules.private_tensor(states, player, perfect_recall=True).numpy()
     return np.unique(tensors, axis=0, return_inverse=True)[1].reshape(-1)
