@@ -24,7 +24,7 @@ setuptools.setup(
         *setuptools.find_packages(include=["spiel_dl", "spiel_dl.*"]),
         "spiel_dl.games",
     ],
-    package_data={"spiel_dl": ["py.typed", "io/templates/*"]},
+    package_data={"spiel_dl": ["py.typed", "play/templates/*"]},
     install_requires=[
         "absl-py>=2.1",
         "jinja2>=3.1",

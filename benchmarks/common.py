@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spiel_dl.io import reports
+from spiel_dl.runs import reports
 
 OURS = "spiel_dl"
 

@@ -17,10 +17,10 @@ from typing import Any
 import common
 from absl import app, flags
 
-from spiel_dl.distributed import IN_PROCESS, Engine, LocalProcesses, Ray
-from spiel_dl.experiments.dl_cfr.study import DOMAINS
-from spiel_dl.io import reports
-from spiel_dl.io.run_directory import RunDirectory, describe_environment
+from spiel_dl.runs import reports
+from spiel_dl.runs.distributed import IN_PROCESS, Engine, LocalProcesses, Ray
+from spiel_dl.runs.run_directory import RunDirectory, describe_environment
+from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.dataset import DatasetConfig, generate
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
@@ -28,14 +28,16 @@ _SHARDS = flags.DEFINE_integer("shards", 40, "Files of data.", lower_bound=2)
 _SHARD_SIZE = flags.DEFINE_integer("shard_size", 100, "Trunk strategies per file.", lower_bound=1)
 _ROUNDS = flags.DEFINE_integer("rounds", 3, "Rounds per figure.", lower_bound=1)
 
-DOMAIN = DOMAINS["goofspiel"]
+# The first domain of Kovařík et al. (2021), Table 2.
+GAME = "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=true)"
+DEPTH_LIMIT = DepthLimit(rounds=3)
 CREWS = {"processes": LocalProcesses, "Ray": Ray}
 ALONE = "in process"
 
 
 def make(engine: Engine, num_shards: int) -> tuple[float, dict[str, bytes]]:
     """Seconds that a dataset takes, and its files."""
-    config = DatasetConfig(DOMAIN.game, DOMAIN.depth_limit, shard_size=_SHARD_SIZE.value)
+    config = DatasetConfig(GAME, DEPTH_LIMIT, shard_size=_SHARD_SIZE.value)
     with tempfile.TemporaryDirectory() as folder:
         directory = RunDirectory(Path(folder) / "data", config.to_json())
         start = time.perf_counter()
@@ -74,7 +76,7 @@ def report(results: dict[str, Any]) -> str:
         reports.describe_run(environment),
         f"{reports.describe_machine(environment, 'one thread per worker')}. Medians over "
         f"{results['rounds']} rounds.\n",
-        f"`{DOMAIN.game}`, depth limit {DOMAIN.depth_limit}: {results['shards']} files of "
+        f"`{GAME}`, depth limit {DEPTH_LIMIT}: {results['shards']} files of "
         f"{results['shard_size']} trunk strategies. Seconds include the start of the workers. "
         f"Engines whose files differ from those made in process: {differing}.\n",
         "| engine | seconds, 1 worker | seconds, 2 workers | speed-up |",

@@ -21,10 +21,9 @@ import torch
 from absl import app, flags
 
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.experiments.dl_cfr.study import DOMAINS
-from spiel_dl.io import reports
-from spiel_dl.io.run_directory import describe_environment
-from spiel_dl.tree import GameTree, cut
+from spiel_dl.runs import reports
+from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.dataset import DatasetConfig, random_ranges, solve_ranges
 from spiel_dl.value_functions.positional import PositionalNetwork
 
@@ -34,7 +33,9 @@ _ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Of DL-CFR+.", lower_boun
 _ROUNDS = flags.DEFINE_integer("rounds", 3, "Rounds per figure.", lower_bound=1)
 _THREADS = flags.DEFINE_integer("threads", 2, "Threads.", lower_bound=1)
 
-DOMAIN = DOMAINS["goofspiel"]
+# The first domain of Kovařík et al. (2021), Table 2.
+GAME = "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=true)"
+DEPTH_LIMIT = DepthLimit(rounds=3)
 PEER_GAME = "goofspiel(num_cards=5,imp_info=True,points_order=descending)"
 # Not to be reached, so that all iterations are done.
 NO_TOLERANCE = 1e-300
@@ -43,8 +44,8 @@ PEER = "OpenSpiel C++ CFR+, whole game, 1 thread"
 
 def samples_per_second(tree: GameTree, tolerance: float, num_threads: int) -> dict[str, float]:
     """Of value solving with at most 1000 iterations, and the largest gap that it left."""
-    trunk = cut(tree, DOMAIN.depth_limit)
-    config = DatasetConfig(DOMAIN.game, DOMAIN.depth_limit, tolerance=tolerance)
+    trunk = cut(tree, DEPTH_LIMIT)
+    config = DatasetConfig(GAME, DEPTH_LIMIT, tolerance=tolerance)
     numbers = range(_STRATEGIES.value)
     ranges = random_ranges(trunk, config, numbers)
     gaps = []
@@ -68,7 +69,7 @@ def dl_cfr_seconds(tree: GameTree, *, alternating: bool, num_threads: int) -> fl
     """Of DL-CFR+ with an untrained network of 5 layers of 400 units."""
     torch.set_num_threads(num_threads)
     network = PositionalNetwork(5, 400)
-    solver = DLCFRSolver(tree, DOMAIN.depth_limit, network, alternating_updates=alternating)
+    solver = DLCFRSolver(tree, DEPTH_LIMIT, network, alternating_updates=alternating)
     solver.run(10)
     start = time.perf_counter()
     solver.run(_ITERATIONS.value)
@@ -88,7 +89,7 @@ def peer_seconds() -> float:
 
 def measure() -> dict[str, Any]:
     """All figures: medians over rounds, in which everything runs one after the other."""
-    tree = GameTree.from_game(DOMAIN.game)
+    tree = GameTree.from_game(GAME)
     seconds: dict[str, Callable[[], float]] = {
         f"DL-CFR+, {updates} updates, {threads(number)}": functools.partial(
             dl_cfr_seconds, tree, alternating=updates == "alternating", num_threads=number
@@ -142,8 +143,8 @@ def report(results: dict[str, Any]) -> str:
         reports.describe_run(environment),
         f"{reports.describe_machine(environment, used)}. Medians over "
         f"{results['rounds']} rounds.\n",
-        f"Ours: `{DOMAIN.game}`, {results['histories']:,} histories, depth limit "
-        f"{DOMAIN.depth_limit}; 5 layers of 400 units; value solving with "
+        f"Ours: `{GAME}`, {results['histories']:,} histories, depth limit "
+        f"{DEPTH_LIMIT}; 5 layers of 400 units; value solving with "
         f"{threads(results['threads'])}. The peer: `{PEER_GAME}`, turn-based, "
         f"{results['histories_of_peer']:,} histories, because it ends before the forced round.\n",
         f"| {results['iterations']:,} iterations | seconds | times faster than the peer |",

@@ -22,8 +22,8 @@ from open_spiel.python import observation
 
 import spiel_dl.games  # noqa: F401 - registers the games
 from spiel_dl.games.environments import BatchedEnvironment
-from spiel_dl.io import reports
-from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.runs import reports
+from spiel_dl.runs.run_directory import describe_environment
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
 _ROUNDS = flags.DEFINE_integer("rounds", 5, "Rounds per figure.", lower_bound=1)

@@ -19,8 +19,8 @@ import torch
 from absl import app, flags
 
 import spiel_dl.games  # noqa: F401 - registers the games
-from spiel_dl.io import reports
-from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.runs import reports
+from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.tree import GameTree, from_openspiel
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")

@@ -21,10 +21,10 @@ from absl import app, flags
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.algorithms.matches import play_match
-from spiel_dl.algorithms.particle_policy import ParticlePolicy
-from spiel_dl.io import reports
-from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.play.matches import play_match
+from spiel_dl.runs import reports
+from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures

@@ -22,8 +22,8 @@ import torch
 from absl import app, flags
 
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.io import reports
-from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.runs import reports
+from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.tree import GameTree
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")

@@ -25,16 +25,16 @@ import scipy.sparse
 import torch
 from absl import app, flags
 
-from spiel_dl.algorithms import sepot_search
-from spiel_dl.algorithms.network_policy import NetworkPolicy
-from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
-from spiel_dl.algorithms.sepot_search import SearchEffort
-from spiel_dl.io import reports
-from spiel_dl.io.run_directory import describe_environment
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
-from spiel_dl.learning.policy_network import PolicyNetwork
 from spiel_dl.learning.transformations import action_values, paper_transformations
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.runs import reports
+from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.search import sepot_search
+from spiel_dl.search.sepot_play import SePoTPlayPolicy
+from spiel_dl.search.sepot_search import SearchEffort
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.tree import DepthLimit

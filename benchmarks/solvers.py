@@ -27,8 +27,8 @@ from absl import app, flags
 from LiteEFG.baselines import CFRplus
 
 from spiel_dl.algorithms import cfr, exploitability
-from spiel_dl.io import reports
-from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.runs import reports
+from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.tree import GameTree
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")

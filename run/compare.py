@@ -14,10 +14,10 @@ import sys
 from collections.abc import Sequence
 
 from absl import app, flags
+from papers.compare import report as compare_report
+from papers.compare.study import NAMES, CompareConfig, compare
 
-from spiel_dl.experiments.compare import report as compare_report
-from spiel_dl.experiments.compare.study import NAMES, CompareConfig, compare
-from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.runs.run_directory import describe_environment
 
 _GAME = flags.DEFINE_string(
     "game", "leduc_poker", "leduc_poker, goofspiel_4 or an OpenSpiel game string."

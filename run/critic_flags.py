@@ -2,7 +2,7 @@
 
 from absl import flags
 
-from spiel_dl.algorithms.critic_learner import CriticLearnerConfig
+from spiel_dl.learning.critic_learner import CriticLearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 
 _DEFAULT = CriticLearnerConfig()

@@ -14,11 +14,11 @@ import depth_limit_flags
 import unused_flags
 from absl import app, flags
 
-from spiel_dl.algorithms import dl_cfr_run
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
-from spiel_dl.algorithms.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.jobs import dl_cfr_run
+from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE
+from spiel_dl.runs.run_directory import RunDirectory
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
 _limit = depth_limit_flags.define()

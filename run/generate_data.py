@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import depth_limit_flags
 from absl import app, flags
 
-from spiel_dl import distributed
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.runs import distributed
+from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
 

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import search_flags
 from absl import app, flags
 
-from spiel_dl import distributed
-from spiel_dl.algorithms.contestants import CONTESTANT_NAMES
-from spiel_dl.experiments import head_to_head
-from spiel_dl.experiments.presets import PRESETS
-from spiel_dl.io.parts import Parts
-from spiel_dl.io.run_directory import describe_environment
+from spiel_dl.jobs import head_to_head
+from spiel_dl.play.contestants import CONTESTANT_NAMES
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.runs import distributed
+from spiel_dl.runs.parts import Parts
+from spiel_dl.runs.run_directory import describe_environment
 
 _GAME = flags.DEFINE_string("game", None, "OpenSpiel game string, with parameters.")
 _PRESET = flags.DEFINE_enum("preset", None, list(PRESETS), "A game of the SePoT paper, by name.")

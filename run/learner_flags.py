@@ -7,12 +7,12 @@ from typing import Any
 import rnad_flags
 from absl import flags
 
-from spiel_dl.algorithms import learner_run
-from spiel_dl.algorithms.learner import Learner
-from spiel_dl.algorithms.network_policy import FineTuning
 from spiel_dl.algorithms.rnad import RNaDConfig
-from spiel_dl.experiments.presets import PRESETS
-from spiel_dl.io.run_directory import RunDirectory, slug
+from spiel_dl.jobs import learner_run
+from spiel_dl.learning.learner import Learner
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.policies.network_policy import FineTuning
+from spiel_dl.runs.run_directory import RunDirectory, slug
 
 _GAME = flags.DEFINE_string("game", None, "OpenSpiel game string, with parameters.")
 _PRESET = flags.DEFINE_enum("preset", None, list(PRESETS), "A game of the paper, by name.")

@@ -2,7 +2,7 @@
 
 from absl import flags
 
-from spiel_dl.algorithms.on_policy import OnPolicyConfig
+from spiel_dl.jobs.on_policy import OnPolicyConfig
 
 _DEFAULT = OnPolicyConfig()
 _ROUNDS = flags.DEFINE_integer(

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 import search_flags
 from absl import app, flags
 
-from spiel_dl.algorithms import play
-from spiel_dl.algorithms.contestants import CONTESTANT_NAMES
+from spiel_dl.play import terminal as play
+from spiel_dl.play.contestants import CONTESTANT_NAMES
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 _GAME = flags.DEFINE_string("game", "python_leduc", "OpenSpiel game string, with parameters.")

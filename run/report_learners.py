@@ -10,8 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from absl import app, flags
-
-from spiel_dl.experiments.learner_curves import write_curves
+from papers.learner_curves import write_curves
 
 _RUNS = flags.DEFINE_multi_string("run", None, "A run directory; repeated for each.", required=True)
 _OUTPUT = flags.DEFINE_string("output", None, "Path of the report, without ending.", required=True)

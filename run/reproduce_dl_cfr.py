@@ -16,10 +16,10 @@ import depth_limit_flags
 import on_policy_flags
 import unused_flags
 from absl import app, flags
+from papers.dl_cfr.experiments import EXPERIMENTS, run_experiments
+from papers.dl_cfr.study import DOMAINS, Choices, Study, StudyConfig
 
-from spiel_dl import distributed
-from spiel_dl.experiments.dl_cfr.experiments import EXPERIMENTS, run_experiments
-from spiel_dl.experiments.dl_cfr.study import DOMAINS, Choices, Study, StudyConfig
+from spiel_dl.runs import distributed
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions.dataset import DatasetConfig

@@ -28,14 +28,14 @@ import depth_limit_flags
 import on_policy_flags
 import unused_flags
 from absl import app, flags
+from papers.particle import study as particle_study
+from papers.particle.experiments import EXPERIMENTS, Options, run_experiment
+from papers.particle.fractions import FractionsConfig
+from papers.particle.linear_targets import LinearTargetsConfig
 
-from spiel_dl import distributed
-from spiel_dl.algorithms.on_policy import OnPolicyConfig
 from spiel_dl.algorithms.particle_self_play import SelfPlayConfig
-from spiel_dl.experiments.particle import study as particle_study
-from spiel_dl.experiments.particle.experiments import EXPERIMENTS, Options, run_experiment
-from spiel_dl.experiments.particle.fractions import FractionsConfig
-from spiel_dl.experiments.particle.linear_targets import LinearTargetsConfig
+from spiel_dl.jobs.on_policy import OnPolicyConfig
+from spiel_dl.runs import distributed
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.training import TrainingConfig
 

@@ -12,14 +12,14 @@ import sys
 from collections.abc import Sequence
 
 from absl import app, flags
+from papers.responses.contests import games
+from papers.responses.experiments import EXPERIMENTS, run_experiments
+from papers.responses.networks import NetworkChoices
+from papers.responses.study import Choices, Study
+from papers.responses.sweeps import Sweep
 
 from spiel_dl.algorithms.cdrnr import GADGETS
-from spiel_dl.algorithms.opponent_models import MODEL_NAMES
-from spiel_dl.experiments.responses.contests import games
-from spiel_dl.experiments.responses.experiments import EXPERIMENTS, run_experiments
-from spiel_dl.experiments.responses.networks import NetworkChoices
-from spiel_dl.experiments.responses.study import Choices, Study
-from spiel_dl.experiments.responses.sweeps import Sweep
+from spiel_dl.policies.opponent_models import MODEL_NAMES
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.pieces import SCHEMES
 

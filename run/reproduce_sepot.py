@@ -19,13 +19,13 @@ from collections.abc import Sequence
 import critic_flags
 import rnad_flags
 from absl import app, flags
+from papers.sepot import experiments as sepot_experiments
+from papers.sepot.distilled import DistilledConfig
+from papers.sepot.experiments import GAMES_OF, Options
+from papers.sepot.study import GAMES, Study, StudyConfig
 
-from spiel_dl import distributed
-from spiel_dl.experiments.sepot import experiments as sepot_experiments
-from spiel_dl.experiments.sepot.distilled import DistilledConfig
-from spiel_dl.experiments.sepot.experiments import GAMES_OF, Options
-from spiel_dl.experiments.sepot.study import GAMES, Study, StudyConfig
 from spiel_dl.learning.transformations import TRANSFORMATION_SETS
+from spiel_dl.runs import distributed
 from spiel_dl.tree import DepthLimit
 
 _DEFAULT, _DISTILLED = StudyConfig("kuhn_poker"), DistilledConfig()

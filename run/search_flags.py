@@ -4,8 +4,8 @@ import depth_limit_flags
 import pyspiel
 from absl import flags
 
-from spiel_dl.algorithms.contestants import SearchOptions
-from spiel_dl.algorithms.sepot_search import LEAF_CHOICES, SearchEffort
+from spiel_dl.play.contestants import SearchOptions
+from spiel_dl.search.sepot_search import LEAF_CHOICES, SearchEffort
 
 _DEFAULT = SearchOptions()
 _limit = depth_limit_flags.define("Searches: depth limit", has_default=True)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import on_policy_flags
 from absl import app, flags
 
-from spiel_dl.algorithms.dl_cfr_run import METRIC
-from spiel_dl.algorithms.on_policy import ON_POLICY, OnPolicyConfig, train_on_policy
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.jobs.dl_cfr_run import METRIC
+from spiel_dl.jobs.on_policy import ON_POLICY, OnPolicyConfig, train_on_policy
+from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE

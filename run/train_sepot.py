@@ -20,9 +20,10 @@ import torch
 import unused_flags
 from absl import app, flags
 
-from spiel_dl.algorithms import rnad, trained_blueprint
-from spiel_dl.algorithms.critic_learner import CriticLearner, CriticLearnerConfig
-from spiel_dl.algorithms.learner import Learner
+from spiel_dl.algorithms import rnad
+from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning.critic_learner import CriticLearner, CriticLearnerConfig
+from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import TRANSFORMATION_SETS, transformations_by_name
 from spiel_dl.tree.from_openspiel import load_turn_based
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork

@@ -22,7 +22,7 @@ import tqdm
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python import rl_agent_policy, rl_environment
 
-from spiel_dl.algorithms.array_policy import check_player
+from spiel_dl.policies.array_policy import check_player
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 try:

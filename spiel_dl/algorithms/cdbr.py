@@ -31,8 +31,8 @@ from __future__ import annotations
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy
-from spiel_dl.algorithms.response_policy import (
+from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy
+from spiel_dl.search.response_policy import (
     DEFAULT_EFFORT,
     AnyValueFunction,
     ResponsePolicy,

@@ -46,9 +46,9 @@ from collections.abc import Mapping
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.array_policy import AnyGame
 from spiel_dl.algorithms.continual_resolving import Averages, Start, opponent_values, starts_below
-from spiel_dl.algorithms.response_policy import (
+from spiel_dl.policies.array_policy import AnyGame
+from spiel_dl.search.response_policy import (
     DEFAULT_EFFORT,
     AnyValueFunction,
     ResponsePolicy,

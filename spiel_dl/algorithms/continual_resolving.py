@@ -28,8 +28,8 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.algorithms.dl_cfr import check_value_function
+from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.array_policy import (
+from spiel_dl.policies.array_policy import (
     AnyGame,
     ArrayPolicy,
     check_player,

@@ -30,8 +30,8 @@ import pyspiel
 import scipy.optimize
 import torch
 
-from spiel_dl.algorithms import particle_search
-from spiel_dl.algorithms.particle_search import SparseSolution
+from spiel_dl.search import sparse_solution as particle_search
+from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import first_occurrence_ids

@@ -29,10 +29,10 @@ import math
 
 import torch
 
-from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
-from spiel_dl.learning.policy_network import log_policy
 from spiel_dl.learning.self_play import Distinct, Trajectories
+from spiel_dl.learning.self_play_learner import LearnerConfig, SelfPlayLearner
 from spiel_dl.learning.vtrace import v_trace
+from spiel_dl.policies.policy_network import log_policy
 
 
 @dataclasses.dataclass(frozen=True)

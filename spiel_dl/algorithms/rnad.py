@@ -33,16 +33,16 @@ from typing import Any
 
 import torch
 
-from spiel_dl.algorithms.array_policy import AnyGame
-from spiel_dl.algorithms.self_play_learner import LearnerConfig, SelfPlayLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
-from spiel_dl.learning.policy_network import log_policy
 from spiel_dl.learning.self_play import Distinct, Trajectories
+from spiel_dl.learning.self_play_learner import LearnerConfig, SelfPlayLearner
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.learning.vtrace import Targets, v_trace
+from spiel_dl.policies.array_policy import AnyGame
+from spiel_dl.policies.policy_network import log_policy
 
 _TARGET, _LAST, _SECOND_TO_LAST = range(3)  # rows of the fixed networks' parameters
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.array_policy import AnyGame
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
-from spiel_dl.algorithms.response_policy import BEYOND_THE_GAME, DEFAULT_EFFORT
+from spiel_dl.policies.array_policy import AnyGame
+from spiel_dl.search.response_policy import BEYOND_THE_GAME, DEFAULT_EFFORT
 from spiel_dl.solvers.restricted_game import Effort
 
 

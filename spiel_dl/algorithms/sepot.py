@@ -46,12 +46,13 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.bots.policy import PolicyBot
 
-from spiel_dl.algorithms import sepot_search, trained_blueprint
-from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, check_player, compile_game
-from spiel_dl.algorithms.response_policy import BEYOND_THE_GAME
-from spiel_dl.algorithms.sepot_config import SearchConfig as SearchConfig
-from spiel_dl.algorithms.sepot_search import SearchEffort as SearchEffort
+from spiel_dl.learning import checkpoints as trained_blueprint
 from spiel_dl.learning.critics import Critic
+from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, check_player, compile_game
+from spiel_dl.search import sepot_search
+from spiel_dl.search.response_policy import BEYOND_THE_GAME
+from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
+from spiel_dl.search.sepot_search import SearchEffort as SearchEffort
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit

@@ -6,7 +6,7 @@ program that is solved.
 
 from __future__ import annotations
 
-from spiel_dl.algorithms.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.strategies import behaviour_strategy
 

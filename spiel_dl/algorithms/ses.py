@@ -28,15 +28,15 @@ from __future__ import annotations
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.array_policy import (
+from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.policies.array_policy import (
     AnyGame,
     ArrayPolicy,
     check_player,
     compile_game,
     read_strategy,
 )
-from spiel_dl.algorithms.response_policy import BEYOND_THE_GAME
-from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.search.response_policy import BEYOND_THE_GAME
 from spiel_dl.solvers import gadgets, restricted_game
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit

@@ -14,7 +14,7 @@ import torch
 
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critics import Critic
-from spiel_dl.learning.perceptron import Perceptron
+from spiel_dl.policies.perceptron import Perceptron
 from spiel_dl.tree.game_tree import GameTree
 
 # Histories whose tensors are made at a time: enough for full speed, and few to hold in memory.

@@ -25,9 +25,8 @@ from typing import Any
 import numpy as np
 import tqdm
 
-from spiel_dl import distributed
-from spiel_dl.io import tensor_files
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.runs import distributed, tensor_files
+from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree

@@ -6,7 +6,7 @@ import os
 
 import torch
 
-from spiel_dl.io import tensor_files
+from spiel_dl.runs import tensor_files
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.value_network import ValueNetwork

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from spiel_dl.io import tensor_files
+from spiel_dl.runs import tensor_files
 from spiel_dl.value_functions.base import ValueFunction, Values, check_ranges, normalize_ranges
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples

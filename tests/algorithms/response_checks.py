@@ -11,7 +11,7 @@ import scipy.optimize
 import scipy.sparse
 
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.sequence_form import Treeplex
 

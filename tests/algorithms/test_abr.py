@@ -8,8 +8,9 @@ import torch
 
 pytest.importorskip("tree", reason="OpenSpiel's DQN needs dm-tree")
 
-from spiel_dl.algorithms import abr, best_response, exploitability, opponent_models
-from spiel_dl.algorithms.array_policy import ArrayPolicy, compile_game, read_strategy
+from spiel_dl.algorithms import abr, best_response, exploitability
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy, compile_game, read_strategy
 
 SMALL = abr.ABRConfig(num_episodes=1000)
 

@@ -9,9 +9,9 @@ import pyspiel
 import pytest
 
 from spiel_dl.algorithms import best_response, exploitability
-from spiel_dl.algorithms.array_policy import ArrayPolicy
-from spiel_dl.algorithms.bots import policy_bot
 from spiel_dl.algorithms.cdbr import CDBRPolicy
+from spiel_dl.play.bots import policy_bot
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.restricted_game import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES

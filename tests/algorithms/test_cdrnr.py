@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.restricted_game import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES

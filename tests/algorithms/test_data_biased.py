@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from spiel_dl.algorithms import data_biased, exploitability, opponent_models
-from spiel_dl.algorithms.array_policy import ArrayPolicy, compile_game
+from spiel_dl.algorithms import data_biased, exploitability
 from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy, compile_game
 from spiel_dl.tree import GameTree
 
 

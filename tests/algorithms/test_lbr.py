@@ -8,9 +8,10 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers python_leduc)
-from spiel_dl.algorithms import exploitability, lbr, opponent_models
-from spiel_dl.algorithms.array_policy import ArrayPolicy, compile_game
+from spiel_dl.algorithms import exploitability, lbr
 from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy, compile_game
 
 GAMES = ["kuhn_poker", "leduc_poker"]
 

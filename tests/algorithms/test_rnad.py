@@ -20,10 +20,10 @@ import torch
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
 from spiel_dl.algorithms import rnad
-from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.algorithms.network_policy import NetworkPolicy
-from spiel_dl.io import tensor_files
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.runs import tensor_files
 
 SMALL = rnad.RNaDConfig(batch_size=32, hidden_sizes=(32, 32), learning_rate=1e-3, seed=3)
 NO_TREE = dataclasses.replace(SMALL, max_tree_histories=10)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import best_response, exploitability
-from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.restricted_game import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests import reference

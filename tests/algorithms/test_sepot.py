@@ -10,11 +10,9 @@ import pytest
 import torch
 
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPolicy
-from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import (
@@ -25,6 +23,8 @@ from spiel_dl.learning.transformations import (
     paper_transformations,
     pure_transformations,
 )
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.sepot_search import SearchEffort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
 

@@ -11,16 +11,16 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.algorithms.contestants import RememberingPolicy
-from spiel_dl.algorithms.network_policy import NetworkPolicy
-from spiel_dl.algorithms.particle_policy import ParticlePolicy
+from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPolicy
-from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
-from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
-from spiel_dl.learning.policy_network import PolicyNetwork
 from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.contestants import RememberingPolicy
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.search.sepot_play import SePoTPlayPolicy
+from spiel_dl.search.sepot_search import SearchEffort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.public_states import consistent_histories
 from spiel_dl.value_functions import ZeroValue

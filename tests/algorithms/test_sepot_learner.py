@@ -12,12 +12,9 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.algorithms import policy_gradient, rnad, sepot, trained_blueprint
-from spiel_dl.algorithms.contestants import SearchOptions, load_contestant
+from spiel_dl.algorithms import policy_gradient, rnad, sepot
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.algorithms.network_policy import NetworkPolicy
-from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
-from spiel_dl.algorithms.sepot_search import SearchEffort
+from spiel_dl.learning import checkpoints as trained_blueprint
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import (
@@ -25,6 +22,10 @@ from spiel_dl.learning.transformations import (
     paper_transformations,
     pure_transformations,
 )
+from spiel_dl.play.contestants import SearchOptions, load_contestant
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.search.sepot_play import SePoTPlayPolicy
+from spiel_dl.search.sepot_search import SearchEffort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 

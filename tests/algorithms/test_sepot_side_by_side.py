@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.algorithms.sepot_search import SearchEffort
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations, transformations_by_name
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.sepot_search import SearchEffort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
 

@@ -7,13 +7,13 @@ import pytest
 import torch
 from open_spiel.python.algorithms import expected_game_score
 
-from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.learning.critics import ExactCritic, transformed_strategies
 from spiel_dl.learning.transformations import (
     action_values,
     paper_transformations,
     pure_transformations,
 )
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import cfr
-from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy
 
 SCRIPT = Path(__file__).parents[2] / "run" / "solve.py"
 POLICY = "average_policy.safetensors"

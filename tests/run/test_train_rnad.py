@@ -8,8 +8,8 @@ from pathlib import Path
 import pyspiel
 import pytest
 
-from spiel_dl.algorithms.array_policy import ArrayPolicy
 from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.policies.array_policy import ArrayPolicy
 from tests.run.scripts import run_script
 
 TRAIN = ("train_rnad.py", "--steps_per_evaluation=20", "--hidden_size=8", "--batch_size=8")

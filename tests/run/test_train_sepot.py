@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from spiel_dl.algorithms import sepot, trained_blueprint
-from spiel_dl.algorithms.array_policy import ArrayPolicy
+from spiel_dl.algorithms import sepot
+from spiel_dl.learning import checkpoints as trained_blueprint
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit
 from tests.run.scripts import run_script
 

@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from spiel_dl.io import tensor_files
-from spiel_dl.io.run_directory import RunDirectory
+from spiel_dl.runs import tensor_files
+from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.solvers import linear_program
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import dataset as data

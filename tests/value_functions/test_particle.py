@@ -6,12 +6,12 @@ import numpy as np
 import pyspiel
 import pytest
 import torch
-
-import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.experiments.particle.linear_targets import (
+from papers.particle.linear_targets import (
     LinearTargetsConfig,
     train_on_linear_targets,
 )
+
+import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk

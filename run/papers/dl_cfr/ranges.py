@@ -1,0 +1,203 @@
+"""How the ranges that DL-CFR+ asks for resemble those that its network was trained on.
+
+Kovařík et al. (2021), "Main Experiments", the last of the three. The paper compares ranges by eye;
+here every comparison is a number.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from papers.dl_cfr.report import Result
+from papers.dl_cfr.study import Choices, Study
+from spiel_dl.algorithms.dl_cfr import asked_ranges
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Table
+from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
+from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.value_functions.base import Values, normalize_ranges
+from spiel_dl.value_functions.dataset import Dataset, add_ranges
+from spiel_dl.value_functions.exact import ExactValue
+from spiel_dl.value_functions.training import split_strategies
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, validation_errors
+
+STATISTICS = {
+    "reached": "share of public states reached",
+    "entropy": "entropy / that of the uniform range",
+    "largest": "largest entry",
+    "distance_to_mean": "distance to the mean training range",
+    "distance_to_nearest": "distance to the nearest training range",
+}
+_RANDOM = "random strategies set apart"
+_ASKED = "asked"
+_MAX_RANDOM_ROWS = 200
+_POINTS_PER_DECADE = 8
+
+
+def ranges(study: Study, choices: Choices) -> Result:
+    """Ranges asked for by DL-CFR+ with networks and by CFR-D, against random training ranges."""
+    del choices
+    iterations = list(log_spaced_steps(study.config.num_iterations, _POINTS_PER_DECADE))
+    cfr_d = _cfr_d_ranges(study, iterations)
+    by_source, random = _statistics(study, iterations, cfr_d)
+    rows = [
+        {"source": source, "iteration": iteration, **row}
+        for source, found in by_source.items()
+        for iteration, row in zip(iterations, found, strict=True)
+        if row["reached"] > 0
+    ]
+    errors = _errors(study, cfr_d)
+    summary = [
+        {"what": title, **{where: found[name] for where, found in errors.items()}}
+        for name, title in ALL_ERROR_TITLES.items()
+    ]
+    return Result(
+        "ranges",
+        "Ranges asked for against random training ranges",
+        [
+            "Means over leaf public states that both players reach, and over the players; "
+            "distances are total variations. The summary compares a network's errors at ranges of "
+            "random strategies that were set apart with those at the ranges that CFR-D asks for.",
+            "The paper: the ranges asked for by DL-CFR+ with a network are much like those asked "
+            "for by CFR-D, which are more uniform in the first iterations; random training ranges "
+            "are unlike both. Errors on CFR-D's ranges are satisfactory.",
+        ],
+        Table(summary, {"what": "error", **{where: where for where in errors}}),
+        Table(
+            [{"source": _RANDOM, **random}, *rows],
+            {"source": "asked for by", "iteration": "iteration", **STATISTICS},
+        ),
+        [
+            Panel("iteration", name, "iteration", title, y_scale="linear")
+            for name, title in STATISTICS.items()
+        ],
+        "source",
+        study.settings(),
+        {_RANDOM: random},
+    )
+
+
+def range_statistics(
+    leaves: LeafSet, ranges: Values, training_ranges: Values
+) -> list[dict[str, float]]:
+    """Compares ranges with training ranges, public state by public state.
+
+    Distances are total variations (half the L1 distance of ranges that sum to 1), so at most 1. The
+    nearest training range is looked for among pairs of both players' ranges: networks see pairs.
+
+    Args:
+      leaves: the leaves.
+      ranges: for each player, float [n, L_p], of any scale.
+      training_ranges: for each player, float [m, L_p], summing to 1 in each public state.
+
+    Returns:
+      For each of the n rows the statistics named in `STATISTICS`: the share of leaf public states
+      that both players reach, and means over these (NaN if there is none) and over the players. The
+      entropy is divided by its maximum; a range of one infoset counts as uniform.
+    """
+    scaled, masses = [], []
+    for player in (0, 1):
+        normalised, mass = normalize_ranges(leaves, player, np.asarray(ranges[player], np.float64))
+        scaled.append(normalised)
+        masses.append(mass)
+    is_reached = (masses[0] > 0) & (masses[1] > 0)
+    num_rows = len(ranges[0])
+    sums = {name: np.zeros(num_rows) for name in STATISTICS if name != "reached"}
+    for state in range(leaves.num_public_states):
+        rows = np.flatnonzero(is_reached[:, state])
+        columns = [slice(*leaves.infoset_offsets[player][state : state + 2]) for player in (0, 1)]
+        to_training = np.zeros((len(rows), len(training_ranges[0])))
+        for player in (0, 1):
+            here = scaled[player][rows, columns[player]]
+            training = np.asarray(training_ranges[player][:, columns[player]], np.float64)
+            sums["entropy"][rows] += _relative_entropy(here) / 2
+            sums["largest"][rows] += here.max(axis=1) / 2
+            mean = training.mean(axis=0)
+            sums["distance_to_mean"][rows] += np.abs(here - mean).sum(axis=1) / 4
+            for row, one in enumerate(here):
+                to_training[row] += np.abs(training - one).sum(axis=1) / 4
+        sums["distance_to_nearest"][rows] += to_training.min(axis=1)
+    counts = is_reached.sum(axis=1)
+    means = {
+        name: np.divide(values, counts, out=np.full(num_rows, np.nan), where=counts > 0)
+        for name, values in sums.items()
+    }
+    means["reached"] = counts / leaves.num_public_states
+    return [{name: float(means[name][row]) for name in STATISTICS} for row in range(num_rows)]
+
+
+def _relative_entropy(ranges: np.ndarray) -> np.ndarray:
+    """Entropies of distributions (float64 [n, k]) by that of the uniform one: float64 [n]."""
+    if ranges.shape[1] == 1:
+        return np.ones(len(ranges))
+    logarithms = np.log(ranges, out=np.zeros_like(ranges), where=ranges > 0)
+    return -(ranges * logarithms).sum(axis=1) / np.log(ranges.shape[1])
+
+
+def _statistics(
+    study: Study, iterations: Sequence[int], cfr_d: Dataset
+) -> tuple[dict[str, list[dict[str, float]]], dict[str, float]]:
+    """Statistics of each iteration by who asks, and the mean over random strategies set apart."""
+    dataset, config = study.dataset, study.config.training
+    training, validation = split_strategies(
+        dataset.num_strategies, config.validation_share, config.split_seed
+    )
+    known = (dataset.ranges[0][training], dataset.ranges[1][training])
+
+    def part(name: str, find: Callable[[], Values]) -> list[dict[str, float]]:
+        leaves = study.trunk.leaves
+        return study.part(f"ranges-{name}", lambda: range_statistics(leaves, find(), known))
+
+    held_out = validation[:_MAX_RANDOM_ROWS]
+    random = part("random", lambda: _unscaled(dataset, held_out))
+    means = {name: float(np.nanmean([row[name] for row in random])) for name in STATISTICS}
+    by_source = {"CFR-D": part("cfr_d", lambda: _unscaled(cfr_d))}
+    for seed in study.config.seeds:
+        trained = study.train(seed)
+        ask = functools.partial(_ask_network, study, trained.path, iterations)
+        by_source[f"DL-CFR+, network of seed {seed}"] = part(trained.directory.name, ask)
+    return by_source, means
+
+
+def _ask_network(study: Study, path: Path, iterations: Sequence[int]) -> Values:
+    """The ranges that DL-CFR+ with a network's file asks for."""
+    return asked_ranges(study.solver(study.load_network(path)), iterations)
+
+
+def _errors(study: Study, cfr_d: Dataset) -> dict[str, dict[str, float]]:
+    """Errors of each network in validation, and at the ranges that CFR-D asks for."""
+    errors = {}
+    for seed in study.config.seeds:
+        trained = study.train(seed)
+        last = trained.metrics[-1]
+        errors[f"seed {seed}, validation"] = {name: last[name] for name in ALL_ERROR_TITLES}
+        network = study.load_network(trained.path)
+        samples = network.samples(cfr_d)
+        numbers = samples.numbers(np.arange(cfr_d.num_strategies), np.arange(samples.num_states))
+        errors[f"seed {seed}, CFR-D's ranges"] = validation_errors(network, samples, numbers)
+    return errors
+
+
+def _cfr_d_ranges(study: Study, iterations: Sequence[int]) -> Dataset:
+    """The ranges that CFR-D asks for, and their values; solved once."""
+    config = study.config.data
+    path = study.directory / f"data-cfr_d-{study.config.num_iterations}"
+    directory = RunDirectory(path, config.to_json(), resume=True)
+    if not (directory.path / f"{_ASKED}.safetensors").exists():
+        solver = study.solver(ExactValue(config.tolerance, config.max_iterations))
+        add_ranges(directory.path, _ASKED, asked_ranges(solver, iterations))
+    return Dataset.load(directory.path)
+
+
+def _unscaled(dataset: Dataset, rows: np.ndarray | slice = slice(None)) -> Values:
+    """Ranges of some rows of a dataset as they were before they were scaled: [n, L_p] each."""
+    leaves = dataset.trunk.leaves
+    range_0, range_1 = (
+        dataset.ranges[p][rows] * dataset.masses[p][rows][:, leaves.public_state_of_infoset(p)]
+        for p in (0, 1)
+    )
+    return range_0, range_1

@@ -1,0 +1,129 @@
+"""NashConv over training, for runs of one learner that differ in their seeds.
+
+Perolat et al. (2022) and Kubíček et al. (2023) show such curves of R-NaD. What is reported is the
+last iterate of every run, not the best one on the way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spiel_dl.play.tally import student_half_width
+from spiel_dl.runs import plots, reports
+from spiel_dl.runs.run_directory import describe_environment, read_run
+
+_TITLES = {
+    "seed": "seed",
+    "step": "learner steps",
+    "nash_conv": "NashConv of the last iterate (utility)",
+    "nash_conv_fine_tuned": "fine-tuned",
+    "seconds": "seconds of learning",
+    "steps_per_second": "learner steps/s",
+}
+_PANEL = plots.Panel("step", "nash_conv", "learner steps", "NashConv (utility)", "linear")
+
+
+def write_curves(runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str]) -> None:
+    """Writes a table and a picture of some runs: `path`.md, `path`.json, `path`.png.
+
+    Args:
+      runs: run directories of `learner_run.run_learner`, of one game and one configuration but for
+        the seed.
+      path: where to write, without ending.
+
+    Raises:
+      ValueError: if there is no run, one is not a run or has not been evaluated, if two have the
+        same seed, or if they differ in more than the seed.
+    """
+    if not runs:
+        raise ValueError("there are no runs; give one run directory or more")
+    found = [_read(Path(run)) for run in runs]
+    config = _without_seed(found[0])
+    for run in found[1:]:
+        if _without_seed(run) != config:
+            raise ValueError(
+                f"{run['directory']} and {found[0]['directory']} differ in more than their seed: "
+                f"{_differences(config, _without_seed(run))}"
+            )
+    found.sort(key=lambda run: run["seed"])
+    seeds = [run["seed"] for run in found]
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"two runs have the same seed; the seeds are {seeds}")
+    rows = [_last_iterate(run) for run in found]
+    values = [row["nash_conv"] for row in rows]
+    results = {
+        "environment": describe_environment(),
+        "config": config,
+        "mean": float(np.mean(values)),
+        "half_width": student_half_width(values),
+        "rows": rows,
+        "curves": {str(run["seed"]): run["metrics"] for run in found},
+        "starts": [start for run in found for start in run["starts"]],
+    }
+    curves = {f"seed {run['seed']}": run["metrics"] for run in found}
+    picture = Path(f"{path}.png")
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    plots.plot_panels(picture, [_PANEL], curves, f"{config['algorithm']}: {config['game']}")
+    reports.write_report(path, results, _markdown(results, picture.name))
+
+
+def _read(directory: Path) -> dict[str, Any]:
+    """What a run directory says."""
+    config, starts, metrics = read_run(directory)
+    if "learner" not in config:
+        raise ValueError(f"{directory} holds no run of a learner; give one of run/train_rnad.py")
+    if not metrics or "nash_conv" not in metrics[-1]:
+        raise ValueError(f"{directory} holds no NashConv yet, or its game is too large for it")
+    return {
+        "directory": str(directory),
+        "config": config,
+        "seed": config["learner"]["seed"],
+        "metrics": metrics,
+        "starts": starts,
+    }
+
+
+def _without_seed(run: Mapping[str, Any]) -> dict[str, Any]:
+    config = run["config"]
+    learner = {name: value for name, value in config["learner"].items() if name != "seed"}
+    return {**config, "learner": learner}
+
+
+def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
+    """The entries in which two configurations differ."""
+    flat = [{**config, **config["learner"]} for config in (first, second)]
+    names = sorted((flat[0].keys() | flat[1].keys()) - {"learner"})
+    pairs = ((name, flat[0].get(name), flat[1].get(name)) for name in names)
+    return ", ".join(f"{name} is {a!r} and {b!r}" for name, a, b in pairs if a != b)
+
+
+def _last_iterate(run: Mapping[str, Any]) -> dict[str, Any]:
+    last = run["metrics"][-1]
+    row = {name: last[name] for name in _TITLES if name in last}
+    return {**row, "seed": run["seed"], "steps_per_second": last["step"] / last["seconds"]}
+
+
+def _markdown(results: Mapping[str, Any], picture: str) -> str:
+    config = results["config"]
+    learner = ", ".join(f"{name} {value}" for name, value in config["learner"].items())
+    spread = f" ± {results['half_width']:.3g}" if results["half_width"] is not None else ""
+    last = results["starts"][-1]
+    titles = {n: title for n, title in _TITLES.items() if any(n in r for r in results["rows"])}
+    paragraphs = [
+        f"# {config['algorithm']}: `{config['game']}`",
+        f"Learner: {learner}.",
+        f"NashConv of the last iterates: mean {results['mean']:.3g}{spread} (95 %, t, over seeds).",
+        reports.Table(results["rows"], titles).to_markdown().rstrip(),
+        f"![NashConv over training]({picture})",
+        "The runs:",
+        "".join(f"- {reports.describe_run(start)}" for start in results["starts"]).rstrip(),
+        f"{reports.describe_machine(last, config['device'])}; runs beside each other shared the "
+        "cores.",
+        reports.describe_run(results["environment"]).rstrip(),
+    ]
+    return "\n\n".join(paragraphs) + "\n"

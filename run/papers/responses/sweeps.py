@@ -1,0 +1,156 @@
+"""Gain and exploitability of every way to respond to a model, over its parameter.
+
+| method | its parameter |
+|---|---|
+| `CDRNR, GADGET` (`algorithms.cdrnr`), `RNR` (`algorithms.rnr`) | p |
+| `SES` (`algorithms.ses`) | alpha |
+| `mix` of the best Nash equilibrium and CDBR, of realization plans | the weight of CDBR |
+| `Pareto set` (`best_nash.safe_best_response`) | none; over bounds of exploitability |
+| `best Nash`, `LBR` (in poker games) | none |
+| `CFR average` of some iterations, which knows no model | none; over iterations |
+
+All but LBR and the CFR averages come from linear programs; all are judged exactly.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from open_spiel.python import policy as openspiel_policy
+
+from papers.responses.contests import Contest
+from spiel_dl.algorithms import lbr
+from spiel_dl.algorithms.best_nash import best_nash, safe_best_response
+from spiel_dl.algorithms.best_response import best_response_policy
+from spiel_dl.algorithms.cdbr import CDBRPolicy
+from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy
+from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.algorithms.ses import safe_exploitation_search
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
+from spiel_dl.tree.depth_limit import DepthLimit
+
+BEST_NASH, LOCAL, MIX, PARETO, RNR, SES = "best Nash", "LBR", "mix", "Pareto set", "RNR", "SES"
+CFR_AVERAGE = "CFR average"
+_POKER = ("leduc_poker", "python_leduc", "kuhn_poker", "python_kuhn_poker")
+
+
+def cdrnr_name(gadget: str) -> str:
+    """The name of CDRNR with a gadget as a method."""
+    return f"CDRNR, {gadget}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """What is swept over.
+
+    Attributes:
+      depth_limit: of CDRNR, CDBR and SES.
+      scheme: of CDRNR; CDBR in the mix slides, SES goes in blocks.
+      gadgets: of CDRNR.
+      parameters: p, alpha, and the weight of CDBR in the mix.
+      bounds: of exploitability in the Pareto set, as parts of a best response's.
+      cfr_iterations: of the strategies that know no model.
+    """
+
+    depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(plies=2))
+    scheme: str = "block"
+    gadgets: tuple[str, ...] = GADGETS
+    parameters: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+    bounds: tuple[float, ...] = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    cfr_iterations: tuple[int, ...] = (10, 100, 1000)
+
+    def __post_init__(self) -> None:
+        for name in ("parameters", "bounds"):
+            values = getattr(self, name)
+            if not values or not all(0 <= value <= 1 for value in values):
+                raise ValueError(f"{name}={values} must be numbers between 0 and 1, one or more")
+        unknown = [gadget for gadget in self.gadgets if gadget not in GADGETS]
+        if unknown:
+            raise ValueError(f"gadgets={unknown} must be some of {GADGETS}")
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        return {**dataclasses.asdict(self), "depth_limit": str(self.depth_limit)}
+
+
+Respond = Callable[[float], openspiel_policy.Policy]
+"""From a method's parameter to the response."""
+
+
+def methods(contest: Contest, sweep: Sweep) -> Mapping[str, tuple[Respond, Sequence[float]]]:
+    """All methods by name: how to respond, and the parameters to respond with."""
+    tree, player, model = contest.tree, contest.player, contest.model
+    limit = sweep.depth_limit
+
+    @functools.cache
+    def nash() -> ArrayPolicy:
+        return best_nash(tree, player, model)
+
+    @functools.cache
+    def cdbr() -> ArrayPolicy:
+        return CDBRPolicy(tree, player, model, limit, exact=True).to_array_policy()
+
+    @functools.cache
+    def largest_exploitability() -> float:
+        return contest.judge(best_response_policy(tree, model, player))["exploitability"]
+
+    @functools.cache
+    def blueprint() -> ArrayPolicy:
+        return solve_zero_sum_game(tree)[2]
+
+    found: dict[str, tuple[Respond, Sequence[float]]] = {
+        cdrnr_name(gadget): (_cdrnr(contest, sweep, gadget), sweep.parameters)
+        for gadget in sweep.gadgets
+    }
+    found[RNR] = (
+        lambda p: RNRPolicy(tree, player, model, p, exact=True).to_array_policy(),
+        sweep.parameters,
+    )
+    found[SES] = (
+        lambda alpha: safe_exploitation_search(tree, player, model, alpha, limit, blueprint()),
+        sweep.parameters,
+    )
+    found[MIX] = (
+        lambda weight: mix_policies(tree, [nash(), cdbr()], [1.0 - weight, weight]),
+        sweep.parameters,
+    )
+    found[PARETO] = (
+        lambda bound: safe_best_response(tree, player, model, bound * largest_exploitability()),
+        sweep.bounds,
+    )
+    found[BEST_NASH] = (lambda _: nash(), (0.0,))
+    found[CFR_AVERAGE] = (
+        lambda number: opponent_models.cfr_average(tree, int(number)),
+        sweep.cfr_iterations,
+    )
+    if tree.game.get_type().short_name in _POKER:
+        found[LOCAL] = (lambda _: lbr.local_best_response(tree, player, model), (0.0,))
+    return found
+
+
+def _cdrnr(contest: Contest, sweep: Sweep, gadget: str) -> Respond:
+    tree, player, model = contest.tree, contest.player, contest.model
+    return lambda p: CDRNRPolicy(
+        tree, player, model, p, sweep.depth_limit, sweep.scheme, gadget, exact=True
+    ).to_array_policy()
+
+
+def measure(contest: Contest, respond: Respond, parameters: Sequence[float]) -> list[dict]:
+    """Judges a method's responses.
+
+    Returns:
+      For each parameter what `Contest.judge` says, `parameter`, and `seconds`, its wall-clock.
+    """
+    rows = []
+    for parameter in parameters:
+        start = time.perf_counter()
+        response = respond(parameter)
+        seconds = time.perf_counter() - start
+        rows.append({"parameter": parameter, **contest.judge(response), "seconds": seconds})
+    return rows

@@ -1,0 +1,131 @@
+"""How good a trained network and search on top of it are, by exact exploitability.
+
+Kubíček et al. (2023), section 5.2. The searched policy is read in all public states of the game, as
+if each player searched there, and judged as any other policy is.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any, NamedTuple
+
+from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
+from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import NetworkPolicy, tabulate
+from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
+
+CRITIC, SEARCHES = "critic", "previous searches"
+_SYMMETRIC = ("python_goofspiel_ii", "goofspiel")
+"""Short names of games whose value is 0, as both players have the same to do."""
+
+
+class Search(NamedTuple):
+    """One way to search.
+
+    Attributes:
+      depth_limit: how deep each search looks.
+      cfvs: `CRITIC`, as the paper does it but for its section 5.3: given cfvs are the critic's and
+        own ranges are the network's everywhere. Or `SEARCHES`: both are those of the search before.
+      iterations: of CFR+.
+    """
+
+    depth_limit: DepthLimit
+    cfvs: str
+    iterations: int
+
+    def config(self) -> SearchConfig:
+        """The same for `SePoTPolicy`; it searches anew at every level."""
+        if self.cfvs not in (CRITIC, SEARCHES):
+            raise ValueError(f"cfvs={self.cfvs!r} must be {CRITIC!r} or {SEARCHES!r}")
+        effort = SearchEffort(self.iterations)
+        if self.cfvs == SEARCHES:
+            return SearchConfig(effort=effort)
+        return SearchConfig.as_printed(effort=effort)
+
+
+class Evaluation(NamedTuple):
+    """What is to be judged.
+
+    Attributes:
+      game: game string.
+      checkpoint: file of a learner with a critic.
+      search: on top of it; None: the network alone.
+    """
+
+    game: str
+    checkpoint: str
+    search: Search | None
+
+
+def evaluate(evaluation: Evaluation) -> dict[str, Any]:
+    """Judges a network, or search on top of it; for `distributed.map`.
+
+    Returns:
+      What `judge` says, `searches`, the number of public states that were searched, and `seconds`
+      of searching.
+
+    Raises:
+      ValueError: if the file is no checkpoint of this game with a critic, or the game cannot be
+        searched so.
+    """
+    tree = compiled(evaluation.game)
+    trained = trained_blueprint.load(evaluation.checkpoint, tree)
+    blueprint = tabulated(tree, trained.blueprint)
+    if evaluation.search is None:
+        return {**judge(tree, blueprint), "searches": 0, "seconds": 0.0}
+    start = time.perf_counter()
+    limit, config = evaluation.search.depth_limit, evaluation.search.config()
+    policy = SePoTPolicy(tree, blueprint, trained.critic, limit, config)
+    found = policy.to_array_policy()
+    seconds = time.perf_counter() - start
+    return {**judge(tree, found), "searches": policy.num_searches, "seconds": seconds}
+
+
+def judge(tree: GameTree, policy: ArrayPolicy) -> dict[str, float]:
+    """NashConv and each player's exploitability, in utility units.
+
+    Returns:
+      `nash_conv`; `exploitability_0` and `exploitability_1`, what a best response to this player
+      earns above the game's value; they sum to NashConv.
+    """
+    values = [best_response_value(tree, policy, player) for player in (0, 1)]
+    value = _game_value(tree)
+    return {
+        "nash_conv": values[0] + values[1],
+        "exploitability_0": values[1] + value,
+        "exploitability_1": values[0] - value,
+    }
+
+
+def tabulated(tree: GameTree, policy: ArrayPolicy | NetworkPolicy) -> ArrayPolicy:
+    """A policy at all infosets of a compiled game; a network is asked for all of them at once."""
+    if isinstance(policy, ArrayPolicy):
+        return policy
+    environment = _environment(tree)
+    return tabulate(environment, policy.network, policy.parameters, policy.fine_tuning)
+
+
+@functools.lru_cache(maxsize=2)
+def compiled(game: str) -> GameTree:
+    """The compiled game of a game string; each process needs it once."""
+    return GameTree.from_game(game)
+
+
+@functools.lru_cache(maxsize=2)
+def _environment(tree: GameTree) -> TreeEnvironment:
+    return TreeEnvironment(tree, 1)
+
+
+@functools.lru_cache(maxsize=2)
+def _game_value(tree: GameTree) -> float:
+    """Player 0's value."""
+    if tree.game.get_type().short_name in _SYMMETRIC:
+        return 0.0
+    return exploitability.game_value(tree, 0)

@@ -1,1 +1,0 @@
-"""Run directories, finished parts, files of arrays, reports, plots and pages."""

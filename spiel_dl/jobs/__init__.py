@@ -1,0 +1,1 @@
+"""What the scripts do, each in a run directory that can be resumed."""

@@ -1,0 +1,257 @@
+"""On-policy training: a value network learns the ranges that DL-CFR asks of it.
+
+Random trunk strategies rarely come near the ranges that matter. Kovařík et al. (2021), "Main
+Experiments", suggest for larger domains a training in the manner of ReBeL (Brown et al. 2020). Here
+a round is:
+
+  1. DL-CFR+ with the network; the ranges that it asks for are kept.
+  2. They are solved and added to the data (value solving, see `value_functions.dataset`).
+  3. Training goes on, on all data.
+
+In the last of these rounds the network is trained longer, to a small learning rate. A few more may
+follow with small learning rates, so that it also knows what its final self asks for (*polishes*).
+
+A run directory holds one line of metrics per round, `data/` with the solved ranges, and in
+`rounds/` a training run each. Round 0 trains on random ranges alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
+from spiel_dl.jobs.dl_cfr_run import measure_trunk
+from spiel_dl.runs import tensor_files
+from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.value_functions import training
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, add_ranges
+from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.validation import validation_errors
+from spiel_dl.value_functions.value_network import ValueNetwork
+
+RANDOM, ON_POLICY = "random_", "on_policy_"
+# Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
+_MASS_SHARE = 0.9
+_TRAININGS = ("first", "between", "last", "polish")
+
+
+@dataclasses.dataclass(frozen=True)
+class OnPolicyConfig:
+    """How to train on policy.
+
+    Attributes:
+      num_rounds: rounds after round 0, but for the polishes.
+      num_polishes: rounds after these.
+      num_iterations: iterations of DL-CFR+ per round.
+      max_ranges: pairs of ranges to keep per round, at evenly spaced iterations.
+      first: how to train in round 0.
+      between: how to train in the other rounds, but for the last.
+      last: how to train in the last round.
+      polish: how to train in a polish.
+    """
+
+    num_rounds: int = 12
+    num_polishes: int = 0
+    num_iterations: int = 1000
+    max_ranges: int = 1000
+    first: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=5e-4)
+    )
+    between: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(
+            num_epochs=2, learning_rate=1e-3, final_learning_rate=3e-4, mass_share=_MASS_SHARE
+        )
+    )
+    last: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(
+            num_epochs=20, learning_rate=1e-3, mass_share=_MASS_SHARE
+        )
+    )
+    polish: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(
+            num_epochs=3, learning_rate=1e-4, mass_share=_MASS_SHARE
+        )
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("num_rounds", "num_iterations", "max_ranges"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be positive")
+        if self.num_polishes < 0:
+            raise ValueError(f"num_polishes={self.num_polishes} must not be negative")
+
+    def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
+        """The same with other numbers of epochs of `first`, `between`, `last` and `polish`.
+
+        Raises:
+          ValueError: if there are not four, or one is not positive.
+        """
+        if len(num_epochs) != len(_TRAININGS):
+            raise ValueError(f"num_epochs={num_epochs} must be four numbers, of {_TRAININGS}")
+        return self._replace_each([{"num_epochs": number} for number in num_epochs])
+
+    def with_trainings(self, **changes: Any) -> OnPolicyConfig:
+        """The same with these entries of all four trainings, such as the batches' seed, changed."""
+        return self._replace_each([changes] * len(_TRAININGS))
+
+    def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
+        first, between, last, polish = (
+            dataclasses.replace(getattr(self, name), **change)
+            for name, change in zip(_TRAININGS, changes, strict=True)
+        )
+        return dataclasses.replace(self, first=first, between=between, last=last, polish=polish)
+
+    def training_of(self, number: int) -> TrainingConfig:
+        """How to train in a round."""
+        if number >= self.num_rounds:
+            return self.last if number == self.num_rounds else self.polish
+        return self.between if number else self.first
+
+    @property
+    def last_round(self) -> int:
+        """The number of the last round, polishes included."""
+        return self.num_rounds + self.num_polishes
+
+    def identity(self) -> dict[str, Any]:
+        """What a run directory remembers, as JSON can hold it.
+
+        That is all but the number of polishes: a finished run may be resumed with more of them.
+        """
+        nested = {name: getattr(self, name).to_json() for name in _TRAININGS}
+        config = {**dataclasses.asdict(self), **nested}
+        del config["num_polishes"]
+        return config
+
+
+def train_on_policy(
+    network: ValueNetwork,
+    data: str | Path,
+    directory: RunDirectory,
+    config: OnPolicyConfig,
+    *,
+    show_progress: bool = True,
+) -> list[dict[str, Any]]:
+    """Trains a network on random ranges and then, round by round, on those it is asked for.
+
+    Killed and resumed, it ends, on a CPU, with the same parameters. Resumed with another number of
+    polishes, it goes on, or back to the network after the last one asked for; rounds that are done
+    are kept.
+
+    A line of metrics says: round, num_strategies (rows of all data), seconds (of this round's
+    training), and of DL-CFR+ with the network after this round's training `trunk_nash_conv` and
+    `normalised_trunk_exploitability`; and all errors that `validation_errors` names, with the
+    prefix `random_` for the validation part of the random ranges and, from round 1 on, `on_policy_`
+    for that of the others.
+
+    Args:
+      network: bound to the dataset's leaves; trained in place, on its device.
+      data: directory of a dataset of random ranges; it is not changed.
+      directory: where the run lives.
+      config: how to train.
+      show_progress: show progress bars on standard error.
+
+    Returns:
+      The lines of metrics of all rounds that were asked for.
+
+    Raises:
+      ValueError: as `training.train` does.
+    """
+    run = _Run(network, data, directory, config, show_progress)
+    end = config.last_round + 1
+    num_done = len(directory.read_metrics())
+    directory.truncate_metrics("round", num_done - 1)
+    if num_done:
+        network.load_parameters(run.trained_parameters(min(num_done, end) - 1))
+    for number in range(num_done, end):
+        directory.append_metrics(run.round(number))
+    network.save(directory.path / training.NETWORK_FILE)
+    return directory.read_metrics()[:end]
+
+
+class _Run:
+    """One run, round by round."""
+
+    def __init__(
+        self,
+        network: ValueNetwork,
+        data: str | Path,
+        directory: RunDirectory,
+        config: OnPolicyConfig,
+        show_progress: bool,
+    ):
+        self._network, self._config, self._show_progress = network, config, show_progress
+        self._path = directory.path
+        self._random = Dataset.load(data)
+        self._depth_limit = self._random.trunk.depth_limit
+        RunDirectory(self._path / "data", DatasetConfig.read(data).to_json(), resume=True)
+
+    def round(self, number: int) -> Mapping[str, Any]:
+        """Collects, trains, measures: a line of metrics."""
+        if number:
+            name = _shard_name(number)
+            if not (self._path / "data" / f"{name}.safetensors").exists():
+                add_ranges(self._path / "data", name, self._asked())
+        config = self._config.training_of(number)
+        dataset = self._dataset(number)
+        directory = RunDirectory(self._round_path(number), config.to_json(), resume=True)
+        trained = training.train(
+            self._network, dataset, directory, config, show_progress=self._show_progress
+        )
+        solver = self._solver()
+        solver.run(self._config.num_iterations)
+        return {
+            "round": number,
+            "num_strategies": dataset.num_strategies,
+            "seconds": trained["seconds"],
+            **measure_trunk(solver.trunk, solver.average_policy()),
+            **self._errors(dataset, config),
+        }
+
+    def trained_parameters(self, number: int) -> dict[str, np.ndarray]:
+        """The parameters that a finished round ended with."""
+        path = self._round_path(number) / training.NETWORK_FILE
+        arrays, _ = tensor_files.load(path)
+        return arrays
+
+    def _round_path(self, number: int) -> Path:
+        return self._path / "rounds" / f"{number:02d}"
+
+    def _solver(self) -> DLCFRSolver:
+        return DLCFRSolver(self._random.trunk.tree, self._depth_limit, self._network)
+
+    def _asked(self) -> tuple[np.ndarray, np.ndarray]:
+        """The ranges that DL-CFR+ asks of the network, in some of its iterations."""
+        last, number = self._config.num_iterations, self._config.max_ranges
+        iterations = np.unique(np.linspace(1, last, min(last, number)).round().astype(int))
+        return asked_ranges(self._solver(), iterations.tolist())
+
+    def _dataset(self, number: int) -> Dataset:
+        """The random ranges, and those of rounds up to a number."""
+        if not number:
+            return self._random
+        names = [_shard_name(earlier) for earlier in range(1, number + 1)]
+        return Dataset.join([self._random, Dataset.load(self._path / "data", names)])
+
+    def _errors(self, dataset: Dataset, config: TrainingConfig) -> dict[str, float]:
+        """Validation errors at random ranges, and at those asked for if there are any."""
+        samples = self._network.samples(dataset)
+        _, validation = training.split_strategies(
+            dataset.num_strategies, config.validation_share, config.split_seed
+        )
+        is_random = validation < self._random.num_strategies
+        states = np.arange(samples.num_states)
+        errors = {}
+        for prefix, rows in ((RANDOM, validation[is_random]), (ON_POLICY, validation[~is_random])):
+            if len(rows):
+                found = validation_errors(self._network, samples, samples.numbers(rows, states))
+                errors.update({prefix + name: value for name, value in found.items()})
+        return errors
+
+
+def _shard_name(number: int) -> str:
+    return f"round-{number:02d}"

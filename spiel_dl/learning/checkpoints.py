@@ -1,0 +1,151 @@
+"""Reads what learners have saved, to play it or to search on top of it.
+
+    blueprint, critic = trained_blueprint.load("runs/sepot/leduc/checkpoint.safetensors")
+    policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
+    policy = SePoTPlayPolicy(game, blueprint.act, critic, DepthLimit(rounds=1))  # in large games
+
+Checkpoints, or the run directories that hold them, may be those of `run/train_sepot.py`, or of any
+learner with a critic; the policy alone can be read from those without one, such as those of
+`run/train_rnad.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.algorithms.policy_gradient import MMDSolver, PPOSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.critic_learner import BLUEPRINT_PARAMETERS, STRATEGIES, CriticLearner
+from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
+from spiel_dl.learning.learner import FILE_KIND
+from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.runs import tensor_files
+from spiel_dl.runs.run_directory import CHECKPOINT_FILE
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.game_tree import GameTree
+
+_Arrays = Mapping[str, np.ndarray]
+_LEARNERS: dict[str, type[SelfPlayLearner]] = {
+    learner.name: learner for learner in (RNaDSolver, MMDSolver, PPOSolver)
+}
+
+
+class Trained(NamedTuple):
+    """A policy and the critic that was trained with it, or for it.
+
+    Attributes:
+      blueprint: a `NetworkPolicy`; an `ArrayPolicy` where the critic was trained for one.
+      critic: of this blueprint.
+    """
+
+    blueprint: NetworkPolicy | ArrayPolicy
+    critic: NetworkCritic
+
+
+def load(
+    path: str | os.PathLike[str], game: AnyGame | None = None, device: torch.device | str = "cpu"
+) -> Trained:
+    """The blueprint and the critic of a learner's checkpoint.
+
+    Args:
+      path: the checkpoint, or a run directory.
+      game: the game; None: as named in the file.
+      device: where the networks live.
+
+    Raises:
+      ValueError: if there is no such file, or if it is no checkpoint of a learner, has no critic,
+        or is of another game.
+    """
+    arrays, header = _read(path)
+    if "critic" not in header:
+        raise ValueError(
+            f"{path} is a checkpoint of {header['algorithm']} without a critic; train one beside "
+            "it or for it (run/train_sepot.py)"
+        )
+    known = _game_of(path, header, game)
+    described = header["critic"]
+    names = tuple(described["transformations"])
+    hidden_sizes = tuple(described["config"]["hidden_sizes"])
+    network = CriticNetwork(described["num_inputs"], len(names), hidden_sizes)
+    parameters = torch.from_numpy(arrays["critic.target_parameters"]).to(device)
+    critic = NetworkCritic(known, network, parameters, names)
+    return Trained(_blueprint(game or known, known, arrays, header, device), critic)
+
+
+def load_blueprint(
+    path: str | os.PathLike[str], game: AnyGame | None = None, device: torch.device | str = "cpu"
+) -> NetworkPolicy | ArrayPolicy:
+    """The policy of a learner's checkpoint; arguments and errors are those of `load`."""
+    arrays, header = _read(path)
+    known = _game_of(path, header, game)
+    return _blueprint(game or known, known, arrays, header, device)
+
+
+def is_checkpoint(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file, or a run directory with a checkpoint, that a learner has written.
+
+    Raises:
+      ValueError: if there is a file that this package has not written.
+    """
+    file = _file(path)
+    return file.is_file() and tensor_files.load(file)[1].get("kind") == FILE_KIND
+
+
+def _file(path: str | os.PathLike[str]) -> Path:
+    """A checkpoint's file, or that of a run directory."""
+    return Path(path) / CHECKPOINT_FILE if Path(path).is_dir() else Path(path)
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[_Arrays, dict[str, Any]]:
+    arrays, header = tensor_files.load(_file(path))
+    algorithms = [*_LEARNERS, CriticLearner.name]
+    if header.get("kind") != FILE_KIND or header["algorithm"] not in algorithms:
+        raise ValueError(
+            f"{path} holds a {header.get('kind')} ({header.get('algorithm')}), not a learner's "
+            f"checkpoint; give one of {', '.join(algorithms)}"
+        )
+    return arrays, header
+
+
+def _game_of(
+    path: str | os.PathLike[str], header: Mapping[str, Any], game: AnyGame | None
+) -> pyspiel.Game:
+    """The turn-based game of a checkpoint."""
+    known = game.game if isinstance(game, GameTree) else load_turn_based(game or header["game"])
+    if str(known) != header["game"]:
+        raise ValueError(f"{path} is of {header['game']}, not of {known}; use the same game")
+    return known
+
+
+def _blueprint(
+    game: AnyGame,
+    known: pyspiel.Game,
+    arrays: _Arrays,
+    header: Mapping[str, Any],
+    device: torch.device | str,
+) -> NetworkPolicy | ArrayPolicy:
+    if header["algorithm"] != CriticLearner.name:
+        learner = _LEARNERS[header["algorithm"]]
+        hidden_sizes = header["config"]["hidden_sizes"]
+        parameters, tuning = learner.policy_parameters_of(arrays), None
+    elif STRATEGIES[0] in arrays:
+        first, second = (arrays[name] for name in STRATEGIES)
+        return ArrayPolicy(compile_game(game), (first, second))
+    else:
+        parameters, described = arrays[BLUEPRINT_PARAMETERS], header["blueprint"]
+        hidden_sizes, tuning = described["hidden_sizes"], described["fine_tuning"]
+    network = PolicyNetwork(
+        known.information_state_tensor_size(), known.num_distinct_actions(), tuple(hidden_sizes)
+    )
+    fine_tuning = None if tuning is None else FineTuning(**tuning)
+    return NetworkPolicy(known, network, torch.from_numpy(parameters).to(device), fine_tuning)

@@ -1,0 +1,1 @@
+"""Names of policies, bots, matches, the terminal, and pages of public trees."""

@@ -1,0 +1,295 @@
+"""Matches between two policies, in pairs of games with common random numbers.
+
+The two games of a pair have changed seats and the same luck: in both, chance's n-th event is drawn
+with the same random number, and so is the n-th decision of player 0, and that of player 1, whoever
+sits there. A number u in [0, 1) draws the first outcome or action, by id, at which the cumulative
+probability exceeds u. So the cards are dealt alike while the games go alike, and a policy draws
+with itself in every pair.
+
+Pairs are independent of each other and what the first policy wins in one, on average over its two
+games, is one observation: 95% intervals of a match are over pairs. Pair k of a seed has the same
+luck in every match, however many pairs there are and whoever plays; so the difference of two
+matches of the same seed can be measured pair by pair.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyspiel
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.play.tally import Tally
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import NetworkPolicy
+
+Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
+_PAIRS_AT_ONCE = 64
+_CHANCE = 2  # the third source of luck, behind the players
+
+
+class DecisionTime(NamedTuple):
+    """What a policy's decisions took.
+
+    Attributes:
+      num_moves: decisions.
+      seconds: for all of them.
+      slowest: seconds for the slowest one; a batch's are shared out evenly.
+    """
+
+    num_moves: int = 0
+    seconds: float = 0.0
+    slowest: float = 0.0
+
+    def add(self, other: DecisionTime) -> DecisionTime:
+        """Both together."""
+        return DecisionTime(
+            self.num_moves + other.num_moves,
+            self.seconds + other.seconds,
+            max(self.slowest, other.slowest),
+        )
+
+    @property
+    def seconds_per_move(self) -> float:
+        """The mean; 0 without moves."""
+        return self.seconds / max(self.num_moves, 1)
+
+
+class PairResults(NamedTuple):
+    """How some pairs of games went.
+
+    Attributes:
+      returns: float64 [N, 2], the first policy's in each pair, as player 0 and as player 1.
+      times: the first policy's and the second's.
+    """
+
+    returns: np.ndarray
+    times: tuple[DecisionTime, DecisionTime]
+
+
+@dataclasses.dataclass(frozen=True)
+class MatchResult:
+    """How a match went.
+
+    Attributes:
+      pairs: the first policy's returns, in utility units: of pairs, each the mean of its two games.
+      seats: of its games as player 0, and of those as player 1.
+      times: the first policy's and the second's.
+    """
+
+    pairs: Tally
+    seats: tuple[Tally, Tally]
+    times: tuple[DecisionTime, DecisionTime]
+
+    @staticmethod
+    def of_pairs(parts: Iterable[PairResults]) -> MatchResult:
+        """All pairs together; the result depends on their order in the last digits only."""
+        everything = list(parts)
+        returns = np.concatenate([part.returns for part in everything])
+        first, second = DecisionTime(), DecisionTime()
+        for part in everything:
+            first, second = first.add(part.times[0]), second.add(part.times[1])
+        seats = (Tally().add(returns[:, 0]), Tally().add(returns[:, 1]))
+        return MatchResult(Tally().add(returns.mean(axis=1)), seats, (first, second))
+
+    @property
+    def num_games(self) -> int:
+        """Games played."""
+        return 2 * self.pairs.size
+
+    @property
+    def mean_return(self) -> float:
+        """The first policy's, in utility units."""
+        return self.pairs.mean
+
+    @property
+    def half_width(self) -> float:
+        """Of the 95% confidence interval of the mean return, over pairs; NaN of a single pair."""
+        return self.pairs.half_width
+
+
+class HighestActionPolicy(openspiel_policy.Policy):
+    """Always plays the legal action with the highest id: in Goofspiel, the highest card."""
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """1 for the highest legal action, 0 for the others."""
+        player = state.current_player() if player_id is None else player_id
+        actions = state.legal_actions(player)
+        return {action: float(action == max(actions)) for action in actions}
+
+
+_QUICK = (
+    NetworkPolicy,
+    ArrayPolicy,
+    HighestActionPolicy,
+    openspiel_policy.UniformRandomPolicy,
+    openspiel_policy.TabularPolicy,
+)
+
+
+def play_match(
+    game: pyspiel.Game,
+    policy: openspiel_policy.Policy,
+    opponent: openspiel_policy.Policy,
+    num_games: int,
+    seed: int = 0,
+) -> MatchResult:
+    """Plays games of a turn-based game, half of them in each seat.
+
+    Args:
+      game: the game.
+      policy: the first policy.
+      opponent: the second one.
+      num_games: how many games, an even number.
+      seed: of chance and of both players' choices.
+
+    Raises:
+      ValueError: if `num_games` is not positive and even, or the seed negative.
+    """
+    return MatchResult.of_pairs(
+        play_pairs(game, (policy, opponent), pairs, seed) for pairs in parts_of(num_games)
+    )
+
+
+def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]:
+    """The numbers of a match's pairs, in parts that are played at a time.
+
+    Raises:
+      ValueError: if `num_games` is not positive and even, or `pairs_at_once` not positive.
+    """
+    if num_games < 2 or num_games % 2:
+        raise ValueError(
+            f"num_games={num_games} must be at least 2 and even: games are played in pairs, one in "
+            "each seat"
+        )
+    if pairs_at_once < 1:
+        raise ValueError(f"pairs_at_once={pairs_at_once} must be at least 1")
+    num_pairs = num_games // 2
+    starts = range(0, num_pairs, pairs_at_once)
+    return [range(start, min(start + pairs_at_once, num_pairs)) for start in starts]
+
+
+def play_pairs(game: pyspiel.Game, policies: Policies, pairs: range, seed: int) -> PairResults:
+    """Plays some pairs of games.
+
+    Networks and tables play all of them at once: networks are asked for many decisions at a time.
+    Others play one game after the other, because those who search build on what they have found
+    earlier in a game, and remember only so much of it. What a network answers depends on how many
+    it is asked at a time by rounding errors alone, which may very rarely turn a choice.
+
+    Args:
+      game: a turn-based game.
+      policies: the first and the second policy.
+      pairs: the numbers of the pairs.
+      seed: of chance and of both players' choices.
+
+    Raises:
+      ValueError: if the seed is negative.
+    """
+    if seed < 0:
+        raise ValueError(f"seed={seed} must not be negative")
+    games = [_Game.start(game, seed, pair, seat) for pair in pairs for seat in (0, 1)]
+    at_once = all(type(policy) in _QUICK for policy in policies)
+    parts = [_play(group, policies) for group in ([games] if at_once else [[g] for g in games])]
+    returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
+    times = [functools.reduce(DecisionTime.add, each) for each in zip(*parts, strict=True)]
+    return PairResults(returns, (times[0], times[1]))
+
+
+def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, DecisionTime]:
+    """Plays games to their ends, all at once; what both policies' decisions took."""
+    times = [DecisionTime(), DecisionTime()]
+    while running := [each for each in running if each.plays_on()]:
+        # Who moves is settled before anybody does.
+        movers = [each.mover() for each in running]
+        for which, policy in enumerate(policies):
+            waiting = list(itertools.compress(running, [mover == which for mover in movers]))
+            if not waiting:
+                continue
+            start = time.perf_counter()
+            answers = ask(policy, [each.state for each in waiting])
+            seconds = time.perf_counter() - start
+            slowest = max(each.seconds for each in answers)
+            took = DecisionTime(len(waiting), seconds, slowest)
+            times[which] = times[which].add(took)
+            for each, answer in zip(waiting, answers, strict=True):
+                each.move(answer.probabilities)
+    return times[0], times[1]
+
+
+class Answer(NamedTuple):
+    """What a policy said of a state: the probabilities of all legal actions, and in what time."""
+
+    probabilities: Mapping[int, float]
+    seconds: float
+
+
+def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> list[Answer]:
+    """A policy's answers in states of one game, in each of which a player acts."""
+    if isinstance(policy, NetworkPolicy):
+        start = time.perf_counter()
+        found = policy.probabilities_of(states)
+        seconds = (time.perf_counter() - start) / len(states)
+        return [Answer(probabilities, seconds) for probabilities in found]
+    answers = []
+    for state in states:
+        start = time.perf_counter()
+        probabilities = policy.action_probabilities(state)
+        answers.append(Answer(probabilities, time.perf_counter() - start))
+    return answers
+
+
+class _Game:
+    """A game that is being played, and its luck.
+
+    Attributes:
+      state: how far it is.
+      first_seat: which player the first policy is.
+    """
+
+    def __init__(self, state: pyspiel.State, first_seat: int, luck: Sequence[np.random.Generator]):
+        self.state = state
+        self.first_seat = first_seat
+        self._luck = luck
+
+    @staticmethod
+    def start(game: pyspiel.Game, seed: int, pair: int, first_seat: int) -> _Game:
+        """A game of a pair. Each player, and chance, has a source of luck of its own."""
+        luck = [np.random.default_rng([seed, pair, source]) for source in (0, 1, _CHANCE)]
+        return _Game(game.new_initial_state(), first_seat, luck)
+
+    def plays_on(self) -> bool:
+        """Plays chance; whether somebody is to move then."""
+        while self.state.is_chance_node():
+            self._apply(dict(self.state.chance_outcomes()), _CHANCE)
+        return not self.state.is_terminal()
+
+    def mover(self) -> int:
+        """Which policy is to move: 0, the first, or 1."""
+        return int(self.state.current_player() != self.first_seat)
+
+    def move(self, probabilities: Mapping[int, float]) -> None:
+        """Makes the move of the player to move."""
+        self._apply(probabilities, self.state.current_player())
+
+    def _apply(self, probabilities: Mapping[int, float], source: int) -> None:
+        self.state.apply_action(draw(probabilities, self._luck[source].random()))
+
+
+def draw(probabilities: Mapping[int, float], number: float) -> int:
+    """The first key, in order, at which the cumulative probability exceeds a number in [0, 1).
+
+    Keys of probability 0 are never drawn; probabilities need not sum to 1 to the last digit.
+    """
+    keys = sorted(key for key, probability in probabilities.items() if probability > 0)
+    cumulative = np.cumsum([probabilities[key] for key in keys])
+    position = int(np.searchsorted(cumulative, number * cumulative[-1], side="right"))
+    return keys[min(position, len(keys) - 1)]

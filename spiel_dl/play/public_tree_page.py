@@ -1,0 +1,43 @@
+"""A public tree as an HTML page: one file, which needs no network and opens in any browser.
+
+`#state-17` behind the page's address selects public state 17.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+
+from spiel_dl.runs.tensor_files import atomic_path
+
+_TEMPLATE = "public_tree.html"
+
+
+def render(view: Mapping[str, Any]) -> str:
+    """The page's HTML.
+
+    Args:
+      view: what `algorithms.public_tree_view.PublicTreeView.to_json` returns.
+
+    Raises:
+      ValueError: if a number is infinite or not a number.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("spiel_dl", "play/templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return environment.get_template(_TEMPLATE).render(view=view)
+
+
+def write(path: str | os.PathLike[str], view: Mapping[str, Any]) -> None:
+    """Writes the page of a view to a file, completely or not at all; errors are `render`'s."""
+    page = render(view)
+    with atomic_path(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")

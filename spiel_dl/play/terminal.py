@@ -1,0 +1,343 @@
+"""Plays OpenSpiel games in a terminal: a person against a policy, or two people at one keyboard.
+
+A person sees what its player may know, never the state: for games with `Rules` their view
+(`spiel_dl.games.views`), for others OpenSpiel's own strings for that player.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TextIO
+
+import pyspiel
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.games import views
+from spiel_dl.play.contestants import SearchOptions, load_contestant
+
+_LINE_WIDTH = 80
+_CURTAIN = "\n" * 50  # pushes what the other player saw out of sight
+_HELP = """Type the number or the name of an action; part of a name will do if only one action fits.
+  help     this text
+  actions  the legal actions again
+  quit     leave the match"""
+
+
+class Option(NamedTuple):
+    """A legal action, as a person sees it.
+
+    Attributes:
+      number: what to type; see `options`.
+      name: the action's name.
+      action: OpenSpiel's id.
+    """
+
+    number: int
+    name: str
+    action: int
+
+
+class _LeaveError(Exception):
+    """The person leaves the match; the message says how."""
+
+
+class Match:
+    """Games in a row, with a running score.
+
+    Attributes:
+      game: the game; where moves are simultaneous, a conversion to turns.
+      scores: the sums of returns of all games that ended: the person's and its opponent's; between
+        two people, player 0's and player 1's.
+      num_finished: how many games ended.
+    """
+
+    def __init__(
+        self,
+        game: pyspiel.Game,
+        opponent: openspiel_policy.Policy | None,
+        source: TextIO,
+        sink: TextIO,
+        seat: int | None = 0,
+        seed: int | None = None,
+        reveal: bool = False,
+    ):
+        """Sets up a match.
+
+        Args:
+          game: a turn-based two-player game, such as `load_turn_based` gives.
+          opponent: whom the person plays against; None: another person at the same keyboard.
+          source: where the people's lines come from.
+          sink: what they see.
+          seat: which player the person is; None: a random one in every game. Without meaning
+            between two people.
+          seed: of chance, the opponent's choices and random seats; None: a new one every time.
+          reveal: whether to show all that was hidden once a game is over.
+
+        Raises:
+          ValueError: if `seat` is no player, or the game does not tell what its players see.
+        """
+        if seat not in (0, 1, None):
+            raise ValueError(f"seat={seat} is no player; use 0, 1, or None for a random one")
+        _check_readable(game)
+        self.game = game
+        self.scores = [0.0, 0.0]
+        self.num_finished = 0
+        self._opponent = opponent
+        self._source, self._sink = source, sink
+        self._seat = seat
+        self._reveal = reveal
+        self._random = random.Random(seed)
+        self._names = ("you", "opponent") if opponent else ("player 0", "player 1")
+        self._at_screen: int | None = None  # between two people, who may look
+
+    def play(self, num_games: int = 1) -> None:
+        """Plays games until all are over or somebody leaves, at a `quit` or the end of input."""
+        self._write(f"{self.game}\nType help for help, quit to leave.")
+        try:
+            for number in range(1, num_games + 1):
+                seat = self._random.randrange(2) if self._seat is None else self._seat
+                who = f"you are player {seat}" if self._opponent else "two people"
+                self._write(f"\n=== Game {number} of {num_games}: {who} ===")
+                self.play_game(self.game.new_initial_state(), seat)
+        except _LeaveError as leave:
+            self._write(f"\n{leave} The game was not finished and does not count.")
+        if self.num_finished:
+            self._write(f"Final score after {self._count_games()}: {self._show(self.scores)}.")
+        self._write("Goodbye.")
+
+    def play_game(self, state: pyspiel.State, seat: int = 0) -> None:
+        """Plays one game from a state to its end, and counts it.
+
+        Args:
+          state: where to start; it is played on.
+          seat: which player the person is, if the opponent is a policy.
+        """
+        self._at_screen = None
+        while not state.is_terminal():
+            player = state.current_player()
+            if player == pyspiel.PlayerId.CHANCE:
+                state.apply_action(self._draw(dict(state.chance_outcomes())))
+            elif self._opponent is not None and player != seat:
+                state.apply_action(self._draw(self._opponent.action_probabilities(state, player)))
+            else:
+                state.apply_action(self._ask(state, player))
+        self._finish(state, seat)
+
+    def _finish(self, state: pyspiel.State, seat: int) -> None:
+        """Tells the result. Between two people both look now, so nobody's view is shown."""
+        self._write("\n--- The game is over. ---")
+        if self._reveal:
+            self._write(f"All that happened:\n{state}")
+        elif self._opponent is not None and hasattr(self.game, "rules"):
+            self._write(view(state, seat))
+        elif _has_perfect_information(self.game):
+            self._write(str(state))
+        returns = state.returns()
+        if self._opponent is not None and seat == 1:
+            returns.reverse()
+        self.scores = [score + gain for score, gain in zip(self.scores, returns, strict=True)]
+        self.num_finished += 1
+        self._write(f"Result: {self._verdict(returns)} ({self._show(returns)}).")
+        self._write(f"Score after {self._count_games()}: {self._show(self.scores)}.")
+
+    def _verdict(self, returns: Sequence[float]) -> str:
+        if returns[0] == returns[1]:
+            return "a draw"
+        winner = 0 if returns[0] > returns[1] else 1
+        if self._opponent is None:
+            return f"{self._names[winner]} wins"
+        return ("you win", "you lose")[winner]
+
+    def _show(self, numbers: Sequence[float]) -> str:
+        """Both sides' numbers; plus zero, as the sum of zeros may be minus zero."""
+        pairs = zip(self._names, numbers, strict=True)
+        return ", ".join(f"{name} {number + 0.0:+g}" for name, number in pairs)
+
+    def _count_games(self) -> str:
+        return f"{self.num_finished} game{'s' if self.num_finished != 1 else ''}"
+
+    def _ask(self, state: pyspiel.State, player: int) -> int:
+        """The action that a person chooses."""
+        if self._opponent is None and self._at_screen != player:
+            self._draw_curtain(player)
+        offered = options(state)
+        self._write(f"\n{view(state, player)}\n\nLegal actions:\n{_list(offered)}")
+        while True:
+            line = self._read(f"Player {player}> ").strip()
+            if line == "help":
+                self._write("\n".join(filter(None, [_HELP, _summary(self.game)])))
+            elif line == "actions":
+                self._write(_list(offered))
+            else:
+                try:
+                    return choose(offered, line)
+                except ValueError as error:
+                    self._write(str(error))
+
+    def _draw_curtain(self, player: int) -> None:
+        """Hides one person's screen from the other."""
+        self._at_screen = player
+        self._write(f"{_CURTAIN}{'=' * _LINE_WIDTH}")
+        self._read(f"Player {player}, it is your turn. Press Enter when only you can see this. ")
+
+    def _draw(self, probabilities: Mapping[int, float]) -> int:
+        """One of the keys, at random."""
+        actions = list(probabilities)
+        return self._random.choices(actions, [probabilities[action] for action in actions])[0]
+
+    def _read(self, prompt: str) -> str:
+        """A line of input; `quit`, end of input and Ctrl-C leave the match."""
+        self._sink.write(prompt)
+        self._sink.flush()
+        try:
+            line = self._source.readline()
+        except KeyboardInterrupt:
+            raise _LeaveError("Interrupted.") from None
+        if not line:
+            raise _LeaveError("End of input.")
+        if line.strip() == "quit":
+            raise _LeaveError("You have left.")
+        return line
+
+    def _write(self, text: str) -> None:
+        self._sink.write(f"{text}\n")
+        self._sink.flush()
+
+
+def view(state: pyspiel.State, player: int) -> str:
+    """What a player of a turn-based game may know, as text."""
+    game = state.get_game()
+    if hasattr(game, "rules"):
+        return views.view(game.rules, state.batch, player)
+    game_type = game.get_type()
+    texts = []
+    if game_type.provides_observation_string:
+        texts.append(state.observation_string(player))
+    # Of a game with perfect information it is the history, which the board tells better.
+    if game_type.provides_information_state_string and not (
+        texts and _has_perfect_information(game)
+    ):
+        texts.append(state.information_state_string(player))
+    if not texts:
+        texts.append(str(state))
+    said = [text for text in texts if not any(text != t and text in t for t in texts)]
+    return "\n".join([f"You are player {player}.", *dict.fromkeys(said)])
+
+
+def options(state: pyspiel.State) -> list[Option]:
+    """The legal actions of the player to move, numbered.
+
+    The number is the action's id; but if every name has one number in it and no two have the same,
+    as in "Bid: 3", it is that: whoever types 3 there does not mean the action with id 3.
+    """
+    player = state.current_player()
+    actions = state.legal_actions()
+    # OpenSpiel names some actions with the player before them, as in "[P0]Bid: 3".
+    names = [
+        re.sub(r"^\[P\d\]\s*", "", state.action_to_string(player, action)) for action in actions
+    ]
+    found = [re.findall(r"\d+", name) for name in names]
+    numbers = [int(digits[0]) for digits in found if len(digits) == 1]
+    if len(set(numbers)) != len(actions):
+        numbers = actions
+    return sorted(map(Option, numbers, names, actions))
+
+
+def choose(offered: Sequence[Option], text: str) -> int:
+    """The action that a person means.
+
+    Args:
+      offered: the legal actions.
+      text: a number; or a name, or a part of it that fits a single one: consecutive words, cases
+        and punctuation ignored.
+
+    Raises:
+      ValueError: if no action, or more than one, is meant.
+    """
+    found = _fitting(offered, text)
+    if len(found) == 1:
+        return found[0].action
+    if found:
+        names = ", ".join(option.name for option in found[:5])
+        raise ValueError(f"{text!r} fits several actions ({names}); type a number from the list.")
+    raise ValueError(
+        f"{text!r} is not a legal action; type a number or name from the list, actions to see it "
+        "again, or help."
+    )
+
+
+def _fitting(offered: Sequence[Option], text: str) -> list[Option]:
+    """The options that a text may mean, by the strictest reading that fits any."""
+    if re.fullmatch(r"[+-]?\d+", text):
+        return [option for option in offered if option.number == int(text)]
+    said = _words(text)
+    same = [option for option in offered if option.name == text]
+    if same or not said:
+        return same
+    same = [option for option in offered if _words(option.name) == said]
+    return same or [option for option in offered if f" {said} " in f" {_words(option.name)} "]
+
+
+def load_opponent(
+    name: str, game: pyspiel.Game, search: SearchOptions | None = None
+) -> openspiel_policy.Policy | None:
+    """The opponent of a name.
+
+    Args:
+      name: "human", or what `contestants.load_contestant` knows: "random", a file that
+        `ArrayPolicy.save` wrote, "sepot:CHECKPOINT", "resolving:exact", and others.
+      game: the turn-based game to be played.
+      search: how to search, for those who do; None: the defaults.
+
+    Returns:
+      The policy; None for a person.
+
+    Raises:
+      ValueError: if there is no such opponent for this game.
+    """
+    if name == "human":
+        return None
+    try:
+        return load_contestant(name, game, search)
+    except ValueError as error:
+        raise ValueError(
+            f"no opponent {name!r}: {error}; or play against random or human"
+        ) from error
+
+
+def _check_readable(game: pyspiel.Game) -> None:
+    game_type = game.get_type()
+    if not (
+        game_type.provides_observation_string
+        or game_type.provides_information_state_string
+        or _has_perfect_information(game)
+    ):
+        raise ValueError(
+            f"{game} has neither observation_string nor information_state_string, so there is "
+            "nothing to show to one player only; implement one of them in the game"
+        )
+
+
+def _has_perfect_information(game: pyspiel.Game) -> bool:
+    return bool(game.get_type().information == pyspiel.GameType.Information.PERFECT_INFORMATION)
+
+
+def _summary(game: pyspiel.Game) -> str:
+    return views.summary(game.rules) if hasattr(game, "rules") else ""
+
+
+def _words(text: str) -> str:
+    """The words and numbers of a text, in lower case, one space between them."""
+    return " ".join(re.findall(r"[a-z]+|\d+", text.casefold()))
+
+
+def _list(offered: Sequence[Option]) -> str:
+    """All options, in as many columns as fit."""
+    widest = max(len(str(option.number)) for option in offered)
+    cells = [f"{option.number:>{widest}}  {option.name}" for option in offered]
+    width = max(map(len, cells)) + 3
+    columns = max(1, _LINE_WIDTH // width)
+    lines = [cells[start : start + columns] for start in range(0, len(cells), columns)]
+    return "\n".join("".join(f"  {cell:{width - 2}}" for cell in line).rstrip() for line in lines)

@@ -1,0 +1,1 @@
+"""Policies: what the rooms above are given and give back."""

@@ -1,0 +1,278 @@
+"""`ArrayPolicy`: an OpenSpiel policy backed by flat arrays, and conversions from and to others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import pyspiel
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.runs import tensor_files
+from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.game_tree import GameTree
+
+AnyGame: TypeAlias = pyspiel.Game | str | GameTree
+"""A game, its game string, or a compiled game (then nothing is enumerated again)."""
+
+_SUM_TOLERANCE = 1e-6
+_FILE_KIND = "policy"
+
+
+class ArrayPolicy(openspiel_policy.Policy):
+    """A behaviour policy of both players on a compiled game.
+
+    Answers for states of the compiled game; if that was converted from a game with simultaneous
+    moves, for states of the original as well.
+
+    Attributes:
+      tree: the compiled game.
+      strategies: for each player, float64 [S_p]: the probability of each sequence's action; 1 at
+        the empty sequence.
+    """
+
+    def __init__(self, tree: GameTree, strategies: tuple[np.ndarray, np.ndarray]):
+        """Wraps two behaviour strategies, float64 [S_p] each; they are not copied.
+
+        Raises:
+          ValueError: if a strategy has another shape.
+        """
+        super().__init__(tree.game, [0, 1])
+        for player, strategy in enumerate(strategies):
+            if strategy.shape != (tree.treeplexes[player].num_sequences,):
+                raise ValueError(
+                    f"player {player} has {tree.treeplexes[player].num_sequences} sequences in "
+                    f"{tree.game}, but its strategy has shape {strategy.shape}"
+                )
+        self.tree = tree
+        self.strategies = strategies
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """Probabilities of all legal actions.
+
+        Args:
+          state: a state in which a player acts.
+          player_id: who; None: the player to move. Needed where both players move at once.
+
+        Raises:
+          ValueError: if the player does not act in this state, or the state is of another game.
+        """
+        player = state.current_player() if player_id is None else player_id
+        if player == pyspiel.PlayerId.SIMULTANEOUS:
+            raise ValueError("both players move in this state; pass player_id")
+        if player not in (0, 1):
+            raise ValueError(f"no player moves in a state whose current player is {player}")
+        infoset = self.tree.find_infoset(state, player)
+        actions = self.tree.legal_actions(player, infoset).tolist()
+        probabilities = self.strategies[player][self.tree.treeplexes[player].sequences(infoset)]
+        return dict(zip(actions, probabilities.tolist(), strict=True))
+
+    def to_tabular(self, states: object = None) -> openspiel_policy.TabularPolicy:
+        """A copy as OpenSpiel's `TabularPolicy`.
+
+        Args:
+          states: ignored; a copy has all infosets.
+
+        Raises:
+          ValueError: if the game has no information state strings, without which OpenSpiel's
+            tables confuse infosets.
+        """
+        del states
+        self._check_strings()
+        tabular = openspiel_policy.TabularPolicy(self.tree.game)
+        tabular.action_probability_array[:] = 0.0
+        for player in (0, 1):
+            for infoset in range(self.tree.num_infosets(player)):
+                row = tabular.state_lookup[self.tree.infoset_string(player, infoset)]
+                actions = self.tree.legal_actions(player, infoset)
+                sequences = self.tree.treeplexes[player].sequences(infoset)
+                tabular.action_probability_array[row, actions] = self.strategies[player][sequences]
+        return tabular
+
+    def to_pyspiel(self) -> pyspiel.TabularPolicy:
+        """A copy as OpenSpiel's C++ `TabularPolicy`.
+
+        Raises:
+          ValueError: if the game has no information state strings.
+        """
+        self._check_strings()
+        table = {}
+        for player in (0, 1):
+            for infoset in range(self.tree.num_infosets(player)):
+                actions = self.tree.legal_actions(player, infoset).tolist()
+                sequences = self.tree.treeplexes[player].sequences(infoset)
+                probabilities = self.strategies[player][sequences].tolist()
+                row = list(zip(actions, probabilities, strict=True))
+                table[self.tree.infoset_string(player, infoset)] = row
+        return pyspiel.TabularPolicy(table)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the policy and its game string to a file, completely or not at all."""
+        arrays = {f"strategy_{player}": self.strategies[player] for player in (0, 1)}
+        tensor_files.save(path, arrays, {"kind": _FILE_KIND, "game": str(self.tree.game)})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], game: AnyGame | None = None) -> ArrayPolicy:
+        """Reads a policy that `save` wrote.
+
+        Args:
+          path: the file.
+          game: the game of the policy; None: as named in the file.
+
+        Raises:
+          ValueError: if the file holds no policy, or one of another game.
+        """
+        arrays, header = tensor_files.load(path)
+        complete = arrays.keys() == {"strategy_0", "strategy_1"} and "game" in header
+        if header.get("kind") != _FILE_KIND or not complete:
+            raise ValueError(f"{path} holds no policy but {header.get('kind')!r}")
+        tree = compile_game(header["game"] if game is None else game)
+        if header["game"] != str(tree.game):
+            raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
+        return cls(tree, (arrays["strategy_0"], arrays["strategy_1"]))
+
+    @classmethod
+    def uniform(cls, tree: GameTree) -> ArrayPolicy:
+        """The policy that plays all legal actions with the same probability."""
+        first, second = (treeplex.uniform_strategy() for treeplex in tree.treeplexes)
+        return cls(tree, (first, second))
+
+    @classmethod
+    def from_policy(cls, tree: GameTree, policy: openspiel_policy.Policy) -> ArrayPolicy:
+        """Reads any policy at every infoset.
+
+        Args:
+          tree: the compiled game.
+          policy: an OpenSpiel policy in Python or C++ for this game, for both players.
+
+        Raises:
+          ValueError: if the policy's probabilities at an infoset are not a distribution over its
+            legal actions.
+        """
+        if isinstance(policy, ArrayPolicy) and policy.tree is tree:
+            return policy
+        return cls(tree, (read_strategy(tree, policy, 0), read_strategy(tree, policy, 1)))
+
+    def _check_strings(self) -> None:
+        if not self.tree.game.get_type().provides_information_state_string:
+            raise ValueError(
+                f"{self.tree.game} has no information state strings, so OpenSpiel's tabular "
+                "policies would merge infosets; use this policy as it is"
+            )
+
+
+def check_player(player: int) -> None:
+    """Raises a ValueError if `player` is not 0 or 1."""
+    if player not in (0, 1):
+        raise ValueError(f"player={player} must be 0 or 1")
+
+
+def compile_game(game: AnyGame, *policies: openspiel_policy.Policy) -> GameTree:
+    """The compiled form of a game: itself, that of one of its policies, or a new one."""
+    if isinstance(game, GameTree):
+        return game
+    turn_based = load_turn_based(game)
+    for policy in policies:
+        if isinstance(policy, ArrayPolicy) and str(policy.tree.game) == str(turn_based):
+            return policy.tree
+    return GameTree.from_game(turn_based)
+
+
+def read_strategy(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
+    """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
+
+    The policy is asked once per infoset, at its first history, and its answers are not rescaled.
+
+    Raises:
+      ValueError: if the policy has no answer at an infoset, or one that is not a distribution over
+        the legal actions.
+    """
+    if isinstance(policy, ArrayPolicy) and policy.tree is tree:
+        return policy.strategies[player]
+    strategy = np.ones(tree.treeplexes[player].num_sequences)
+    ask = _asker(tree, policy, player)
+    for infoset in range(tree.num_infosets(player)):
+        state = tree.state(int(tree.first_history[player][infoset]))
+        try:
+            answer = ask(state)
+        except (KeyError, AttributeError, pyspiel.SpielError) as error:
+            raise ValueError(
+                f"{type(policy).__name__} has no answer for {state} of {tree.game}; is it a policy "
+                f"of another game? {type(error).__name__}: {error}"
+            ) from error
+        actions = tree.legal_actions(player, infoset).tolist()
+        row = [answer.get(action, 0.0) for action in actions]
+        illegal = any(p != 0 for action, p in answer.items() if action not in actions)
+        if illegal or min(row) < 0 or not abs(sum(row) - 1.0) < _SUM_TOLERANCE:
+            raise ValueError(
+                f"{type(policy).__name__}: {answer} is not a distribution over the legal actions "
+                f"{actions} of player {player}'s infoset {tree.infoset_string(player, infoset)!r}"
+            )
+        strategy[tree.treeplexes[player].sequences(infoset)] = row
+    return strategy
+
+
+def read_plan(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
+    """The realization plan of `read_strategy`: float64 [S]."""
+    return realization_plan(tree.treeplexes[player], read_strategy(tree, policy, player))
+
+
+def mix_policies(
+    game: AnyGame, policies: Sequence[openspiel_policy.Policy], weights: Sequence[float]
+) -> ArrayPolicy:
+    """The policy that draws one of several policies before the game, and plays it to the end.
+
+    Realization plans are mixed, so every expected value of a player's mixed strategy is the mean of
+    those of its parts, and its exploitability is at most the mean of theirs. Neither holds if
+    probabilities are mixed at every decision.
+
+    Args:
+      game: the game, its game string, or the compiled game.
+      policies: policies of both players.
+      weights: the probability of each policy, for each player by itself.
+
+    Returns:
+      The policy; uniform where no part comes.
+
+    Raises:
+      ValueError: if the weights are not a distribution over the policies, the game cannot be
+        compiled, or a policy is not one for it.
+    """
+    valid = len(weights) == len(policies) and all(weight >= 0 for weight in weights)
+    if not valid or not abs(sum(weights) - 1.0) < _SUM_TOLERANCE:
+        raise ValueError(
+            f"weights={list(weights)} must be probabilities of the {len(policies)} policies"
+        )
+    tree = compile_game(game, *policies)
+    strategies = []
+    for player, treeplex in enumerate(tree.treeplexes):
+        plan = np.zeros(treeplex.num_sequences)
+        for policy, weight in zip(policies, weights, strict=True):
+            plan += weight * read_plan(tree, policy, player)
+        strategies.append(behaviour_strategy(treeplex, plan))
+    return ArrayPolicy(tree, (strategies[0], strategies[1]))
+
+
+def _asker(
+    tree: GameTree, policy: openspiel_policy.Policy, player: int
+) -> Callable[[pyspiel.State], Mapping[int, float]]:
+    """How to ask a policy for a player's probabilities in a state of a turn-based game."""
+    if isinstance(policy, pyspiel.Policy):
+        if not tree.is_converted:
+            return policy.action_probabilities
+        # A C++ policy does not tell whether it is for the converted game or for the original.
+        return lambda state: (
+            policy.action_probabilities(state)
+            or policy.action_probabilities(
+                state.simultaneous_game_state().information_state_string(player)
+            )
+        )
+    if policy.game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+        return lambda state: policy.action_probabilities(state.simultaneous_game_state(), player)
+    return lambda state: policy.action_probabilities(state, player)

@@ -1,0 +1,199 @@
+"""Policies that a policy network answers, and their fine-tuning for play."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pyspiel
+import torch
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
+
+
+@dataclasses.dataclass(frozen=True)
+class FineTuning:
+    """Cleans up a policy when it is played, which removes the noise of unlikely actions.
+
+    Perolat et al. (2022), Methods, "Fine-tuning"; there it is 0.03 and 32. First actions below the
+    threshold are dropped, unless all are; then, from the likeliest action to the least likely one,
+    each gets its probability rounded up to a multiple of 1 / num_levels, until nothing is left.
+
+    Attributes:
+      threshold: the least probability that is kept; 0 keeps all.
+      num_levels: how many levels there are above 0; None: probabilities are not rounded.
+    """
+
+    threshold: float = 0.03
+    num_levels: int | None = 32
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold < 1:
+            raise ValueError(f"threshold={self.threshold} must be at least 0 and below 1")
+        if self.num_levels is not None and self.num_levels < 1:
+            raise ValueError(f"num_levels={self.num_levels} must be positive, or None")
+
+    def apply(self, policy: torch.Tensor) -> torch.Tensor:
+        """The policy after fine-tuning: float [..., A], as `policy`."""
+        is_kept = policy >= self.threshold
+        is_kept |= ~is_kept.any(dim=-1, keepdim=True)
+        kept = policy * is_kept
+        kept = kept / kept.sum(dim=-1, keepdim=True)
+        if self.num_levels is None:
+            return kept
+        ordered, order = kept.sort(dim=-1, descending=True, stable=True)
+        # Guards against a multiple that a rounding error lifts above itself.
+        wanted = (ordered * self.num_levels - 1e-6).ceil().clamp(min=0)
+        given_before = wanted.cumsum(dim=-1) - wanted
+        given = wanted.minimum((self.num_levels - given_before).clamp(min=0))
+        return torch.zeros_like(kept).scatter(-1, order, given / self.num_levels)
+
+
+class NetworkPolicy(openspiel_policy.Policy):
+    """A policy network as an OpenSpiel policy, for games of any size.
+
+    Attributes:
+      network: the network.
+      parameters: float32 [P], its parameters.
+      fine_tuning: what is done to its policy; None: nothing.
+    """
+
+    def __init__(
+        self,
+        game: pyspiel.Game,
+        network: PolicyNetwork,
+        parameters: torch.Tensor,
+        fine_tuning: FineTuning | None = None,
+    ):
+        """Wraps a network.
+
+        Args:
+          game: the turn-based game.
+          network: for this game's information state tensors and actions.
+          parameters: float32 [P], not copied.
+          fine_tuning: as above.
+
+        Raises:
+          ValueError: if the network is for other tensors or actions.
+        """
+        super().__init__(game, [0, 1])
+        sizes = (game.information_state_tensor_size(), game.num_distinct_actions())
+        if sizes != (network.num_inputs, network.num_actions):
+            raise ValueError(
+                f"{game} has {sizes[0]} inputs and {sizes[1]} actions, the network "
+                f"{network.num_inputs} and {network.num_actions}; use the network's own game"
+            )
+        self.network = network
+        self.parameters = parameters
+        self.fine_tuning = fine_tuning
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """Probabilities of all legal actions.
+
+        Args:
+          state: a state of the turn-based game in which a player acts.
+          player_id: who; None: the player to move.
+
+        Raises:
+          ValueError: if the player does not act in this state.
+        """
+        player = state.current_player()
+        if player not in (0, 1) or player_id not in (None, player):
+            raise ValueError(
+                f"player {player_id} does not move in a state whose current player is {player}; "
+                "games with simultaneous moves are played turn by turn here"
+            )
+        return self.probabilities_of([state])[0]
+
+    def probabilities_of(self, states: Sequence[pyspiel.State]) -> list[dict[int, float]]:
+        """Probabilities of all legal actions of the players to move, by one evaluation.
+
+        Args:
+          states: states of the turn-based game, in each of which a player acts.
+        """
+        actions = [state.legal_actions() for state in states]
+        observation = np.empty((len(states), self.network.num_inputs), np.float32)
+        legal = np.zeros((len(states), self.network.num_actions), bool)
+        for row, state in enumerate(states):
+            observation[row] = state.information_state_tensor(state.current_player())
+            legal[row, actions[row]] = True
+        device = self.parameters.device
+        rows = policy_rows(
+            self.network,
+            self.parameters,
+            torch.from_numpy(observation).to(device),
+            torch.from_numpy(legal).to(device),
+            self.fine_tuning,
+        )
+        return [
+            dict(zip(own, row[own].tolist(), strict=True))
+            for own, row in zip(actions, rows, strict=True)
+        ]
+
+    @torch.no_grad()
+    def act(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        """The policy of many decisions at once, an `ActingPolicy`: float32 [..., A].
+
+        Tensors may be on any device; the answer is on that of the parameters.
+
+        Args:
+          observation: float32 [..., D], information state tensors.
+          legal: bool [..., A]; where nothing is legal, so is the policy 0.
+        """
+        device = self.parameters.device
+        observation, legal = observation.to(device), legal.to(device)
+        logits = self.network.evaluate(self.parameters, observation.flatten(0, -2)).logits
+        policy = policy_of(logits.view(legal.shape), legal)
+        if self.fine_tuning is not None:
+            policy = self.fine_tuning.apply(policy)
+        return policy * legal
+
+
+def tabulate(
+    environment: TreeEnvironment,
+    network: PolicyNetwork,
+    parameters: torch.Tensor,
+    fine_tuning: FineTuning | None = None,
+) -> ArrayPolicy:
+    """A network's policy at all infosets of a compiled game."""
+    tree = environment.tree
+    tensors, legal = environment.infoset_tensors, environment.infoset_legal
+    rows = policy_rows(network, parameters, tensors[:-1], legal[:-1], fine_tuning)
+    strategies = []
+    for player, first_row in ((0, 0), (1, tree.num_infosets(0))):
+        treeplex = tree.treeplexes[player]
+        strategy = np.ones(treeplex.num_sequences)
+        row = first_row + treeplex.infoset_of_sequence[1:]
+        strategy[1:] = rows[row, tree.sequence_action[player][1:]]
+        strategies.append(strategy)
+    return ArrayPolicy(tree, (strategies[0], strategies[1]))
+
+
+@torch.no_grad()
+def policy_rows(
+    network: PolicyNetwork,
+    parameters: torch.Tensor,
+    observation: torch.Tensor,
+    legal: torch.Tensor,
+    fine_tuning: FineTuning | None = None,
+) -> np.ndarray:
+    """Action probabilities of many decisions: float64 [N, A], summing to 1 to the last digit.
+
+    Args:
+      network: the network.
+      parameters: float32 [P].
+      observation: float32 [N, D], information state tensors.
+      legal: bool [N, A], at least one in every row.
+      fine_tuning: what is done to the policy; None: nothing.
+    """
+    logits = network.evaluate(parameters, observation).logits
+    policy = log_policy(logits.double(), legal).exp() * legal
+    if fine_tuning is not None:
+        policy = fine_tuning.apply(policy)
+    return (policy / policy.sum(dim=-1, keepdim=True)).cpu().numpy()

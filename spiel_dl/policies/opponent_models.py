@@ -1,0 +1,219 @@
+"""Opponents to be exploited, and estimates of them from what they were seen to do.
+
+Opponents as in Milec, Kubíček, Lisý (2024), section 6: strategies after few iterations of CFR, and
+random ones. An estimate counts actions per infoset; its prior is a Dirichlet distribution around
+some policy (Southey et al. 2005, "Bayes' Bluff", independent per infoset).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms import cfr, sequence_form_lp
+from spiel_dl.policies.array_policy import (
+    AnyGame,
+    ArrayPolicy,
+    check_player,
+    compile_game,
+    read_strategy,
+)
+from spiel_dl.tree.game_tree import GameTree
+
+
+def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
+    """A policy whose probabilities at each infoset are uniform on the simplex of its actions."""
+    tree = compile_game(game)
+    generator = np.random.default_rng(seed)
+    strategies = []
+    for treeplex in tree.treeplexes:
+        strategy = np.ones(treeplex.num_sequences)
+        below_roots = slice(treeplex.num_root_sequences, None)
+        strategy[below_roots] = generator.standard_exponential(int(treeplex.num_actions.sum()))
+        sums = np.repeat(treeplex.sum_per_infoset(strategy), treeplex.num_actions)
+        strategy[below_roots] /= sums
+        strategies.append(strategy)
+    return ArrayPolicy(tree, (strategies[0], strategies[1]))
+
+
+def cfr_average(game: AnyGame, iterations: int) -> ArrayPolicy:
+    """The average policy after some iterations of CFR: "CFR-k"."""
+    return _run_cfr(game, iterations).average_policy()
+
+
+def cfr_last(game: AnyGame, iterations: int) -> ArrayPolicy:
+    """The policy that CFR plays after some iterations, without averaging."""
+    return _run_cfr(game, iterations).current_policy()
+
+
+def cfr_plus_average(game: AnyGame, iterations: int) -> ArrayPolicy:
+    """The average policy after some iterations of CFR+."""
+    return _run_cfr(game, iterations, cfr.CFRPlusSolver).average_policy()
+
+
+def _run_cfr(
+    game: AnyGame, iterations: int, solver_type: type[cfr.CFRSolver] = cfr.CFRSolver
+) -> cfr.CFRSolver:
+    if iterations < 1:
+        raise ValueError(f"iterations={iterations} must be at least 1")
+    solver = solver_type(game)
+    solver.run(iterations)
+    return solver
+
+
+_NUMBERED: dict[str, Callable[[AnyGame, int], ArrayPolicy]] = {
+    "random": random_policy,
+    "cfr": cfr_average,
+    "cfr_last": cfr_last,
+    "cfr+": cfr_plus_average,
+}
+MODEL_KINDS = ("uniform", "equilibrium", *_NUMBERED)
+"""What may stand before the colon in a model's name."""
+MODEL_NAMES = ", ".join(
+    f"{kind}:{'SEED' if kind == 'random' else 'K'}" if kind in _NUMBERED else kind
+    for kind in MODEL_KINDS
+)
+"""For help texts: all names but those of files."""
+
+
+def load_model(name: str, game: AnyGame) -> ArrayPolicy:
+    """The policy of a name, for scripts.
+
+    Args:
+      name: "uniform"; "equilibrium", by linear programming; "random:SEED"; "cfr:K", "cfr_last:K"
+        and "cfr+:K" for K iterations; or a file that `ArrayPolicy.save` wrote.
+      game: the game, its game string, or the compiled game.
+
+    Raises:
+      ValueError: if the game cannot be compiled, or there is no policy of this name.
+    """
+    tree = compile_game(game)
+    if name == "uniform":
+        return ArrayPolicy.uniform(tree)
+    if name == "equilibrium":
+        return sequence_form_lp.solve_zero_sum_game(tree)[2]
+    kind, _, number = name.partition(":")
+    if kind in _NUMBERED and number.isdecimal():
+        return _NUMBERED[kind](tree, int(number))
+    try:
+        return ArrayPolicy.load(name, tree)
+    except ValueError as error:
+        raise ValueError(
+            f"no model {name!r}: {error}. Use {MODEL_NAMES} or a policy file for {tree.game}"
+        ) from error
+
+
+class OpponentEstimate:
+    """What is known of an opponent's strategy from episodes that were seen in full.
+
+    An episode counts with all that happened in it, also what the opponent's infosets contain and
+    the play did not reveal (a folded card), as in the data of Johanson and Bowling (2009).
+
+    Attributes:
+      tree: the compiled game.
+      opponent: who is estimated.
+      counts: float64 [S], how often each of its sequences was played.
+    """
+
+    def __init__(
+        self,
+        game: AnyGame,
+        opponent: int,
+        prior: openspiel_policy.Policy | None = None,
+        prior_weight: float = 1.0,
+    ):
+        """Starts without data.
+
+        Args:
+          game: the game, its game string, or the compiled game.
+          opponent: who is estimated.
+          prior: what to assume before there is data; None: the uniform policy.
+          prior_weight: how many observations of an infoset the prior counts for; positive.
+
+        Raises:
+          ValueError: if the game cannot be compiled, the prior is not a policy for it, there is no
+            such player, or the weight is not positive.
+        """
+        check_player(opponent)
+        if not 0 < prior_weight < np.inf:
+            raise ValueError(f"prior_weight={prior_weight} must be a positive number")
+        self.tree = compile_game(game)
+        self.opponent = opponent
+        prior = ArrayPolicy.uniform(self.tree) if prior is None else prior
+        self._prior = ArrayPolicy.from_policy(self.tree, prior)
+        self._prior_weight = prior_weight
+        self.counts = np.zeros(self.tree.treeplexes[opponent].num_sequences)
+
+    def observe(self, histories: np.ndarray) -> None:
+        """Counts what the opponent did on the way to histories of the tree (int [N]).
+
+        Each is an episode of its own, finished or not.
+        """
+        treeplex = self.tree.treeplexes[self.opponent]
+        last = self.tree.sequence[self.opponent, histories]
+        new = np.bincount(last, minlength=treeplex.num_sequences).astype(np.float64)
+        for infoset in reversed(range(treeplex.num_infosets)):
+            new[treeplex.parent_sequence[infoset]] += new[treeplex.sequences(infoset)].sum()
+        self.counts += new
+
+    def observe_actions(self, actions: Sequence[int]) -> None:
+        """Counts one episode, given as `pyspiel.State.history` gives it.
+
+        Raises:
+          ValueError: if these actions are no history of the game.
+        """
+        self.observe(np.array([find_history(self.tree, actions)]))
+
+    def policy(self) -> ArrayPolicy:
+        """The posterior mean for the opponent, the prior for the other player."""
+        treeplex = self.tree.treeplexes[self.opponent]
+        prior = self._prior.strategies[self.opponent]
+        strategy = self.counts + self._prior_weight * prior
+        sums = np.repeat(treeplex.sum_per_infoset(strategy), treeplex.num_actions)
+        below_roots = slice(treeplex.num_root_sequences, None)
+        strategy[below_roots] /= sums
+        strategy[: treeplex.num_root_sequences] = 1.0
+        other = read_strategy(self.tree, self._prior, 1 - self.opponent)
+        return ArrayPolicy(
+            self.tree, (strategy, other) if self.opponent == 0 else (other, strategy)
+        )
+
+    def visits(self) -> np.ndarray:
+        """How often each infoset of the opponent was seen: float64 [I]."""
+        return self.tree.treeplexes[self.opponent].sum_per_infoset(self.counts)
+
+    def trust(self, most: float = 1.0, full_at: float = 10.0) -> np.ndarray:
+        """How far to trust the estimate in each infoset: float64 [I].
+
+        Rises linearly with the number of visits, from 0 without any to `most` at `full_at`
+        (Johanson and Bowling 2009, the confidence "0-10 Linear" if `full_at` is 10).
+
+        Args:
+          most: the largest trust, 0 to 1.
+          full_at: from how many visits on; positive.
+
+        Raises:
+          ValueError: if an argument is outside its bounds.
+        """
+        if not 0 <= most <= 1 or not full_at > 0:
+            raise ValueError(f"most={most} must be between 0 and 1, full_at={full_at} positive")
+        return most * np.minimum(self.visits() / full_at, 1.0)
+
+
+def find_history(tree: GameTree, actions: Sequence[int]) -> int:
+    """The history of a compiled game that some actions lead to, chance's included.
+
+    Raises:
+      ValueError: if the game has no such history.
+    """
+    history = 0
+    for action in actions:
+        first = int(tree.first_child[history])
+        children = tree.action[first : first + int(tree.num_children[history])]
+        position = np.flatnonzero(children == action)
+        if not len(position):
+            raise ValueError(f"{list(actions)} is no history of {tree.game}")
+        history = first + int(position[0])
+    return history

@@ -1,0 +1,75 @@
+"""Policy networks: logits of all actions and one value, by one perceptron."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import torch
+
+from spiel_dl.policies.perceptron import Perceptron
+
+# Adds up to nothing in a softmax, and stays finite where no action is legal.
+_ILLEGAL_LOGIT = -1e30
+
+
+class Outputs(NamedTuple):
+    """What a policy network says.
+
+    Attributes:
+      logits: float32 [..., N, A], of all actions.
+      value: float32 [..., N], the expected utility of the player who is asked.
+    """
+
+    logits: torch.Tensor
+    value: torch.Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicyNetwork(Perceptron):
+    """A perceptron whose last layer says logits and, in the last column, the value.
+
+    Attributes:
+      num_inputs: D, the length of an information state tensor.
+      num_actions: A.
+      hidden_sizes: units of each hidden layer.
+    """
+
+    num_inputs: int
+    num_actions: int
+    hidden_sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if min(self.sizes) < 1:
+            raise ValueError(
+                f"a network of {self.num_inputs} inputs, hidden_sizes={self.hidden_sizes} and "
+                f"{self.num_actions} actions has an empty layer; all must be positive"
+            )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of inputs, of each hidden layer's units, and of outputs."""
+        return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
+
+    def evaluate(self, parameters: torch.Tensor, observation: torch.Tensor) -> Outputs:
+        """`outputs`, taken apart.
+
+        Args:
+          parameters: float32 [P], or [K, P] of K networks.
+          observation: float32 [N, D].
+        """
+        outputs = self.outputs(parameters, observation)
+        return Outputs(outputs[..., :-1], outputs[..., -1])
+
+
+def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """Log-probabilities of the softmax over legal actions: [..., A]; -1e30 for illegal ones.
+
+    Finite everywhere; where no action is legal, all have the same.
+    """
+    return torch.where(legal, logits, _ILLEGAL_LOGIT).log_softmax(dim=-1)
+
+
+def policy_of(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """The softmax over legal actions: [..., A]; 0 for illegal ones, unless no action is legal."""
+    return torch.where(legal, logits, _ILLEGAL_LOGIT).softmax(dim=-1)

@@ -1,0 +1,1 @@
+"""Run directories, resumable parts, files of arrays, reports, pictures, and workers."""

@@ -1,0 +1,280 @@
+"""A run directory: all that is known about one run, in files that survive being killed.
+
+config.json        what was asked for
+environment.jsonl  one line per start: command, time, git commit, versions, hardware
+metrics.jsonl      one JSON object a line
+events.out.*       the same numbers for TensorBoard (tensorboard --logdir=PATH), a file per start
+checkpoint.safetensors, and whatever else the run saves
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import shlex
+import subprocess
+import sys
+import weakref
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from spiel_dl.runs import tensor_files
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+_PACKAGES = ("spiel_dl", "open_spiel", "numpy", "scipy", "numba", "torch")
+
+CHECKPOINT_FILE = "checkpoint.safetensors"
+_CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
+
+
+def slug(name: str) -> str:
+    """A game string, or another name, as part of a path: letters, digits and underscores."""
+    return re.sub(r"\W+", "_", name).strip("_")
+
+
+class RunDirectory:
+    """Opens or resumes a run directory.
+
+    Attributes:
+      path: the directory.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], config: Mapping[str, Any], *, resume: bool = False
+    ):
+        """Creates the directory, or opens it to resume its run.
+
+        Args:
+          path: the directory.
+          config: what identifies the run; JSON-serialisable. A resumed run must have the same.
+          resume: go on with the run that the directory holds; if it holds none, start.
+
+        Raises:
+          ValueError: if the directory is not empty and the run is not resumed, or if it holds a
+            run with another config. Nothing has been written then.
+          TypeError: if JSON cannot hold the config. Nothing has been written then.
+        """
+        self.path = Path(path)
+        self._step_name: str | None = None
+        self._last_step = 0
+        self._events: SummaryWriter | None = None
+        config_path = self.path / _CONFIG_FILE
+        wanted = json.loads(json.dumps(dict(config)))
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"the run directory {self.path} is a file; choose another path")
+        if self._is_used():
+            if not resume:
+                raise ValueError(
+                    f"the run directory {self.path} is not empty; resume its run (--resume), or "
+                    "choose another directory"
+                )
+            if not config_path.exists():
+                raise ValueError(f"{self.path} is not empty and holds no run; choose another path")
+            self._check_config(json.loads(config_path.read_text(encoding="utf-8")), wanted)
+        for leftover in self._leftovers():
+            leftover.unlink()
+        write_json(config_path, wanted)
+        _append_json_line(self.path / _STARTS_FILE, describe_environment())
+
+    @property
+    def metrics_path(self) -> Path:
+        """The file of metrics."""
+        return self.path / _METRICS_FILE
+
+    @property
+    def checkpoint_path(self) -> Path:
+        """The file of the newest checkpoint."""
+        return self.path / CHECKPOINT_FILE
+
+    def append_metrics(self, metrics: Mapping[str, Any]) -> None:
+        """Appends one line of metrics.
+
+        Its numbers go to TensorBoard too, if `truncate_metrics` has said which of them is the step.
+        """
+        _append_json_line(self.metrics_path, metrics)
+        if self._step_name is None:
+            return
+        if self._events is None:
+            self._events = self._open_events()
+        for name, value in metrics.items():
+            if isinstance(value, int | float) and name != self._step_name:
+                self._events.add_scalar(name, value, metrics[self._step_name])
+        self._events.flush()
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """All complete lines of metrics."""
+        return _read_json_lines(self.metrics_path)
+
+    def truncate_metrics(self, step_name: str, last_step: int) -> None:
+        """Drops the metrics of steps after `last_step`, and half a line if there is one.
+
+        TensorBoard will not show the dropped ones once the next line has been appended.
+
+        Args:
+          step_name: the metric, an integer, that counts steps in this run.
+          last_step: the last step to keep.
+        """
+        self._step_name, self._last_step = step_name, last_step
+        kept = [line for line in self.read_metrics() if line[step_name] <= last_step]
+        with tensor_files.atomic_path(self.metrics_path) as temporary:
+            temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
+
+    def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
+        """Replaces the checkpoint."""
+        tensor_files.save(self.checkpoint_path, arrays, header)
+
+    def load_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+        """The newest checkpoint; None if there is none."""
+        if not self.checkpoint_path.exists():
+            return None
+        return tensor_files.load(self.checkpoint_path)
+
+    def _open_events(self) -> SummaryWriter:
+        # TensorBoard and torch take seconds to import, and most programs write no metrics.
+        from torch.utils.tensorboard import SummaryWriter
+
+        is_resumed = any(self.path.glob("events.out.*"))
+        purge_step = self._last_step + 1 if is_resumed else None
+        events = SummaryWriter(str(self.path), purge_step=purge_step)
+        # Otherwise its thread and its file would stay until the program ends.
+        weakref.finalize(self, events.close)
+        return events
+
+    def _leftovers(self) -> list[Path]:
+        """Unfinished files of a killed run."""
+        return list(self.path.glob(f".*{tensor_files.TEMPORARY_SUFFIX}"))
+
+    def _is_used(self) -> bool:
+        return self.path.exists() and len(list(self.path.iterdir())) > len(self._leftovers())
+
+    def _check_config(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        for name in sorted(found.keys() | wanted.keys()):
+            if found.get(name) != wanted.get(name):
+                raise ValueError(
+                    f"cannot resume {self.path}: its {name} is {found.get(name)!r}, not "
+                    f"{wanted.get(name)!r}; use the same settings or another directory"
+                )
+
+
+class RunRecord(NamedTuple):
+    """What a run directory says of its run.
+
+    Attributes:
+      config: what was asked for.
+      starts: what `describe_environment` said, for each start.
+      metrics: all complete lines of metrics.
+    """
+
+    config: dict[str, Any]
+    starts: list[dict[str, Any]]
+    metrics: list[dict[str, Any]]
+
+
+def read_run(path: str | os.PathLike[str]) -> RunRecord:
+    """Reads a run directory and leaves it as it is, even while its run goes on.
+
+    Raises:
+      ValueError: if it holds no run.
+    """
+    path = Path(path)
+    if not (path / _CONFIG_FILE).exists():
+        raise ValueError(f"{path} holds no run: there is no {_CONFIG_FILE}")
+    config = json.loads((path / _CONFIG_FILE).read_text(encoding="utf-8"))
+    lines = [_read_json_lines(path / name) for name in (_STARTS_FILE, _METRICS_FILE)]
+    return RunRecord(config, *lines)
+
+
+def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Writes one JSON file, completely or not at all."""
+    with tensor_files.atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(dict(content), indent=2) + "\n", encoding="utf-8")
+
+
+def _read_json_lines(path: Path) -> list[dict[str, Any]]:
+    """All complete lines of a file; none if it does not exist."""
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    # A killed run may have left half a line.
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+def _append_json_line(path: Path, content: Mapping[str, Any]) -> None:
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.write(b"\n")  # A killed run left half a line.
+        file.write(f"{json.dumps(dict(content))}\n".encode())
+
+
+def log_spaced_steps(last: int, points_per_decade: int) -> Iterator[int]:
+    """1, ..., last: rounded powers of 10^(1 / points_per_decade), and `last` itself."""
+    point, exponent = 1, 0
+    while point < last:
+        yield point
+        while round(10 ** (exponent / points_per_decade)) <= point:
+            exponent += 1
+        point = round(10 ** (exponent / points_per_decade))
+    yield last
+
+
+def describe_environment() -> dict[str, Any]:
+    """Command, time, git commit, versions and hardware, for the record of a run."""
+    # The script is named '' at Python's prompt.
+    script = [os.path.relpath(name) for name in sys.argv[:1] if name]
+    return {
+        "command": shlex.join(["python", *script, *sys.argv[1:]]),
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "git_commit": _git_commit(),
+        "python": platform.python_version(),
+        "versions": {name: _version(name) for name in _PACKAGES},
+        "platform": platform.platform(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _git_commit() -> str | None:
+    """The commit of the code that runs; None if it does not run from a checkout of its own."""
+    here = Path(__file__)
+    # An installed package may lie inside the checkout of something else, which does not track it.
+    if not _git(here.parent, "ls-files", "--error-unmatch", here.name):
+        return None
+    return _git(here.parent, "describe", "--always", "--dirty", "--abbrev=40")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git prints in a folder; None if it fails or is not there."""
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return None
+    return result.stdout.strip() or None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    """The processor's name, where Linux tells it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,157 @@
+"""Depth-limited solving below particles.
+
+Šustr et al. (2021), section 5.1: "the full particle algorithm". From some histories of a public
+state with both players' reach, the sparse trunk below them is built and solved by DL-CFR at the
+ranges that they make. Both players come with these ranges: there is no gadget, so the solution is
+optimal against this belief, and not safe against other ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from spiel_dl.algorithms.dl_cfr import check_value_function
+from spiel_dl.solvers.best_response import FixedStrategy, best_response
+from spiel_dl.solvers.checks import check_values
+from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
+from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.particles import Particles
+from spiel_dl.tree.sparse_tree import SparseTree, root_ranges, sparse_trunk
+from spiel_dl.tree.trunk import Trunk
+from spiel_dl.value_functions.base import ValueFunction
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SparseSolution:
+    """A solved sparse trunk.
+
+    Attributes:
+      particles: those it starts at.
+      trunk: the trunk.
+      plans: for each player, float64 [S_p], the average realization plan; at root sequences the
+        player's range, scaled to sum 1 if it is not 0.
+      root_cfvs: for each player, float64 [R_p]: the values of the root infosets under both plans,
+        leaves at the value function's values of them. Where the player's own range is 0, so that
+        its plan says nothing, it plays a best response.
+    """
+
+    particles: Particles
+    trunk: Trunk
+    plans: Pair
+    root_cfvs: Pair
+
+    @property
+    def tree(self) -> SparseTree:
+        """The sparse tree."""
+        tree = self.trunk.tree
+        assert isinstance(tree, SparseTree)
+        return tree
+
+    def action_probabilities(self, player: int, infoset_key: int) -> dict[int, float] | None:
+        """The average strategy in an infoset of the trunk; None if no particle leads there.
+
+        Args:
+          player: who acts.
+          infoset_key: as in `tree.from_rules.InfosetKeys`.
+        """
+        tree, infosets = self.tree, self.trunk.infosets[player]
+        keys = tree.infoset_key[player, tree.first_history[player][infosets]]
+        found = np.flatnonzero(keys == infoset_key)
+        if not len(found):
+            return None
+        treeplex = self.trunk.sequence_form.treeplexes[player]
+        own = treeplex.sequences(int(found[0]))
+        probabilities = behaviour_strategy(treeplex, self.plans[player])[own].tolist()
+        actions = tree.legal_actions(player, int(infosets[found[0]])).tolist()
+        return dict(zip(actions, probabilities, strict=True))
+
+    def leaf_reach(self) -> np.ndarray:
+        """The product of chance's and both players' reach of every leaf: float64 [N]."""
+        leaves = self.trunk.leaves
+        reach = leaves.chance_reach.copy()
+        for player in (0, 1):
+            reach *= self._leaf_range(player)[leaves.infoset_of_history[player]]
+        return reach
+
+    def leaf_particles(self, public_state: int) -> Particles:
+        """All leaves of a leaf public state (a position in `trunk.leaves`) as particles."""
+        leaves = self.trunk.leaves
+        here = slice(*leaves.history_offsets[public_state : public_state + 2])
+        reach = [self._leaf_range(p)[leaves.infoset_of_history[p, here]] for p in (0, 1)]
+        states = self.tree.states_of(leaves.histories[here])
+        return Particles(
+            self.particles.game, states, np.stack(reach), leaves.chance_reach[here].copy()
+        )
+
+    def _leaf_range(self, player: int) -> np.ndarray:
+        return self.plans[player][self.trunk.leaves.sequences[player]]
+
+
+def solve(
+    particles: Particles,
+    depth_limit: DepthLimit,
+    value_function: ValueFunction | None,
+    iterations: int = 100,
+    weighting: Weighting = CFR_PLUS,
+) -> SparseSolution:
+    """Builds the sparse trunk below particles and solves it.
+
+    Args:
+      particles: where it starts.
+      depth_limit: where it ends, counted from the particles.
+      value_function: values the leaves; None if the game ends above them.
+      iterations: of CFR.
+      weighting: the variant of CFR.
+
+    Raises:
+      ValueError: if the trunk cannot be built, if the game goes on at the limit and there is no
+        value function or one that solves subgames, which a sparse tree does not have, if its values
+        are not finite, or if `iterations` is not positive.
+    """
+    if iterations < 1:
+        raise ValueError(f"iterations={iterations} must be at least 1")
+    trunk = sparse_trunk(particles, depth_limit)
+    leaves = trunk.leaves
+    check_value_function(trunk, value_function)
+    minimizer = RegretMinimizer(trunk.sequence_form, weighting)
+    for player, reach in enumerate(root_ranges(trunk, particles)):
+        mass = reach.sum()
+        minimizer.set_range(player, reach / mass if mass > 0 else reach)
+    if not leaves.num_public_states or value_function is None:
+        minimizer.run(iterations)
+        nothing = np.zeros(0)
+        return _solution(particles, trunk, minimizer, (nothing, nothing))
+    value_function.bind(leaves)
+    evaluate = value_function.evaluate
+
+    def leaf_cfvs(plans: Pair) -> Pair:
+        return evaluate(plans[0][leaves.sequences[0]], plans[1][leaves.sequences[1]])
+
+    minimizer.run_with_leaves(iterations, lambda plans: (leaves.sequences, leaf_cfvs(plans)))
+    cfvs = leaf_cfvs((minimizer.average_plan(0), minimizer.average_plan(1)))
+    for values in cfvs:
+        check_values(values)
+    return _solution(particles, trunk, minimizer, cfvs)
+
+
+def _solution(
+    particles: Particles, trunk: Trunk, minimizer: RegretMinimizer, leaf_cfvs: Pair
+) -> SparseSolution:
+    """A solution from a minimizer's averages, and the values of the leaves there."""
+    form, leaves = trunk.sequence_form, trunk.leaves
+    plans = (minimizer.average_plan(0), minimizer.average_plan(1))
+    constants = [np.zeros(treeplex.num_sequences) for treeplex in form.treeplexes]
+    for player in (0, 1):
+        np.add.at(constants[player], leaves.sequences[player], leaf_cfvs[player])
+    valued = dataclasses.replace(form, constants=(constants[0], constants[1]))
+    roots = []
+    for player, treeplex in enumerate(form.treeplexes):
+        # Best responses to an opponent that has not converged would promise both players too much.
+        average = behaviour_strategy(treeplex, plans[player])
+        fixed = FixedStrategy(plans[player][treeplex.parent_sequence] > 0, average)
+        cfv = best_response(valued, player, plans[1 - player], fixed=fixed).cfv
+        roots.append(cfv[: treeplex.num_root_sequences].copy())
+    return SparseSolution(particles, trunk, plans, (roots[0], roots[1]))

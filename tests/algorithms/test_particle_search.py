@@ -1,0 +1,277 @@
+"""Particle search against exact solutions, and its policy by what it may know."""
+
+import gc
+import itertools
+import weakref
+
+import numpy as np
+import pyspiel
+import pytest
+import scipy.optimize
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.play.bots import policy_bot
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search import sparse_solution as particle_search
+from spiel_dl.solvers import linear_program
+from spiel_dl.solvers.best_response import expected_value
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.particles import Particles
+from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_module import ParticleSizes
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
+SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2)
+BEYOND = DepthLimit(moves=99)
+
+
+def state_after(game_string, actions):
+    state = pyspiel.load_game(game_string).new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    return state
+
+
+@pytest.mark.parametrize(("game", "actions"), [(GOOFSPIEL.format(4), []), ("python_leduc", [0, 1])])
+def test_with_all_particles_and_no_limit_the_game_is_solved(game, actions):
+    """The root's values, range-weighted, are those of a linear program of the whole game."""
+    particles = Particles.of_public_state(state_after(game, actions))
+    solution = particle_search.solve(particles, BEYOND, None, iterations=2000)
+    tree = GameTree.from_game(game)
+    value = linear_program.solve(tree.sequence_form).value
+    for player, sign in ((0, 1), (1, -1)):
+        # The whole game's first infosets all have range 1, which sums to 1 here.
+        roots = solution.plans[player][: len(solution.root_cfvs[player])]
+        scale = len(roots) if actions else 1
+        found = (roots * solution.root_cfvs[player]).sum() * scale**2
+        assert found == pytest.approx(sign * value, abs=2e-3)
+
+
+def test_below_a_subset_of_histories_the_solution_is_that_subgames():
+    """Three histories, after which each player has two cards: a matrix game by hand."""
+    state = state_after(GOOFSPIEL.format(4), [3, 2, 1, 0])
+    everything = Particles.of_public_state(state)
+    generator = np.random.default_rng(0)
+    particles = everything.sample(3, generator, np.ones(everything.num_particles))
+    reach = np.ones((2, 3))
+    particles = Particles(particles.game, particles.states, reach, particles.chance_reach)
+    solution = particle_search.solve(particles, BEYOND, None, iterations=3000)
+    form = solution.trunk.sequence_form
+    # By OpenSpiel's own states: every pair of pure strategies in this subgame.
+    values = pure_values(particles)
+    best = matrix_value(values)
+    plans = solution.plans
+    scale = np.prod([len(cfvs) for cfvs in solution.root_cfvs])
+    assert expected_value(form, plans) * scale == pytest.approx(best, abs=2e-3)
+
+
+def pure_values(particles):
+    """float64 [A, B]: summed utilities of the particles under pure strategies, move by move."""
+    game = particles.game
+    played = particles.states.played.numpy()
+    histories = [
+        [int(row[0]) - 1, int(row[4]) - 1, int(row[1]) - 1, int(row[5]) - 1] for row in played
+    ]
+    hands = [sorted({(h[p], h[2 + p]) for h in histories}) for p in (0, 1)]
+    cards = [[[c for c in range(4) if c not in hand] for hand in hands[p]] for p in (0, 1)]
+    choices = [list(itertools.product(*cards[p])) for p in (0, 1)]
+    values = np.zeros((len(choices[0]), len(choices[1])))
+    for i, j in np.ndindex(values.shape):
+        for history in histories:
+            bids = [
+                choices[p][(i, j)[p]][hands[p].index((history[p], history[2 + p]))] for p in (0, 1)
+            ]
+            state = game.new_initial_state()
+            for action in (*history, *bids):
+                state.apply_action(action)
+            assert state.is_terminal()
+            values[i, j] += state.returns()[0]
+    return values
+
+
+def matrix_value(matrix):
+    """What the row player can guarantee: max v such that x^T matrix >= v for a mixture x."""
+    rows, columns = matrix.shape
+    found = scipy.optimize.linprog(
+        np.append(np.zeros(rows), -1.0),
+        A_ub=np.hstack([-matrix.T, np.ones((columns, 1))]),
+        b_ub=np.zeros(columns),
+        A_eq=np.append(np.ones(rows), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * rows + [(None, None)],
+    )
+    return -found.fun
+
+
+def test_leaf_particles_have_the_reaches_of_the_solution():
+    particles = Particles.of_public_state(state_after(GOOFSPIEL.format(4), []))
+    solution = particle_search.solve(particles, DepthLimit(rounds=1), ZeroValue(), iterations=5)
+    leaves = solution.trunk.leaves
+    total = 0.0
+    for state in range(leaves.num_public_states):
+        below = solution.leaf_particles(state)
+        bids = [below.states.played[:, column].numpy() - 1 for column in (0, 4)]
+        for player in (0, 1):
+            key = solution.tree.infoset_key[player, solution.trunk.tree.first_history[player][0]]
+            strategy = solution.action_probabilities(player, int(key))
+            np.testing.assert_allclose(below.reach[player], [strategy[b] for b in bids[player]])
+        total += below.total_reach.sum()
+    assert total == pytest.approx(1.0)
+    assert solution.leaf_reach().sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "game", [GOOFSPIEL.format(4), pytest.param("python_leduc", marks=pytest.mark.slow)]
+)
+def test_one_block_with_all_particles_is_an_equilibrium(game):
+    policy = ParticlePolicy(game, None, BEYOND, iterations=1000, budget=10_000)
+    tree = GameTree.from_game(game)
+    found = ArrayPolicy.from_policy(tree, policy)
+    uniform = exploitability.nash_conv(tree, ArrayPolicy.uniform(tree))
+    assert exploitability.nash_conv(tree, found) < 0.01 * uniform
+
+
+def random_states(game_string, num_games, seed):
+    """States of random games in which a player acts."""
+    generator = np.random.default_rng(seed)
+    for _ in range(num_games):
+        state = pyspiel.load_game(game_string).new_initial_state()
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                yield state.clone()
+            state.apply_action(int(generator.choice(state.legal_actions())))
+
+
+@pytest.mark.parametrize(
+    "game", [GOOFSPIEL.format(6), "python_leduc", "python_goofspiel_ii(num_cards=4)"]
+)
+@pytest.mark.parametrize("budget", [2, 8, 1000])
+def test_it_answers_every_state_and_the_same_in_any_order(game, budget):
+    """Small budgets lose the player's infoset, and particles are regenerated."""
+    network = ParticleNetwork(SMALL)
+    make = lambda: ParticlePolicy(  # noqa: E731
+        game, network, DepthLimit(rounds=1), budget=budget, iterations=3
+    )
+    states = list(random_states(game, 2, seed=0))
+    policy, answers = make(), []
+    for state in states:
+        answer = policy.action_probabilities(state)
+        assert sorted(answer) == state.legal_actions()
+        assert min(answer.values()) >= 0
+        assert sum(answer.values()) == pytest.approx(1.0)
+        answers.append(answer)
+    other = make()
+    for state, answer in reversed(list(zip(states, answers, strict=True))):
+        assert other.action_probabilities(state) == answer
+
+
+def test_what_is_hidden_does_not_matter():
+    """Player 0 bid 3 (action 2) and won; player 1 may have bid 1 or 2 of 5 cards."""
+    network = ParticleNetwork(SMALL)
+    for budget in (4, 1000):
+        answers = []
+        for hidden in (0, 1):
+            policy = ParticlePolicy(
+                GOOFSPIEL.format(5), network, DepthLimit(rounds=1), budget=budget, iterations=5
+            )
+            answers.append(
+                policy.action_probabilities(state_after(GOOFSPIEL.format(5), [2, hidden]))
+            )
+        assert answers[0] == answers[1]
+
+
+def test_a_lost_infoset_is_regenerated():
+    """With a budget of 2, some of the states of random games are not among the particles."""
+    policy = ParticlePolicy(
+        GOOFSPIEL.format(6), ParticleNetwork(SMALL), DepthLimit(rounds=1), budget=2, iterations=3
+    )
+    for state in random_states(GOOFSPIEL.format(6), 8, seed=1):
+        policy.action_probabilities(state)
+    assert policy.num_regenerations > 0, "none was lost"
+
+
+def test_a_game_goes_on_from_the_last_search(monkeypatch):
+    """With one solution kept, every block is solved once all the same."""
+    solve, num_solved = particle_search.solve, [0]
+
+    def counting(*arguments):
+        num_solved[0] += 1
+        return solve(*arguments)
+
+    monkeypatch.setattr(particle_search, "solve", counting)
+    answers = []
+    for max_kept in (1, 16):
+        num_solved[0] = 0
+        policy = ParticlePolicy(
+            GOOFSPIEL.format(6),
+            ParticleNetwork(SMALL),
+            DepthLimit(rounds=1),
+            iterations=3,
+            max_kept=max_kept,
+        )
+        state = state_after(GOOFSPIEL.format(6), [])
+        answers.append([])
+        for action in (5, 4, 3, 2, 1, 0, 2, 3):
+            if state.current_player() == 0:
+                answers[-1].append(policy.action_probabilities(state))
+            state.apply_action(action)
+        assert num_solved[0] == len(answers[-1]) == 4
+    assert answers[0] == answers[1]
+
+
+def test_solutions_are_freed_with_their_last_reference():
+    game, limit = GOOFSPIEL.format(4), DepthLimit(rounds=1)
+    network = ParticleNetwork(ParticleSizes(base=4, basis_width=1, regression_width=1))
+    first, second = (Particles.of_public_state(state_after(game, a)) for a in ([], [0, 1]))
+    gc.disable()
+    try:
+        solution = particle_search.solve(first, limit, network, 2)
+        tree = weakref.ref(solution.tree)
+        particle_search.solve(second, limit, network, 2)
+        assert tree() is not None
+        del solution
+        assert tree() is None
+    finally:
+        gc.enable()
+
+
+def test_a_bot_plays_a_whole_game():
+    game = pyspiel.load_game(GOOFSPIEL.format(5))
+    policy = ParticlePolicy(game, ParticleNetwork(SMALL), DepthLimit(rounds=1), iterations=3)
+    bots = [policy_bot(policy, player, seed=player) for player in (0, 1)]
+    returns = pyspiel.evaluate_bots(game.new_initial_state(), bots, 0)
+    assert sum(returns) == 0
+
+
+@pytest.mark.parametrize("num_answers", [0, 4])  # The last answer values the averages.
+def test_values_that_are_not_finite_are_told(num_answers):
+    class Broken(ZeroValue):
+        answers = 0
+
+        def evaluate(self, range_0, range_1):
+            value_0, value_1 = super().evaluate(range_0, range_1)
+            self.answers += 1
+            return value_0, value_1 * np.nan if self.answers > num_answers else value_1
+
+    game = pyspiel.load_game(GOOFSPIEL.format(4))
+    policy = ParticlePolicy(game, Broken(), DepthLimit(rounds=1), iterations=2)
+    with pytest.raises(ValueError, match="values that are not finite"):
+        policy.action_probabilities(game.new_initial_state())
+
+
+def test_errors():
+    game = GOOFSPIEL.format(4)
+    with pytest.raises(ValueError, match=r"kuhn_poker.*has no Rules"):
+        ParticlePolicy("kuhn_poker", None, DepthLimit(moves=1))
+    with pytest.raises(ValueError, match="budget=1"):
+        ParticlePolicy(game, None, DepthLimit(moves=1), budget=1)
+    state = pyspiel.load_game(game).new_initial_state()
+    with pytest.raises(ValueError, match="pass value_function="):
+        ParticlePolicy(game, None, DepthLimit(rounds=1)).action_probabilities(state)
+    with pytest.raises(ValueError, match="has no subgames"):
+        ParticlePolicy(game, ExactValue(), DepthLimit(rounds=1)).action_probabilities(state)
+    with pytest.raises(ValueError, match="player 1 does not act"):
+        ParticlePolicy(game, None, BEYOND).action_probabilities(state, 1)

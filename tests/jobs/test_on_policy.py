@@ -1,0 +1,133 @@
+"""On-policy training: it learns, resumes to the same result, and refuses what it cannot do."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
+from spiel_dl.jobs import on_policy
+from spiel_dl.jobs.dl_cfr_run import METRIC
+from spiel_dl.jobs.on_policy import OnPolicyConfig, train_on_policy
+from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.tree import DepthLimit
+from spiel_dl.value_functions import ExactValue
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
+from spiel_dl.value_functions.positional import PositionalNetwork
+
+GOOFSPIEL = DatasetConfig(
+    "python_goofspiel_ii(num_cards=4,points_order=descending)",
+    DepthLimit(rounds=2),
+    tolerance=1e-3,
+)
+KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=20)
+SHORT = OnPolicyConfig(num_rounds=1, num_polishes=1, num_iterations=20, max_ranges=5).with_epochs(
+    [2, 1, 2, 1]
+)
+
+
+def random_data(path: Path, config: DatasetConfig, num_shards: int) -> Path:
+    generate(RunDirectory(path, config.to_json()), config, num_shards, show_progress=False)
+    return path
+
+
+def run(data: Path, path: Path, config: OnPolicyConfig, *, num_units: int = 8):
+    """The lines of metrics, and the parameters."""
+    network = PositionalNetwork(2, num_units)
+    network.bind(Dataset.load(data).trunk.leaves)
+    directory = RunDirectory(path, config.identity(), resume=True)
+    lines = train_on_policy(network, data, directory, config, show_progress=False)
+    return lines, network.parameter_arrays()
+
+
+def without_times(lines):
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
+
+
+def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
+    data = random_data(tmp_path / "data", GOOFSPIEL, 3)
+    config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300).with_epochs(
+        [3, 2, 8, 1]
+    )
+    lines, _ = run(data, tmp_path / "run", config, num_units=100)
+    assert [line["round"] for line in lines] == [0, 1, 2, 3, 4]
+    assert [line["num_strategies"] for line in lines] == [300, 600, 900, 1200, 1500]
+    # Uniform play has 0.25; CFR+ comes to 1e-4.
+    assert lines[0][METRIC] > 0.1
+    assert lines[-1][METRIC] < 0.06
+    assert lines[-1]["on_policy_l1"] < lines[0]["random_l1"] / 2
+
+
+def test_a_killed_run_ends_with_the_same_parameters(tmp_path: Path, monkeypatch) -> None:
+    data = random_data(tmp_path / "data", KUHN, 2)
+    lines, parameters = run(data, tmp_path / "whole", SHORT)
+    measure = on_policy.measure_trunk
+    for kill_at in (1, 2, 3):
+        calls = 0
+
+        def fail(*arguments, number=kill_at):
+            nonlocal calls
+            calls += 1
+            if calls == number:
+                raise KeyboardInterrupt
+            return measure(*arguments)
+
+        monkeypatch.setattr(on_policy, "measure_trunk", fail)
+        path = tmp_path / f"killed_{kill_at}"
+        with pytest.raises(KeyboardInterrupt):
+            run(data, path, SHORT)
+        monkeypatch.setattr(on_policy, "measure_trunk", measure)
+        resumed, found = run(data, path, SHORT)
+        assert without_times(resumed) == without_times(lines)
+        for name, array in parameters.items():
+            np.testing.assert_array_equal(found[name], array)
+    again, found = run(data, tmp_path / "whole", SHORT)
+    assert again == lines
+    np.testing.assert_array_equal(found["0.weight"], parameters["0.weight"])
+
+
+def test_polishes_may_be_added_to_a_finished_run(tmp_path: Path) -> None:
+    data = random_data(tmp_path / "data", KUHN, 2)
+    lines, parameters = run(data, tmp_path / "whole", SHORT)
+    unpolished = dataclasses.replace(SHORT, num_polishes=0)
+    shorter, earlier = run(data, tmp_path / "extended", unpolished)
+    assert without_times(shorter) == without_times(lines[:2])
+    longer, found = run(data, tmp_path / "extended", SHORT)
+    assert without_times(longer) == without_times(lines)
+    np.testing.assert_array_equal(found["0.weight"], parameters["0.weight"])
+    back, found = run(data, tmp_path / "extended", unpolished)
+    assert back == shorter
+    np.testing.assert_array_equal(found["0.weight"], earlier["0.weight"])
+    assert run(data, tmp_path / "extended", SHORT)[0] == longer
+
+
+def test_what_is_asked_is_solved(tmp_path: Path) -> None:
+    """The added shards hold ranges that DL-CFR asks for, and their optimal values."""
+    data = random_data(tmp_path / "data", KUHN, 2)
+    run(data, tmp_path / "run", SHORT)
+    added = Dataset.load(tmp_path / "run" / "data")
+    assert added.num_strategies == 2 * 5
+    network = PositionalNetwork.load(tmp_path / "run" / "rounds" / "00" / "network.safetensors")
+    solver = DLCFRSolver("kuhn_poker", KUHN.depth_limit, network)
+    asked = asked_ranges(solver, [1, 6, 10, 15, 20])
+    exact = ExactValue(1e-6)
+    exact.bind(solver.trunk.leaves)
+    for row in range(5):
+        values = exact.evaluate(asked[0][row], asked[1][row])
+        for player in (0, 1):
+            state = solver.trunk.leaves.public_state_of_infoset(player)
+            mass = added.masses[1 - player][row, state]
+            # Values of infosets of range 0 may jump, but here all are reached.
+            np.testing.assert_allclose(
+                added.cfvs[player][row] * mass, values[player], atol=2e-3, err_msg=str(row)
+            )
+
+
+def test_bad_settings() -> None:
+    with pytest.raises(ValueError, match="num_rounds=0 must be positive"):
+        OnPolicyConfig(num_rounds=0)
+    with pytest.raises(ValueError, match=r"num_epochs=\[1, 2\] must be four numbers"):
+        OnPolicyConfig().with_epochs([1, 2])

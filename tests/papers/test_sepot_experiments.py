@@ -1,0 +1,328 @@
+"""The SePoT paper's experiments on kuhn_poker: right numbers, each made once."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import exploitability as peer
+from papers.sepot import distilled as sepot_distilled
+from papers.sepot import evaluation as sepot_evaluation
+from papers.sepot import matches as sepot_matches
+from papers.sepot import safety as sepot_safety
+from papers.sepot.curves import cfvs, curves
+from papers.sepot.distilled import DistilledConfig, distilled
+from papers.sepot.evaluation import CRITIC, SEARCHES, Search
+from papers.sepot.experiments import run_experiment
+from papers.sepot.matches import position, table_1
+from papers.sepot.safety import safety
+from papers.sepot.study import Study, StudyConfig, default_limits
+
+from spiel_dl.algorithms.rnad import RNaDConfig
+from spiel_dl.jobs import head_to_head
+from spiel_dl.jobs.head_to_head import HeadToHeadConfig
+from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.critics import ExactCritic
+from spiel_dl.learning.transformations import pure_transformations
+from spiel_dl.play.contestants import SearchOptions
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.depth_limit import has_rounds
+from spiel_dl.tree.trunk import cut
+from spiel_dl.value_functions.dataset import DatasetConfig
+from spiel_dl.value_functions.training import TrainingConfig
+
+TINY = StudyConfig(
+    "kuhn_poker",
+    seeds=(0, 1),
+    num_steps=4,
+    steps_per_evaluation=3,
+    learner=RNaDConfig(batch_size=4, hidden_sizes=(4,)),
+    critic=CriticConfig(hidden_sizes=(4,)),
+    iterations=20,
+)
+DISTILLED = DistilledConfig(
+    num_strategies=30,
+    num_layers=1,
+    num_units=8,
+    training=TrainingConfig(num_epochs=2, networks_per_decade=0),
+)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working directory with both networks of `TINY`."""
+    directory = tmp_path_factory.mktemp("trained")
+    study(directory).train()
+    return directory
+
+
+def study(directory: Path, **changes) -> Study:
+    return Study(dataclasses.replace(TINY, **changes), directory, show_progress=False)
+
+
+def test_checkpoints_are_those_of_their_steps(trained: Path) -> None:
+    found = study(trained)
+    for seed in (0, 1):
+        for step in (3, 4):
+            path = found.checkpoint(seed, step)
+            assert sepot_evaluation.trained_blueprint.load(path).critic.names[0] == "identity"
+    assert found.checkpoint(0, 3).read_bytes() != found.checkpoint(0, 4).read_bytes()
+    before = found.checkpoint(0, 4).stat().st_mtime_ns
+    found.train()
+    assert found.checkpoint(0, 4).stat().st_mtime_ns == before
+
+
+def test_critics_may_be_trained_by_themselves(trained: Path, tmp_path: Path) -> None:
+    alone = study(tmp_path, critic_steps=2, exploration=0.5, seeds=(0,))
+    alone.train()
+    checkpoints = [alone.checkpoint(0, step) for step in (3, 4)]
+    for step, path in zip((3, 4), checkpoints, strict=True):
+        found = sepot_evaluation.trained_blueprint.load(path)
+        beside = sepot_evaluation.trained_blueprint.load(study(trained).checkpoint(0, step))
+        tree = sepot_evaluation.compiled(alone.game)
+        own, other = (
+            sepot_evaluation.tabulated(tree, each.blueprint).strategies for each in (found, beside)
+        )
+        # Critics take no part in the network's training.
+        np.testing.assert_allclose(np.concatenate(own), np.concatenate(other), atol=1e-6)
+        assert found.critic.names == beside.critic.names
+    assert checkpoints[0].read_bytes() != checkpoints[1].read_bytes()
+    with pytest.raises(ValueError, match="critic_steps"):
+        study(tmp_path, critic_steps=3, exploration=0.5, seeds=(0,)).train()
+    with pytest.raises(ValueError, match="must not be negative"):
+        study(tmp_path, critic_steps=-1)
+
+
+def test_curves_are_means_of_exact_exploitability(trained: Path, monkeypatch) -> None:
+    report = curves([study(trained)])
+    rows = list(report.tables["All points"].rows)
+    assert [(row["policy"], row["step"]) for row in rows[:2]] == [("network", 3), ("network", 4)]
+    assert len(rows) == 2 * (1 + 2)
+    game = pyspiel.load_game("kuhn_poker")
+    values = []
+    for seed in (0, 1):
+        blueprint = trained_blueprint.load(study(trained).checkpoint(seed, 4)).blueprint
+        values.append(
+            peer.nash_conv(game, ArrayPolicy.from_policy(GameTree.from_game(game), blueprint))
+        )
+    assert rows[1]["values"] == pytest.approx(values, abs=1e-6)
+    for row in rows:
+        parts = row["exploitability_0"] + row["exploitability_1"]
+        assert row["nash_conv"] == pytest.approx(parts)
+        assert row["nash_conv"] == pytest.approx(np.mean(row["values"]))
+    monkeypatch.setattr(sepot_evaluation, "SePoTPolicy", None)
+    again = study(trained)
+    assert curves([again]).tables["All points"].rows == rows
+    assert len(again.parts.reused) == 12
+
+
+def test_sources_of_cfvs_differ_where_a_search_went_before(trained: Path) -> None:
+    rows = list(cfvs([study(trained)]).tables["All points"].rows)
+    values = {(row["policy"], row["step"]): row["nash_conv"] for row in rows}
+    assert len(rows) == len(values) == 2 * (1 + 4)
+    for limit in ("1 moves", "2 moves"):
+        pair = [values[f"search, {limit}, cfvs of {source}", 4] for source in (CRITIC, SEARCHES)]
+        assert abs(pair[0] - pair[1]) > 1e-3
+
+
+def test_judgement_of_a_player_is_its_own() -> None:
+    """The uniform policy loses 11/12 in kuhn_poker in all; the game's value is -1/18."""
+    tree = GameTree.from_game("kuhn_poker")
+    found = sepot_evaluation.judge(tree, ArrayPolicy.uniform(tree))
+    game = pyspiel.load_game("kuhn_poker")
+    uniform = ArrayPolicy.uniform(tree)
+    best = [peer.best_response(game, uniform, player)["best_response_value"] for player in (0, 1)]
+    assert found["nash_conv"] == pytest.approx(11 / 12)
+    assert found["exploitability_0"] == pytest.approx(best[1] - 1 / 18)
+    assert found["exploitability_1"] == pytest.approx(best[0] + 1 / 18)
+
+
+def test_safety(trained: Path) -> None:
+    rows = list(safety([study(trained, iterations=100)]).tables["All searches"].rows)
+    assert len(rows) == 4 * 3 * 3 * 2 * 2
+    uniform = [row for row in rows if row["blueprint"] == "uniform" and row["player"] == 0]
+    tree = GameTree.from_game("kuhn_poker")
+    before = sepot_evaluation.judge(tree, ArrayPolicy.uniform(tree))["exploitability_0"]
+    assert [row["before"] for row in uniform] == pytest.approx([before] * len(uniform))
+    kept = [r for r in rows if r["cfvs"] == "best response" and r["limit"] == "to the end"]
+    assert max(row["change"] for row in kept) < 0.02
+    counted = {(row["cfvs"], row["looks"]): row for row in sepot_safety.counts(rows)}
+    assert counted["best response", "to the end"]["worse"] == 0
+    assert counted["identity", "limited"]["cases"] == 4 * 2 * 2 * 2
+    assert counted["identity", "limited"]["worse"] > 0
+
+
+def test_distilled_data_are_the_best_of_the_transformations() -> None:
+    """Cfvs of random ranges, summed by hand over histories and transformations (equation 3)."""
+    tree = GameTree.from_game("kuhn_poker")
+    trunk = cut(tree, DepthLimit(moves=1))
+    transformations = pure_transformations(2)
+    critic = ExactCritic(tree, ArrayPolicy.uniform(tree).strategies, transformations)
+    function = sepot_distilled.multi_valued_states(tree, critic, 0)
+    data = sepot_distilled.distilled_dataset(
+        trunk, function, DatasetConfig("kuhn_poker", DepthLimit(moves=1)), 5
+    )
+    assert data.num_strategies == 5
+    leaves = trunk.leaves
+    utilities = critic.values(tree, leaves.histories, 0)
+    for row in range(5):
+        for infoset in range(leaves.num_infosets(1)):
+            mine = np.flatnonzero(leaves.infoset_of_history[1] == infoset)
+            own = data.ranges[0][row][leaves.infoset_of_history[0, mine]]
+            by_choice = (own * leaves.chance_reach[mine]) @ utilities[mine]
+            assert data.cfvs[1][row, infoset] == pytest.approx(-by_choice.min(), abs=1e-6)
+    assert np.abs(data.gaps).max() < 1e-6
+
+
+def test_distilled(trained: Path) -> None:
+    found = study(trained, seeds=(0,), limits=(DepthLimit(moves=2), DepthLimit(moves=1)))
+    report = distilled([found], DISTILLED)
+    assert report.notes[-1].endswith("do not reach the end in two searches: 1 moves in kuhn_poker.")
+    rows = list(report.tables["All policies"].rows)
+    assert {row["limit"] for row in rows} == {"2 moves"}
+    assert [row["critic"] for row in rows] == ["exact"] * 4 + ["learned"] * 4
+    names = ["network alone", "search, regret matching at the leaves"]
+    assert [row["policy"] for row in rows[:2]] == names
+    assert rows[0]["nash_conv"] == rows[4]["nash_conv"]
+    assert rows[3]["error"] > 0
+    # The values that it learned from differ from the network's own.
+    assert rows[2]["nash_conv"] != rows[3]["nash_conv"]
+    with pytest.raises(ValueError, match="reaches the end in two searches"):
+        distilled([study(trained, limits=(DepthLimit(moves=1),))], DISTILLED)
+
+
+def test_reports(trained: Path, tmp_path: Path) -> None:
+    path = run_experiment("curves", [study(trained)], tmp_path)
+    assert "kuhn_poker()" in path.read_text()
+    content = json.loads(path.with_suffix(".json").read_text())
+    assert content["settings"]["studies"][0]["num_steps"] == 4
+    assert (tmp_path / "curves-kuhn_poker.png").stat().st_size > 10_000
+
+
+def test_table_1_plays_every_network_against_the_others(trained: Path) -> None:
+    report = table_1([study(trained, limits=(DepthLimit(moves=1),))], 8)
+    matches = list(report.tables["All matches"].rows)
+    assert [(m["network"], m["opponent"]) for m in matches[:2]] == [
+        ("seed 0", "seed 1"),
+        ("seed 1", "seed 0"),
+    ]
+    # Luck of its own for each match, so that they are independent; the same for both bounds.
+    seeds = [match["seed"] for match in matches]
+    assert seeds[:2] == seeds[2:]
+    assert seeds[0] != seeds[1]
+    [first, _] = report.tables["Table 1"].rows
+    assert first["games"] == 16
+    assert first["mean"] == pytest.approx((matches[0]["mean"] + matches[1]["mean"]) / 2)
+    widths = [match["half_width"] for match in matches[:2]]
+    assert first["half_width"] == pytest.approx(np.hypot(*widths) / 2)
+
+
+def test_matches_have_seeds_of_their_own() -> None:
+    pairs = [(seed, other) for seed in range(12) for other in range(12)]
+    assert len({sepot_matches.match_seed(*pair) for pair in pairs}) == len(pairs)
+
+
+def test_the_paper_s_table_1_has_as_many_digits_as_the_paper() -> None:
+    """Table 1 says 1.42 and 0.01, times 100."""
+    match = HeadToHeadConfig(
+        "goofspiel_8_descending",
+        "sepot:checkpoint.safetensors",
+        "checkpoint.safetensors",
+        search=SearchOptions(DepthLimit(rounds=1), 25_000),
+    )
+    row = {
+        "game": match.game,
+        "max_histories": 25_000,
+        "games": 2,
+        "mean": 0.5,
+        "half_width": None,
+        "paper": head_to_head.paper_result(match),
+    }
+    assert sepot_matches.pooled([row])["paper"] == "0.0142 ± 0.0001"
+
+
+def test_goofspiel_4_may_play_matches() -> None:
+    game = HeadToHeadConfig("goofspiel_4_descending", "uniform", "uniform").game_string
+    assert game.startswith("python_goofspiel_ii(num_cards=4,points_order=descending")
+
+
+@pytest.mark.parametrize(
+    ("game", "limits"),
+    [
+        ("goofspiel_5_random", ["1 rounds", "2 rounds", "3 rounds"]),
+        ("leduc", ["1 rounds", "2 rounds"]),
+        ("leduc_poker", ["1 moves", "2 moves"]),
+        # Converted from simultaneous moves: a joint move is a round.
+        ("goofspiel(imp_info=True,num_cards=3)", ["1 rounds", "2 rounds", "3 rounds"]),
+        ("matrix_rps", ["1 rounds", "2 rounds"]),
+    ],
+)
+def test_default_limits(game: str, limits: list[str]) -> None:
+    assert [str(limit) for limit in default_limits(StudyConfig(game).game_string)] == limits
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        "python_goofspiel_ii(num_cards=3)",
+        "goofspiel(imp_info=True,num_cards=3,points_order=descending)",
+        "kuhn_poker",
+        "leduc_poker",
+    ],
+)
+def test_rounds_are_told_as_trees_have_them(game: str, tmp_path: Path) -> None:
+    tree = GameTree.from_game(game)
+    assert has_rounds(tree.game) == (tree.round_number is not None)
+    limits = (DepthLimit(rounds=1),)
+    if has_rounds(tree.game):
+        assert study(tmp_path, game=game, limits=limits).limits == limits
+        # Of the unit in which searches can start at every level.
+        assert sepot_safety._beyond(tree).rounds
+    else:
+        with pytest.raises(ValueError, match="has no rounds; give depth limits in moves"):
+            study(tmp_path, game=game, limits=limits)
+
+
+def test_errors(trained: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="seeds="):
+        StudyConfig("leduc", seeds=(0, 0))
+    with pytest.raises(ValueError, match="num_steps=0"):
+        StudyConfig("leduc", num_steps=0)
+    with pytest.raises(ValueError, match="num_strategies=1"):
+        DistilledConfig(num_strategies=1)
+    with pytest.raises(ValueError, match="cfvs='none'"):
+        Search(DepthLimit(moves=1), "none", 10).config()
+    with pytest.raises(ValueError, match="--game=battleships_5x5"):
+        position([study(trained)])
+    with pytest.raises(ValueError, match="experiment 'figure' must be one of curves, cfvs"):
+        run_experiment("figure", [study(trained)], tmp_path)
+    with pytest.raises(ValueError, match="experiment 'curves' has no study; give one or more"):
+        run_experiment("curves", [], tmp_path)
+    with pytest.raises(ValueError, match="its learner is"):
+        curves([study(trained, learner=RNaDConfig(batch_size=5, hidden_sizes=(4,)))])
+    case = sepot_safety.Case(
+        "kuhn_poker", "uniform", "learned", "pure", "identity", DepthLimit(moves=1), 0, 10
+    )
+    with pytest.raises(ValueError, match="uniform has no learned critic; take critic='exact'"):
+        sepot_safety.search_case(case)
+    found = study(trained)
+    for moves in (1, 3):
+        item = sepot_distilled.Item(
+            found.game,
+            str(found.checkpoint(0, 4)),
+            0,
+            found.transformations,
+            "exact",
+            DepthLimit(moves=moves),
+            10,
+            str(tmp_path),
+            DISTILLED,
+        )
+        with pytest.raises(ValueError, match=f"{moves} moves in kuhn_poker.* two searches"):
+            sepot_distilled.measure(item)

@@ -1,0 +1,190 @@
+"""Matches whose outcome is known, and the luck that their games share."""
+
+import itertools
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+from open_spiel.python import policy as openspiel_policy
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.play.matches import (
+    HighestActionPolicy,
+    MatchResult,
+    ask,
+    draw,
+    parts_of,
+    play_match,
+    play_pairs,
+)
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+
+
+def test_the_highest_card_against_itself_always_draws():
+    game = pyspiel.load_game("python_goofspiel_ii(num_cards=4,points_order=descending)")
+    greedy = HighestActionPolicy(game, [0, 1])
+    result = play_match(game, greedy, greedy, 4)
+    assert (result.num_games, result.mean_return, result.half_width) == (4, 0.0, 0.0)
+    for effort in result.times:
+        assert effort.num_moves == 12  # all cards but the last, in four games
+        assert 0 < effort.seconds_per_move <= effort.slowest
+
+
+def test_the_interval_holds_the_expected_return():
+    """Kuhn poker: always betting against uniform play, half of the games in each seat."""
+    game = pyspiel.load_game("kuhn_poker")
+    bets, uniform = HighestActionPolicy(game, [0, 1]), openspiel_policy.UniformRandomPolicy(game)
+    values = (expected_value(game, (bets, uniform)), -expected_value(game, (uniform, bets)))
+    result = play_match(game, bets, uniform, 4000, seed=3)
+    assert result.mean_return == pytest.approx(sum(values) / 2, abs=1.5 * result.half_width)
+    assert 0.02 < result.half_width < 0.1
+    for tally, value in zip(result.seats, values, strict=True):
+        assert tally.mean == pytest.approx(value, abs=1.5 * tally.half_width)
+        assert tally.size == 2000
+
+
+def test_intervals_cover_the_expected_return_about_19_times_in_20():
+    game = pyspiel.load_game("kuhn_poker")
+    policies = tuple(opponent_models.random_policy("kuhn_poker", seed) for seed in (1, 2))
+    swapped = -expected_value(game, policies[::-1])
+    expected = (expected_value(game, policies) + swapped) / 2
+    covered = 0
+    for seed in range(100):
+        result = MatchResult.of_pairs([play_pairs(game, policies, range(60), seed)])
+        covered += abs(result.mean_return - expected) <= result.half_width
+    # By the binomial distribution, outside of this with a probability below 1 in 1000.
+    assert 86 <= covered <= 100
+
+
+@pytest.mark.parametrize("game_string", ["leduc_poker", "python_goofspiel_ii(num_cards=4)"])
+def test_whoever_plays_itself_draws_in_every_pair(game_string):
+    game = pyspiel.load_game(game_string)
+    uniform = openspiel_policy.UniformRandomPolicy(game)
+    returns = play_pairs(game, (uniform, uniform), range(50), seed=4).returns
+    assert (returns.sum(axis=1) == 0).all()
+    assert (returns != 0).any()
+
+
+class Recorder(openspiel_policy.UniformRandomPolicy):
+    """Uniform, with a record of what it was asked."""
+
+    def __init__(self, game):
+        super().__init__(game)
+        self.seen = []
+
+    def action_probabilities(self, state, player_id=None):
+        self.seen.append(state.history())
+        return super().action_probabilities(state, player_id)
+
+
+def test_who_may_search_plays_one_game_after_the_other():
+    game = pyspiel.load_game("leduc_poker")
+    recorder = Recorder(game)
+    play_pairs(game, (recorder, HighestActionPolicy(game, [0, 1])), range(5), seed=5)
+    seen = recorder.seen
+    starts = [
+        now for before, now in itertools.pairwise([[], *seen]) if now[: len(before)] != before
+    ]
+    assert len(starts) + 1 == 10
+    assert len(seen) > 10
+
+
+def test_cards_are_the_same_in_both_games_of_a_pair_and_for_all_opponents():
+    game = pyspiel.load_game("leduc_poker")
+    deals = []
+    for opponent in (openspiel_policy.UniformRandomPolicy(game), HighestActionPolicy(game, [0, 1])):
+        recorder = Recorder(game)
+        for pair in range(8):
+            recorder.seen.clear()
+            play_pairs(game, (recorder, opponent), range(pair, pair + 1), seed=5)
+            assert {len(history) >= 2 for history in recorder.seen} == {True}
+            first_cards = {tuple(history[:2]) for history in recorder.seen}
+            assert len(first_cards) == 1
+            deals.append(first_cards.pop())
+    assert deals[:8] == deals[8:]
+    assert len(set(deals)) > 3
+
+
+def test_results_do_not_depend_on_how_pairs_are_shared_out():
+    game = pyspiel.load_game("leduc_poker")
+    policies = tuple(opponent_models.random_policy("leduc_poker", seed) for seed in (1, 2))
+    whole = play_pairs(game, policies, range(30), seed=6).returns
+    parts = [play_pairs(game, policies, pairs, seed=6).returns for pairs in parts_of(60, 7)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    assert (play_pairs(game, policies, range(30), seed=7).returns != whole).any()
+
+
+def test_common_luck_narrows_the_interval():
+    """Two similar policies, by pairs and as if all games were independent."""
+    game = pyspiel.load_game("leduc_poker")
+    average = opponent_models.cfr_average("leduc_poker", 50)
+    later = opponent_models.cfr_average("leduc_poker", 60)
+    result = play_match(game, average, later, 2000, seed=8)
+    unpaired = np.hypot(*(tally.half_width for tally in result.seats)) / 2
+    assert result.half_width < 0.5 * unpaired
+
+
+@pytest.mark.parametrize("game_string", ["leduc_poker", "python_goofspiel_ii(num_cards=4)"])
+def test_a_network_answers_many_states_as_it_answers_one(game_string):
+    game = pyspiel.load_game(game_string)
+    network = PolicyNetwork(
+        game.information_state_tensor_size(), game.num_distinct_actions(), (16,)
+    )
+    policy = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=0))
+    generator, states = np.random.default_rng(0), []
+    for _ in range(5):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                states.append(state.clone())
+            state.apply_action(int(generator.choice(state.legal_actions())))
+    for state, answer in zip(states, ask(policy, states), strict=True):
+        alone = policy.action_probabilities(state)
+        assert answer.probabilities == pytest.approx(alone, abs=1e-6)
+        assert list(answer.probabilities) == list(alone)
+    torch.testing.assert_close(policy.parameters, 3 * network.initial_parameters(seed=0))
+
+
+def test_draws_are_by_cumulative_probability():
+    choices = {7: 0.25, 2: 0.5, 4: 0.0, 9: 0.25}
+    assert [draw(choices, number) for number in (0.0, 0.49, 0.5, 0.74, 0.75, 0.999)] == [
+        2, 2, 7, 7, 9, 9,
+    ]  # fmt: skip
+    # Less than one in all, by rounding.
+    assert draw({0: 0.3, 1: 0.3}, np.nextafter(1.0, 0.0)) == 1
+
+
+def expected_value(game, policies):
+    """Player 0's, by walking the game."""
+
+    def value(state):
+        if state.is_terminal():
+            return state.returns()[0]
+        if state.is_chance_node():
+            choices = state.chance_outcomes()
+        else:
+            choices = policies[state.current_player()].action_probabilities(state).items()
+        return sum(p * value(state.child(action)) for action, p in choices)
+
+    return value(game.new_initial_state())
+
+
+def test_parts_hold_all_pairs():
+    parts = parts_of(20, pairs_at_once=3)
+    assert list(itertools.chain(*parts)) == list(range(10))
+    assert max(map(len, parts)) == 3
+
+
+def test_errors():
+    game = pyspiel.load_game("kuhn_poker")
+    uniform = openspiel_policy.UniformRandomPolicy(game)
+    for num_games in (0, 1, 7):
+        with pytest.raises(ValueError, match=f"num_games={num_games} must be at least 2 and even"):
+            play_match(game, uniform, uniform, num_games)
+    with pytest.raises(ValueError, match="seed=-1"):
+        play_match(game, uniform, uniform, 2, seed=-1)
+    with pytest.raises(ValueError, match="pairs_at_once=0"):
+        parts_of(2, 0)

@@ -1,0 +1,139 @@
+"""The page of a public tree, as text and as a browser shows it."""
+
+from __future__ import annotations
+
+import dataclasses
+import html.parser
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spiel_dl.play import public_tree_page
+from spiel_dl.play.public_tree_view import PublicTreeView, view_public_tree
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.tree import DepthLimit, GameTree
+from tests import browser
+
+NASTY = "</script><script>document.title='broken'</script><b id=\"x\">&amp;'"
+
+
+class Page(html.parser.HTMLParser):
+    """What stands on a page: its tags, and the texts behind each."""
+
+    def __init__(self, source: str):
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags:
+            self.texts.append((self.tags[-1][0], data))
+
+    def text(self, tag: str) -> str:
+        return "".join(data for of, data in self.texts if of == tag)
+
+    def selected(self) -> list[dict[str, str | None]]:
+        return [
+            attributes for _, attributes in self.tags if attributes.get("aria-selected") == "true"
+        ]
+
+
+def kuhn_view() -> PublicTreeView:
+    tree = GameTree.from_game("kuhn_poker")
+    return view_public_tree(tree, ArrayPolicy.uniform(tree), DepthLimit(moves=3), "uniform")
+
+
+def nasty_view() -> dict[str, Any]:
+    """A view whose every text tries to break out of where it stands."""
+    view = kuhn_view()
+    told = dataclasses.replace(view, game=NASTY, policy=NASTY).to_json()
+    for state in told["public_states"]:
+        state["name"], state["observation"] = NASTY, [NASTY]
+        for infoset in (infoset for own in state["infosets"] for infoset in own):
+            infoset["string"] = infoset["own"] = NASTY
+            for action in infoset["actions"]:
+                action["name"] = NASTY
+    return told
+
+
+def test_the_page_stands_alone_and_holds_the_numbers(tmp_path: Path) -> None:
+    view = kuhn_view()
+    path = tmp_path / "pages" / "kuhn.html"
+    public_tree_page.write(path, view.to_json())
+    source = path.read_text(encoding="utf-8")
+    assert not re.search(r"https?:|//[a-z]+\.|@import|url\(", source)
+    page = Page(source)
+    assert not any(attributes.get("src") or tag == "link" for tag, attributes in page.tags)
+    assert page.text("title").startswith("kuhn_poker(): uniform, 3 moves, NashConv 0.9167")
+    data = re.search(r'id="data">(.*?)</script>', source, re.DOTALL)
+    assert data is not None
+    assert json.loads(data[1]) == json.loads(json.dumps(view.to_json()))
+
+
+def test_texts_are_never_markup() -> None:
+    source = public_tree_page.render(nasty_view())
+    page = Page(source)
+    assert page.text("h1").strip() == NASTY
+    assert [tag for tag, _ in page.tags].count("script") == 2
+    assert not any(tag == "b" for tag, _ in page.tags)
+
+
+def test_numbers_that_json_cannot_hold_are_refused() -> None:
+    told = kuhn_view().to_json()
+    told["public_states"][0]["reach"] = float("nan")
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        public_tree_page.render(told)
+
+
+@browser.needs_browser
+def test_a_browser_shows_the_selected_public_state(tmp_path: Path) -> None:
+    path = tmp_path / "kuhn.html"
+    public_tree_page.write(path, kuhn_view().to_json())
+    start, bet = Page(browser.dump(path)), Page(browser.dump(path, "#state-4"))
+    assert start.text("h2") == "Public state 0: start"
+    assert bet.text("h2") == "Public state 4: player 0: Bet"
+    assert [chosen["data-state"] for chosen in start.selected()] == ["0"]
+    assert [chosen["data-state"] for chosen in bet.selected()] == ["4"]
+    assert [chosen["tabindex"] for chosen in bet.selected()] == ["0"]
+    # Ranges of player 0 (1/2 each) and the strategies of player 1.
+    assert bet.text("h3").startswith("Player 0")
+    assert "Player 1, to act" in bet.text("h3")
+    strategies = [a["aria-label"] for tag, a in bet.tags if a.get("class") == "stack"]
+    assert strategies == ["Pass 50%, Bet 50%"] * 3
+    widths = [a["style"] for tag, a in bet.tags if tag == "i" and a.get("style") == "width: 50%;"]
+    assert len(widths) == 3
+
+
+@browser.needs_browser
+def test_a_browser_opens_the_way_and_says_what_is_missing(tmp_path: Path) -> None:
+    tree = GameTree.from_game("leduc_poker")
+    view = view_public_tree(tree, ArrayPolicy.uniform(tree), DepthLimit(moves=20), "uniform")
+    path = tmp_path / "leduc.html"
+    public_tree_page.write(path, view.to_json())
+    deepest = max(view.public_states, key=lambda state: state.depth)
+    page = Page(browser.dump(path, f"#state-{deepest.number}"))
+    [chosen] = page.selected()
+    assert chosen["data-state"] == str(deepest.number)
+    assert int(chosen["aria-level"] or 0) > deepest.depth
+    # Far from all public states are rows of the tree before somebody opens them.
+    shown = [a for _, a in page.tags if a.get("role") == "treeitem"]
+    assert len(shown) < len(view.public_states) / 2
+    missing = Page(browser.dump(path, "#state-1000"))
+    assert "This page has no public state 1000." in missing.text("p")
+
+
+@browser.needs_browser
+def test_a_browser_runs_no_text_of_a_game(tmp_path: Path) -> None:
+    path = tmp_path / "nasty.html"
+    public_tree_page.write(path, nasty_view())
+    page = Page(browser.dump(path, "#state-4"))
+    assert page.text("title") != "broken"
+    assert not any(tag == "b" for tag, _ in page.tags)
+    assert page.text("h2") == f"Public state 4: {NASTY}"

@@ -1,0 +1,24 @@
+"""Intervals against SciPy's."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from spiel_dl.play.tally import Tally, student_half_width
+
+
+def test_intervals_are_those_of_the_normal_distribution():
+    winnings = np.random.default_rng(0).normal(0.3, 2.0, 500)
+    tally = Tally().add(winnings[:200]).add(winnings[200:])
+    low, high = scipy.stats.norm.interval(0.95, winnings.mean(), scipy.stats.sem(winnings))
+    assert tally.mean == pytest.approx(winnings.mean(), abs=1e-12)
+    assert tally.mean - tally.half_width == pytest.approx(low, abs=1e-9)
+    assert tally.mean + tally.half_width == pytest.approx(high, abs=1e-9)
+    assert np.isnan(Tally().add(winnings[:1]).half_width)
+    assert np.isnan(Tally().mean)
+
+
+def test_student_half_width_by_hand():
+    assert student_half_width([1.0]) is None
+    # Standard deviation 1 of three values; the t quantile of two degrees of freedom is 4.3027.
+    assert student_half_width([1.0, 2.0, 3.0]) == pytest.approx(4.3027 / 3**0.5, abs=1e-4)

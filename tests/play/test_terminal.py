@@ -1,0 +1,350 @@
+"""Matches in the terminal, by scripted input."""
+
+import io
+
+import pyspiel
+import pytest
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.play import terminal as play
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.tree import GameTree
+from spiel_dl.tree.from_openspiel import load_turn_based
+
+LEDUC = "python_leduc"
+GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+TWIN = "goofspiel(imp_info=True,num_cards=3,points_order=descending)"
+
+
+class Always(openspiel_policy.Policy):
+    """Plays one action wherever it is legal, else the first legal one."""
+
+    def __init__(self, game, action):
+        super().__init__(game, [0, 1])
+        self._action = action
+
+    def action_probabilities(self, state, player_id=None):
+        legal = state.legal_actions()
+        chosen = self._action if self._action in legal else legal[0]
+        return {action: float(action == chosen) for action in legal}
+
+
+def make_match(game_string, lines, opponent="random", **settings):
+    game = load_turn_based(game_string)
+    if isinstance(opponent, int):
+        policy = Always(game, opponent)
+    else:
+        policy = play.load_opponent(opponent, game)
+    return play.Match(game, policy, io.StringIO("".join(lines)), io.StringIO(), **settings)
+
+
+def transcript(match):
+    return match._sink.getvalue()
+
+
+def state_after(game, actions):
+    state = game.new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    return state
+
+
+def test_a_game_is_played_to_its_result():
+    # The person bids 3, 2 and, forced, 1; the opponent 1, 2, 3. Cards 3, 2, 1: 3 to 1 points.
+    match = make_match(GOOFSPIEL, ["3\n", "bid 2\n"], opponent=0)
+    match.play()
+    assert match.num_finished == 1
+    assert match.scores == [1, -1]
+    text = transcript(match)
+    assert "winner      you draw them" in text
+    assert "Result: you win (you +1, opponent -1)." in text
+    assert text.endswith("Final score after 1 game: you +1, opponent -1.\nGoodbye.\n")
+
+
+def test_the_score_runs_over_games_and_seats():
+    lines = ["3\n", "2\n"]
+    first = make_match(GOOFSPIEL, lines * 3, opponent=0, seat=0)
+    second = make_match(GOOFSPIEL, lines * 3, opponent=0, seat=1)
+    mixed = make_match(GOOFSPIEL, lines * 20, opponent=0, seat=None, seed=1)
+    for match, number in ((first, 3), (second, 3), (mixed, 20)):
+        match.play(number)
+        assert match.scores == [number, -number]
+        assert "Score after 2 games: you +2, opponent -2." in transcript(match)
+    assert "you are player 1" in transcript(second)
+    assert {f"you are player {seat}" in transcript(mixed) for seat in (0, 1)} == {True}
+
+
+def test_the_seed_decides_chance_and_opponent():
+    texts = []
+    for seed in (1, 1, 2):
+        match = make_match(LEDUC, ["1\n"] * 200, seed=seed, seat=None)
+        match.play(10)
+        assert match.num_finished == 10
+        texts.append(transcript(match))
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_scores_are_those_of_the_policies():
+    """Always calling, against itself: the deals alone decide, and nobody is favoured."""
+    match = make_match(LEDUC, ["call\n"] * 2000, opponent=1, seed=5)
+    match.play(1000)
+    # At most one chip changes hands in a game, so four standard deviations are 126 at most.
+    assert abs(match.scores[0]) < 126
+    assert match.scores[0] == -match.scores[1]
+
+
+@pytest.mark.parametrize("opponent_action", [0, 1, 2])
+def test_swapping_the_hidden_card_leaves_the_screen_identical(opponent_action):
+    """The opponent plays on without looking, and the person calls; only the end may differ."""
+
+    def the_certain_one_or_card_4(probabilities):
+        return next((action for action, p in probabilities.items() if p == 1), 4)
+
+    for seat in (0, 1):
+        texts = set()
+        for hidden in (1, 2, 3, 5):
+            match = make_match(LEDUC, ["call\n"] * 10, opponent=opponent_action)
+            cards = [0, hidden] if seat == 0 else [hidden, 0]
+            state = state_after(match.game, cards)
+            match._draw = the_certain_one_or_card_4
+            match.play_game(state, seat)
+            assert match.num_finished == 1
+            texts.add(transcript(match).partition("--- The game is over. ---")[0])
+        assert len(texts) == 1
+        assert "Your card: rank 0, suit 0" in texts.pop()
+
+
+def test_bids_stay_hidden_when_the_round_is_over():
+    """The opponent's bids of 1, 2 and of 2, 1 lose alike against 4, 3."""
+    game = load_turn_based("python_goofspiel_ii(num_cards=4,points_order=descending)")
+    texts = {play.view(state_after(game, [3, bid, 2, 1 - bid]), 0) for bid in (0, 1)}
+    assert len(texts) == 1
+    assert "winner     you you" in texts.pop()
+
+
+@pytest.mark.parametrize("game_string", [GOOFSPIEL, TWIN])
+def test_what_player_0_has_bid_is_not_shown_to_player_1(game_string):
+    game = load_turn_based(game_string)
+    texts = {play.view(state_after(game, [bid]), 1) for bid in (0, 1, 2)}
+    assert len(texts) == 1
+
+
+def test_two_people_share_the_keyboard():
+    # Enter, a bid, and so on; the last round is played for them.
+    match = make_match(GOOFSPIEL, ["\n", "3\n", "\n", "1\n", "\n", "2\n", "\n", "2\n"], "human")
+    match.play()
+    text = transcript(match)
+    assert match.scores == [1, -1]
+    assert "Result: player 0 wins (player 0 +1, player 1 -1)." in text
+    screens = text.split("Press Enter")[1:]
+    assert len(screens) == 4
+    for number, shown in enumerate(screens):
+        assert f"You are player {number % 2}." in shown
+        assert f"You are player {1 - number % 2}." not in shown
+    assert text.count(play._CURTAIN) == 4
+    ending = text.partition("--- The game is over. ---")[2]
+    assert "hand" not in ending  # both look at the screen now
+
+
+def test_nothing_hides_a_screen_from_the_one_who_looks_at_it():
+    # In Leduc, player 0 opens the second round after player 1 closed the first.
+    match = make_match(LEDUC, ["\n", "1\n", "\n", "1\n", "\n", "1\n", "\n", "1\n"], "human", seed=3)
+    match.play()
+    assert match.num_finished == 1
+    match = make_match("tic_tac_toe", ["0\n", "1\n", "2\n"], opponent=8)
+    match.play()
+    assert play._CURTAIN not in transcript(match)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([], "End of input."),
+        (["1\n"], "End of input."),
+        (["1\n", "quit\n"], "You have left."),
+        (["nonsense\n", " quit \n"], "You have left."),
+    ],
+)
+def test_leaving_is_polite_and_counts_nothing(lines, said):
+    match = make_match(LEDUC, lines, opponent=1)
+    match.play(2)
+    text = transcript(match)
+    assert f"{said} The game was not finished and does not count.\nGoodbye.\n" in text
+    assert match.num_finished == 0
+    assert match.scores == [0, 0]
+
+
+def test_leaving_the_second_game_keeps_the_first():
+    match = make_match(GOOFSPIEL, ["3\n", "2\n", "3\n"], opponent=0)
+    match.play(5)
+    assert transcript(match).endswith("Final score after 1 game: you +1, opponent -1.\nGoodbye.\n")
+
+
+def test_interrupting_is_leaving():
+    class Interrupted(io.StringIO):
+        def readline(self, size=-1):
+            raise KeyboardInterrupt
+
+    match = make_match(LEDUC, [])
+    match._source = Interrupted()
+    match.play()
+    assert "Interrupted." in transcript(match)
+
+
+def test_help_and_wrong_input():
+    lines = ["help\n", "actions\n", "7\n", "-1\n", "bid\n", "fold\n", "?\n", "\n", "3\n", "1\n"]
+    match = make_match(GOOFSPIEL, lines, opponent=0)
+    match.play()
+    text = transcript(match)
+    assert match.num_finished == 1
+    assert "a point card is turned up" in text  # the summary of this game
+    assert text.count("  1  Bid: 1   2  Bid: 2   3  Bid: 3") == 2
+    for wrong in ("7", "-1", "fold", "?", ""):
+        assert f"{wrong!r} is not a legal action; type a number or name from the list" in text
+    assert "'bid' fits several actions (Bid: 1, Bid: 2, Bid: 3)" in text
+
+
+def test_all_is_revealed_on_demand_only():
+    for reveal in (False, True):
+        match = make_match(LEDUC, ["1\n"] * 5, opponent=1, seed=1, reveal=reveal)
+        match.play()
+        ending = transcript(match).partition("--- The game is over. ---")[2]
+        assert ("Player 1: rank" in ending) == reveal
+
+
+def test_numbers_are_those_of_the_names_where_they_have_one():
+    def numbers(game_string, *actions):
+        state = state_after(load_turn_based(game_string), actions)
+        return {option.number: (option.name, option.action) for option in play.options(state)}
+
+    cards = {1: ("Bid: 1", 0), 2: ("Bid: 2", 1), 3: ("Bid: 3", 2)}
+    assert numbers(GOOFSPIEL) == numbers(TWIN) == cards
+    assert numbers("python_oshi_zumo_ii(coins=2)") == {1: ("Bid: 1", 1), 2: ("Bid: 2", 2)}
+    assert numbers(LEDUC, 0, 1) == {1: ("Call", 1), 2: ("Raise", 2)}
+    assert numbers("tic_tac_toe", 4)[8] == ("o(2,2)", 8)
+    game_string = "python_battleships(board_width=2,board_height=1,ship_sizes=[1])"
+    assert numbers(game_string, 2, 3) == {0: ("shoot at (0, 0)", 0), 1: ("shoot at (0, 1)", 1)}
+
+
+def test_names_may_be_cut_short():
+    offered = [
+        play.Option(0, "shoot at (0, 1)", 10),
+        play.Option(5, "shoot at (1, 0)", 15),
+        play.Option(7, "place vertically from (1, 0)", 17),
+        play.Option(8, "Call", 18),
+        play.Option(9, "Call all", 19),
+    ]
+    assert play.choose(offered, "5") == 15
+    assert play.choose(offered, "0, 1") == 10
+    assert play.choose(offered, "Shoot at 1 0") == 15
+    assert play.choose(offered, "VERTICALLY") == 17
+    assert play.choose(offered, "call") == 18  # the whole name, though it is a part of another
+    assert play.choose(offered, "all") == 19
+    for ambiguous in ("1 0", "shoot"):
+        with pytest.raises(ValueError, match="several"):
+            play.choose(offered, ambiguous)
+    for wrong in ("1", "10", "-5", "shot", "0 0", "", "(", "hoot"):
+        with pytest.raises(ValueError, match="not a legal action"):
+            play.choose(offered, wrong)
+
+
+@pytest.mark.parametrize(
+    "game_string",
+    [
+        "python_goofspiel_ii(num_cards=3)",
+        "python_oshi_zumo_ii(coins=3)",
+        "python_battleships(board_width=2,board_height=2,ship_sizes=[2])",
+        "python_leduc",
+        "kuhn_poker",
+        "leduc_poker",
+        "tic_tac_toe",
+        "liars_dice(numdice=1,dice_sides=3)",
+        "goofspiel(imp_info=True,num_cards=3)",
+        "oshi_zumo(coins=3,min_bid=1)",
+        "battleship(board_width=2,board_height=2,ship_sizes=[2],ship_values=[1],num_shots=2)",
+        "matrix_rps",
+        "python_kuhn_poker",
+        "phantom_ttt",
+    ],
+)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_any_two_player_game_can_be_played(game_string, seat):
+    numbers = [f"{number}\n" for _ in range(60) for number in range(12)]
+    match = make_match(game_string, numbers, seat=seat, seed=2)
+    match.play(2)
+    assert match.num_finished == 2
+    assert sum(match.scores) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    "game_string", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=2)", TWIN]
+)
+def test_views_of_other_games_hide_what_the_player_does_not_know(game_string):
+    game = load_turn_based(game_string)
+    screens = {}
+    stack = [game.new_initial_state()]
+    hidden = 0
+    for _ in range(3000):
+        state = stack.pop() if stack else None
+        if state is None or state.is_terminal():
+            continue
+        if not state.is_chance_node():
+            player = state.current_player()
+            text = play.view(state, player) + play._list(play.options(state))
+            known = (player, state.information_state_string(player))
+            assert screens.setdefault(known, (text, str(state)))[0] == text
+            hidden += screens[known][1] != str(state)
+        stack += [state.child(action) for action in state.legal_actions()]
+    assert hidden
+
+
+def test_opponents_are_random_people_or_policy_files(tmp_path):
+    game = load_turn_based("kuhn_poker")
+    assert play.load_opponent("human", game) is None
+    state = state_after(game, [0, 1])
+    assert play.load_opponent("random", game).action_probabilities(state) == {0: 0.5, 1: 0.5}
+    tree = GameTree.from_game(game)
+    strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
+    # Player 1's sequences: the empty one, then (pass, bet) for each of its infosets: always bets.
+    strategies[1][1:] = [0.0, 1.0] * tree.num_infosets(1)
+    path = tmp_path / "policy.safetensors"
+    ArrayPolicy(tree, tuple(strategies)).save(path)
+    policy = play.load_opponent(str(path), game)
+    assert policy.action_probabilities(state_after(game, [0, 1, 0])) == {0: 0.0, 1: 1.0}
+    with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
+        play.load_opponent(str(path), load_turn_based("leduc_poker"))
+    with pytest.raises(ValueError, match=r"no opponent 'nobody'.*against random or human"):
+        play.load_opponent("nobody", game)
+
+
+def test_a_policy_file_plays_its_policy(tmp_path):
+    tree = GameTree.from_game("kuhn_poker")
+    strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
+    strategies[1][1:] = [0.0, 1.0] * tree.num_infosets(1)
+    path = tmp_path / "policy.safetensors"
+    ArrayPolicy(tree, tuple(strategies)).save(path)
+    # The person passes, the opponent bets, the person passes: a chip is lost every time.
+    match = make_match("kuhn_poker", ["0\n"] * 60, opponent=str(path), seed=1)
+    match.play(30)
+    assert match.scores == [-30, 30]
+
+
+def test_wrong_settings_are_refused():
+    with pytest.raises(ValueError, match="seat=2"):
+        make_match(LEDUC, [], seat=2)
+    with pytest.raises(ValueError, match="neither observation_string nor information_state_string"):
+        play.Match(_Blind(), None, io.StringIO(), io.StringIO())
+
+
+class _Blind:
+    """A game with imperfect information that does not tell what players see."""
+
+    def get_type(self):
+        blind = pyspiel.load_game("kuhn_poker").get_type()
+
+        class Type:
+            information = blind.information
+            provides_observation_string = False
+            provides_information_state_string = False
+
+        return Type()

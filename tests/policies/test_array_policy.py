@@ -1,0 +1,256 @@
+"""`ArrayPolicy`: what it answers, and its way to OpenSpiel's tables, to files, and back."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms import cfr, exploitability
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs import tensor_files
+from spiel_dl.tree import GameTree
+from tests import reference
+
+GOOFSPIEL_3 = "goofspiel(imp_info=True,num_cards=3,points_order=random)"
+PIG = "pig(players=2,winscore=2,horizon=3)"
+GAMES = ["kuhn_poker", "python_kuhn_poker", GOOFSPIEL_3, "liars_dice(numdice=1,dice_sides=2)"]
+
+
+def random_array_policy(tree: GameTree, seed: int = 0) -> ArrayPolicy:
+    rng = np.random.default_rng(seed)
+    strategies = []
+    for treeplex in tree.treeplexes:
+        strategy = rng.exponential(size=treeplex.num_sequences)
+        strategy[0] = 1.0
+        strategy[1:] /= np.repeat(treeplex.sum_per_infoset(strategy), treeplex.num_actions)
+        strategies.append(strategy)
+    return ArrayPolicy(tree, (strategies[0], strategies[1]))
+
+
+def states_of(game: pyspiel.Game) -> Iterator[pyspiel.State]:
+    """All states of any game, joint moves included."""
+    stack = [game.new_initial_state()]
+    while stack:
+        state = stack.pop()
+        yield state
+        if state.is_simultaneous_node():
+            for joint in itertools.product(state.legal_actions(0), state.legal_actions(1)):
+                stack.append(state.clone())
+                stack[-1].apply_actions(list(joint))
+        else:
+            stack.extend(state.child(action) for action in state.legal_actions())
+
+
+@pytest.mark.parametrize("name", [*GAMES, PIG])
+def test_answers_are_distributions_over_all_legal_actions(name: str) -> None:
+    game = reference.turn_based(pyspiel.load_game(name))
+    tree = GameTree.from_game(game)
+    policy = random_array_policy(tree)
+    num_answers = 0
+    for state in states_of(game):
+        if state.is_terminal() or state.is_chance_node():
+            continue
+        answer = policy.action_probabilities(state)
+        assert answer == policy.action_probabilities(state, state.current_player())
+        assert list(answer) == state.legal_actions()
+        assert all(type(action) is int for action in answer)
+        assert all(type(p) is float and p >= 0 for p in answer.values())
+        assert sum(answer.values()) == pytest.approx(1.0, abs=1e-12)
+        num_answers += 1
+    assert num_answers == np.count_nonzero(tree.player >= 0)
+
+
+@pytest.mark.parametrize("name", [GOOFSPIEL_3, "matrix_rps"])
+def test_answers_on_the_simultaneous_original_are_those_on_the_converted_game(name: str) -> None:
+    original = pyspiel.load_game(name)
+    policy = random_array_policy(GameTree.from_game(original))
+    converted = {
+        tuple(state.history()): state for state in states_of(reference.turn_based(original))
+    }
+    num_nodes = 0
+    for state in states_of(original):
+        if not state.is_simultaneous_node():
+            continue
+        num_nodes += 1
+        first = converted[tuple(state.history())]
+        assert policy.action_probabilities(state, 0) == policy.action_probabilities(first)
+        for action in first.legal_actions():
+            second = policy.action_probabilities(first.child(action))
+            assert policy.action_probabilities(state, 1) == second
+        with pytest.raises(ValueError, match="both players move in this state; pass player_id"):
+            policy.action_probabilities(state)
+    assert num_nodes > 0
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_to_tabular_and_back(name: str) -> None:
+    tree = GameTree.from_game(name)
+    policy = random_array_policy(tree, seed=1)
+    tabular = policy.to_tabular()
+    assert isinstance(tabular, openspiel_policy.TabularPolicy)
+    for state in states_of(tree.game):
+        if not state.is_terminal() and not state.is_chance_node():
+            assert tabular.action_probabilities(state) == policy.action_probabilities(state)
+    np.testing.assert_array_equal(
+        (tabular.action_probability_array > 0), tabular.legal_actions_mask.astype(bool)
+    )
+    assert_equal(ArrayPolicy.from_policy(tree, tabular), policy)
+    # A copy: writing to it changes nothing here.
+    before = policy.strategies[0].copy()
+    tabular.action_probability_array[:] = 0.0
+    np.testing.assert_array_equal(policy.strategies[0], before)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_to_pyspiel_and_back(name: str) -> None:
+    tree = GameTree.from_game(name)
+    policy = random_array_policy(tree, seed=2)
+    table = policy.to_pyspiel()
+    assert isinstance(table, pyspiel.TabularPolicy)
+    assert len(table.policy_table()) == tree.num_infosets(0) + tree.num_infosets(1)
+    assert_equal(ArrayPolicy.from_policy(tree, table), policy)
+    assert pyspiel.nash_conv(tree.game, table) == pytest.approx(
+        exploitability.nash_conv(tree, policy), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("convert", ["to_tabular", "to_pyspiel"])
+def test_games_that_openspiels_tables_confuse_are_refused(convert: str) -> None:
+    policy = ArrayPolicy.uniform(GameTree.from_game(PIG))
+    with pytest.raises(ValueError, match=r"pig.*no information state strings.*use this policy"):
+        getattr(policy, convert)()
+
+
+def test_from_policy_does_not_copy_a_policy_of_the_same_tree() -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    policy = random_array_policy(tree)
+    assert ArrayPolicy.from_policy(tree, policy) is policy
+    other_tree = GameTree.from_game("kuhn_poker")
+    assert_equal(ArrayPolicy.from_policy(other_tree, policy), policy)
+
+
+def test_policies_of_a_solver_are_snapshots() -> None:
+    solver = cfr.CFRPlusSolver("kuhn_poker")
+    solver.run(5)
+    current, average = solver.current_policy(), solver.average_policy()
+    before = [strategy.copy() for policy in (current, average) for strategy in policy.strategies]
+    solver.run(5)
+    after = [strategy for policy in (current, average) for strategy in policy.strategies]
+    for old, new in zip(before, after, strict=True):
+        np.testing.assert_array_equal(old, new)
+    assert not np.array_equal(solver.average_policy().strategies[0], average.strategies[0])
+
+
+@pytest.mark.parametrize("name", [*GAMES, PIG, "matrix_rps"])
+def test_save_and_load_is_exact(name: str, tmp_path: Path) -> None:
+    policy = random_array_policy(GameTree.from_game(name), seed=4)
+    path = tmp_path / "policy.safetensors"
+    policy.save(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["policy.safetensors"]
+    for loaded in (
+        ArrayPolicy.load(path),
+        ArrayPolicy.load(str(path), name),
+        ArrayPolicy.load(path, policy.tree),
+    ):
+        assert str(loaded.tree.game) == str(policy.tree.game)
+        assert_equal(loaded, policy)
+    assert ArrayPolicy.load(path, policy.tree).tree is policy.tree
+
+
+def test_a_saved_policy_replaces_the_old_one(tmp_path: Path) -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    path = tmp_path / "policy.safetensors"
+    for seed in (1, 2):
+        random_array_policy(tree, seed).save(path)
+    assert_equal(ArrayPolicy.load(path), random_array_policy(tree, 2))
+
+
+def test_a_policy_of_another_game_is_not_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "policy.safetensors"
+    ArrayPolicy.uniform(GameTree.from_game("kuhn_poker")).save(path)
+    with pytest.raises(ValueError, match=r"policy\.safetensors.*of kuhn_poker.*not of leduc_poker"):
+        ArrayPolicy.load(path, "leduc_poker")
+    # Other parameters make another game.
+    ArrayPolicy.uniform(GameTree.from_game(GOOFSPIEL_3)).save(path)
+    with pytest.raises(ValueError, match=r"random.*not of .*descending"):
+        ArrayPolicy.load(path, GOOFSPIEL_3.replace("random", "descending"))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"nothing\.safetensors"):
+        ArrayPolicy.load(tmp_path / "nothing.safetensors")
+    with pytest.raises(ValueError, match=str(tmp_path)):
+        ArrayPolicy.load(tmp_path)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.02, 0.5, 0.99])
+def test_a_truncated_file_is_refused(part: float, tmp_path: Path) -> None:
+    path = tmp_path / "policy.safetensors"
+    ArrayPolicy.uniform(GameTree.from_game("kuhn_poker")).save(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(part * len(content))])
+    with pytest.raises(ValueError, match=r"policy\.safetensors"):
+        ArrayPolicy.load(path)
+
+
+@pytest.mark.parametrize(
+    ("names", "header", "message"),
+    [
+        (["strategy_0", "strategy_1"], {"kind": "solver", "game": "kuhn_poker()"}, "'solver'"),
+        (["strategy_0"], {"kind": "policy", "game": "kuhn_poker()"}, "no policy"),
+        (["strategy_0", "strategy_1"], {"kind": "policy"}, "no policy"),
+        (["strategy_0", "strategy_1"], {"kind": "policy", "game": "kuhn_poker()"}, "13 sequences"),
+    ],
+    ids=["a checkpoint", "half", "nameless", "wrong length"],
+)
+def test_files_that_hold_no_policy_are_refused(
+    names: list[str], header: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "policy.safetensors"
+    tensor_files.save(path, {name: np.ones(5) for name in names}, header)
+    with pytest.raises(ValueError, match=message):
+        ArrayPolicy.load(path)
+
+
+def test_strategies_of_a_wrong_length_are_refused() -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    with pytest.raises(ValueError, match=r"player 1 has 13 sequences in kuhn_poker.*\(12,\)"):
+        ArrayPolicy(tree, (np.ones(13), np.ones(12)))
+
+
+def test_states_in_which_no_player_moves_are_refused() -> None:
+    policy = ArrayPolicy.uniform(GameTree.from_game("kuhn_poker"))
+    state = policy.tree.game.new_initial_state()
+    with pytest.raises(ValueError, match=r"no player moves .* current player is -1"):
+        policy.action_probabilities(state)
+    with pytest.raises(ValueError, match=r"player 0 has no infoset"):
+        policy.action_probabilities(state, 0)
+    for action in (0, 1, 0, 0):
+        state.apply_action(action)
+    assert state.is_terminal()
+    with pytest.raises(ValueError, match=r"no player moves .* current player is -4"):
+        policy.action_probabilities(state)
+    for player in (0, 1):
+        with pytest.raises(ValueError, match=rf"player {player} has no infoset"):
+            policy.action_probabilities(state, player)
+
+
+def test_wrong_players_are_refused() -> None:
+    policy = ArrayPolicy.uniform(GameTree.from_game("kuhn_poker"))
+    state = policy.tree.game.new_initial_state().child(0).child(1)
+    with pytest.raises(ValueError, match=r"player 1 has no infoset '1'.*turn"):
+        policy.action_probabilities(state, 1)
+    with pytest.raises(ValueError, match=r"2"):
+        policy.action_probabilities(state, 2)
+
+
+def assert_equal(one: ArrayPolicy, other: ArrayPolicy) -> None:
+    """Equal to the last bit."""
+    for player in (0, 1):
+        np.testing.assert_array_equal(one.strategies[player], other.strategies[player])

@@ -1,0 +1,64 @@
+"""Mixtures of policies: what is linear, what is bounded, and why nodes must not be mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms import best_nash, best_response, exploitability
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy, compile_game, mix_policies
+from spiel_dl.tree import GameTree
+
+
+@pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_gain_is_linear_and_exploitability_bounded(game: str, player: int) -> None:
+    tree = compile_game(game)
+    model = opponent_models.random_policy(tree, 1)
+    best = best_response.best_response_policy(tree, model, player)
+    safe = best_nash.best_nash(tree, player, model)
+    gains = [exploitability.gain(tree, policy, model, player) for policy in (safe, best)]
+    lost = [exploitability.player_exploitability(tree, policy, player) for policy in (safe, best)]
+    assert gains[0] < gains[1]
+    for p in (0.0, 0.3, 0.75, 1.0):
+        mixed = mix_policies(tree, [safe, best], [1 - p, p])
+        assert exploitability.gain(tree, mixed, model, player) == pytest.approx(
+            (1 - p) * gains[0] + p * gains[1], abs=1e-12
+        )
+        assert (
+            exploitability.player_exploitability(tree, mixed, player)
+            <= (1 - p) * lost[0] + p * lost[1] + 1e-12
+        )
+
+
+def test_nodes_mixed_one_by_one_would_obey_nothing() -> None:
+    """The gain of such a mixture is not the mean of the gains of its parts."""
+    tree = compile_game("leduc_poker")
+    model = ArrayPolicy.uniform(tree)
+    one = best_response.best_response_policy(tree, model, 0)
+    other = best_nash.best_nash(tree, 0, model)
+    by_node = ArrayPolicy(
+        tree, ((one.strategies[0] + other.strategies[0]) / 2, model.strategies[1])
+    )
+    by_plan = mix_policies(tree, [one, other], [0.5, 0.5])
+    gains = [exploitability.gain(tree, p, model, 0) for p in (one, other, by_plan, by_node)]
+    assert gains[2] == pytest.approx((gains[0] + gains[1]) / 2, abs=1e-12)
+    assert abs(gains[3] - gains[2]) > 0.01
+
+
+def test_weights_of_matching_pennies_by_hand() -> None:
+    """Player 0 keeps to what was drawn: after one third it has played the second part's action."""
+    tree = GameTree.from_game("matrix_mp")
+    heads, tails = (np.array([1.0, *row]) for row in ([1.0, 0.0], [0.0, 1.0]))
+    policies = [ArrayPolicy(tree, (heads, tails)), ArrayPolicy(tree, (tails, tails))]
+    mixed = mix_policies(tree, policies, [2 / 3, 1 / 3])
+    np.testing.assert_allclose(mixed.strategies[0], [1, 2 / 3, 1 / 3], atol=1e-15)
+    np.testing.assert_allclose(mixed.strategies[1], [1, 0, 1], atol=1e-15)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [0.5, 0.6], [1.5, -0.5], [float("nan"), 1.0]])
+def test_weights_must_be_probabilities(weights: list[float]) -> None:
+    policy = ArrayPolicy.uniform(compile_game("kuhn_poker"))
+    with pytest.raises(ValueError, match="must be probabilities of the 2 policies"):
+        mix_policies("kuhn_poker", [policy, policy], weights)

@@ -1,0 +1,140 @@
+"""Network policies and their fine-tuning, by hand."""
+
+from __future__ import annotations
+
+import pyspiel
+import pytest
+import torch
+
+from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy, tabulate
+from spiel_dl.policies.policy_network import PolicyNetwork, log_policy
+from spiel_dl.tree import GameTree
+
+
+def tuned(policy: list[float], **settings: object) -> list[float]:
+    rows = torch.tensor([policy], dtype=torch.float64)
+    return FineTuning(**settings).apply(rows)[0].tolist()  # type: ignore[arg-type]
+
+
+def test_unlikely_actions_are_dropped() -> None:
+    expected = [0.5 / 0.9, 0, 0.4 / 0.9, 0]
+    assert tuned([0.5, 0.05, 0.4, 0.05], threshold=0.1, num_levels=None) == pytest.approx(expected)
+
+
+def test_something_is_always_kept() -> None:
+    assert tuned([0.25] * 4, threshold=0.3, num_levels=None) == [0.25] * 4
+
+
+def test_probabilities_are_rounded_from_the_likeliest_down() -> None:
+    # Of 8 levels, 0.61 wants 4.88, so 5; 0.3 wants 2.4, so 3; nothing is left for 0.09.
+    assert tuned([0.09, 0.61, 0.3], threshold=0.0, num_levels=8) == [0, 5 / 8, 3 / 8]
+    # 0.3 wants 1.2, so 2, twice; 0.25 wants 1; the last ones share what is left in order.
+    assert tuned([0.3, 0.15, 0.25, 0.3], threshold=0, num_levels=4) == [0.5, 0, 0, 0.5]
+
+
+def test_multiples_of_a_level_stay() -> None:
+    policy = [3 / 32, 12 / 32, 0.0, 17 / 32]
+    assert tuned(policy) == policy
+    assert tuned([1 / 3, 2 / 3], threshold=0.0, num_levels=3) == pytest.approx([1 / 3, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"threshold": 1.0}, r"threshold=1\.0"), ({"num_levels": 0}, "num_levels=0")],
+)
+def test_wrong_settings_are_refused(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FineTuning(**settings)  # type: ignore[arg-type]
+
+
+def leduc_network() -> tuple[pyspiel.Game, PolicyNetwork, torch.Tensor]:
+    game = pyspiel.load_game("leduc_poker")
+    network = PolicyNetwork(game.information_state_tensor_size(), 3, (16, 8))
+    return game, network, 5 * network.initial_parameters(seed=1)
+
+
+def test_a_policy_is_the_softmax_of_the_logits_over_legal_actions() -> None:
+    game, network, parameters = leduc_network()
+    policy = NetworkPolicy(game, network, parameters)
+    state = game.new_initial_state().child(0).child(3)
+    observation = torch.tensor(state.information_state_tensor(0))
+    # The layers one by one: weights from inputs to outputs, then biases, in turn.
+    units, position = observation, 0
+    for inputs, outputs in ((30, 16), (16, 8), (8, 4)):
+        weights = parameters[position : position + inputs * outputs].reshape(inputs, outputs)
+        position += inputs * outputs
+        units = units @ weights + parameters[position : position + outputs]
+        position += outputs
+        if outputs != 4:
+            units = units.clamp(min=0)
+    assert position == network.num_parameters
+    expected = torch.softmax(units[1:3], dim=0).tolist()  # nobody has bet, so no fold
+    found = policy.action_probabilities(state)
+    assert list(found) == [1, 2] == state.legal_actions()
+    assert list(found.values()) == pytest.approx(expected, abs=1e-6)
+    assert sum(found.values()) == pytest.approx(1, abs=1e-15)
+    assert network.evaluate(parameters, observation[None]).value.item() == pytest.approx(
+        units[3].item(), abs=1e-6
+    )
+
+
+def test_tables_say_what_the_network_says() -> None:
+    game, network, parameters = leduc_network()
+    tree = GameTree.from_game(game)
+    for fine_tuning in (None, FineTuning(0.2, 16)):
+        policy = NetworkPolicy(game, network, parameters, fine_tuning)
+        table = tabulate(TreeEnvironment(tree, 1), network, parameters, fine_tuning)
+        for player in (0, 1):
+            for infoset in range(0, tree.num_infosets(player), 41):
+                state = tree.state(int(tree.first_history[player][infoset]))
+                expected = policy.action_probabilities(state, player)
+                assert table.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
+
+
+def test_several_networks_at_once_are_each_of_them() -> None:
+    _, network, _ = leduc_network()
+    parameters = torch.stack([network.initial_parameters(seed) for seed in (1, 2, 3)])
+    observation = torch.rand((7, 30), generator=torch.Generator().manual_seed(1))
+    together = network.outputs(parameters, observation)
+    for row in range(3):
+        alone = network.outputs(parameters[row], observation)
+        assert torch.allclose(together[row], alone, atol=1e-6)
+    assert not torch.allclose(together[0], together[1], atol=1e-2)
+
+
+def test_log_policies_are_finite_even_where_nothing_is_legal() -> None:
+    legal = torch.tensor([[True, False, True], [False, False, False]])
+    logs = log_policy(torch.tensor([[0.0, 9.0, 0.0], [1.0, 2.0, 3.0]]), legal)
+    assert logs.isfinite().all()
+    assert logs[0].exp().tolist() == pytest.approx([0.5, 0, 0.5])
+
+
+def test_states_in_which_the_player_does_not_move_are_refused() -> None:
+    game, network, parameters = leduc_network()
+    policy = NetworkPolicy(game, network, parameters)
+    with pytest.raises(ValueError, match="current player is -1"):
+        policy.action_probabilities(game.new_initial_state())
+    with pytest.raises(ValueError, match="player 1 does not move"):
+        policy.action_probabilities(game.new_initial_state().child(0).child(1), 1)
+    with pytest.raises(ValueError, match="11 inputs and 2 actions"):
+        NetworkPolicy(pyspiel.load_game("kuhn_poker"), network, parameters)
+
+
+def test_decisions_move_to_where_the_network_lives() -> None:
+    game, network, parameters = leduc_network()
+    policy = NetworkPolicy(game, network, parameters.to("meta"), FineTuning())
+    observation = torch.zeros((5, 2, network.num_inputs))
+    found = policy.act(observation, torch.ones((5, 2, 3), dtype=torch.bool))
+    assert (found.device.type, found.shape) == ("meta", (5, 2, 3))
+
+
+def test_many_states_at_a_time_are_answered_as_one_by_one() -> None:
+    game, network, parameters = leduc_network()
+    policy = NetworkPolicy(game, network, parameters)
+    first = game.new_initial_state().child(0).child(3)
+    states = [first, first.child(1), first.child(2), first.child(1).child(1).child(4)]
+    for state, found in zip(states, policy.probabilities_of(states), strict=True):
+        alone = policy.action_probabilities(state)
+        assert list(found) == list(alone) == state.legal_actions()
+        assert found == pytest.approx(alone)

@@ -1,0 +1,138 @@
+"""Search by reconstruction against the same search on the compiled game."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
+from spiel_dl.learning.critics import Critic, ExactCritic
+from spiel_dl.learning.transformations import action_values, paper_transformations
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
+from spiel_dl.search.sepot_play import SePoTPlayPolicy
+from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.tree import DepthLimit, GameTree
+
+GAMES = [
+    ("python_goofspiel_ii(num_cards=4,points_order=descending)", DepthLimit(rounds=1)),
+    ("python_goofspiel_ii(num_cards=3,points_order=random)", DepthLimit(rounds=2)),
+    ("python_leduc", DepthLimit(rounds=1)),
+]
+
+
+class Lookup(Critic):
+    """An exact critic that recognises histories of other trees by what both players know."""
+
+    def __init__(self, critic: ExactCritic):
+        self._critic = critic
+        keys = critic.tree.infoset_key.T.tolist()
+        self._history = {tuple(pair): history for history, pair in enumerate(keys)}
+
+    def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+        keys = tree.infoset_key[:, histories].T.tolist()
+        found = np.array([self._history[tuple(pair)] for pair in keys], np.int64)
+        return self._critic.values(self._critic.tree, found, player)
+
+    def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+        raise AssertionError("a one-sided search asks for no pairs")
+
+
+class Blueprint:
+    """An untrained network with large logits, which is far from uniform."""
+
+    def __init__(self, game: pyspiel.Game):
+        num_actions = game.num_distinct_actions()
+        network = PolicyNetwork(game.information_state_tensor_size(), num_actions, (16,))
+        self._network, self._parameters = network, 5 * network.initial_parameters(seed=1)
+
+    def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        logits = self._network.evaluate(self._parameters, observation).logits
+        return policy_of(logits.double(), legal) * legal
+
+    def tabulate(self, tree: GameTree) -> ArrayPolicy:
+        strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
+        for player in (0, 1):
+            for infoset, history in enumerate(tree.first_history[player].tolist()):
+                state = tree.state(history)
+                tensor = torch.tensor(state.information_state_tensor(player))
+                legal = torch.tensor(state.legal_actions_mask(), dtype=torch.bool)
+                row = self(tensor[None], legal[None])[0]
+                own = tree.treeplexes[player].sequences(infoset)
+                strategies[player][own] = row[legal].numpy()
+        return ArrayPolicy(tree, (strategies[0], strategies[1]))
+
+
+@pytest.mark.parametrize(("game", "limit"), GAMES)
+def test_reconstruction_finds_what_the_compiled_game_says(game, limit):
+    tree, effort = GameTree.from_game(game), SearchEffort(iterations=50)
+    blueprint = Blueprint(tree.game)
+    policy = blueprint.tabulate(tree)
+    transformations = paper_transformations(action_values(tree.game))
+    critic = ExactCritic(tree, policy.strategies, transformations)
+    config = SearchConfig(own_range="blueprint", continual=False, effort=effort)
+    expected = SePoTPolicy(tree, policy, critic, limit, config)
+    found = SePoTPlayPolicy(tree.game, blueprint, Lookup(critic), limit, effort=effort)
+    generator = np.random.default_rng(2)
+    differs = False
+    for _ in range(3):
+        state = tree.game.new_initial_state()
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                answer, wanted = (p.action_probabilities(state) for p in (found, expected))
+                assert answer == pytest.approx(wanted, abs=1e-5)
+                differs |= answer != pytest.approx(policy.action_probabilities(state), abs=1e-2)
+            state.apply_action(int(generator.choice(state.legal_actions())))
+    assert differs
+    assert found.seconds is not None
+
+
+def test_large_public_states_are_left_to_the_blueprint():
+    game = pyspiel.load_game(GAMES[0][0])
+    tree, blueprint = GameTree.from_game(game), Blueprint(game)
+    policy = blueprint.tabulate(tree)
+    critic = Lookup(
+        ExactCritic(tree, policy.strategies, paper_transformations(action_values(game)))
+    )
+    found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1), max_histories=5)
+    state = game.new_initial_state()
+    for action in (2, 1):
+        state.apply_action(action)
+    assert found.action_probabilities(state) == pytest.approx(policy.action_probabilities(state))
+    assert found.seconds is None
+
+
+def test_hidden_parts_do_not_matter():
+    game = pyspiel.load_game(GAMES[0][0])
+    tree, blueprint = GameTree.from_game(game), Blueprint(game)
+    policy = blueprint.tabulate(tree)
+    critic = Lookup(
+        ExactCritic(tree, policy.strategies, paper_transformations(action_values(game)))
+    )
+    found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=2))
+    for histories in ([(2, 0), (2, 1)], [(1, 0, 0), (1, 0, 2)], [(3, 0, 2, 1), (3, 1, 2, 0)]):
+        answers = []
+        for history in histories:
+            state = game.new_initial_state()
+            for action in history:
+                state.apply_action(action)
+            answers.append(found.action_probabilities(state))
+        assert answers[0] == answers[1]
+
+
+def test_errors():
+    game = pyspiel.load_game(GAMES[0][0])
+    blueprint, limit = Blueprint(game), DepthLimit(rounds=1)
+    tree = GameTree.from_game(game)
+    critic = ExactCritic(
+        tree, ArrayPolicy.uniform(tree).strategies, paper_transformations(action_values(game))
+    )
+    with pytest.raises(ValueError, match="max_histories=0"):
+        SePoTPlayPolicy(game, blueprint, critic, limit, max_histories=0)
+    with pytest.raises(ValueError, match="has no Rules"):
+        SePoTPlayPolicy("kuhn_poker", blueprint, critic, limit)
+    policy = SePoTPlayPolicy(game, blueprint, critic, limit)
+    with pytest.raises(ValueError, match="player 1 does not act"):
+        policy.action_probabilities(game.new_initial_state(), 1)
