@@ -69,7 +69,7 @@ def dl_cfr_seconds(tree: GameTree, *, alternating: bool, num_threads: int) -> fl
     """Of DL-CFR+ with an untrained network of 5 layers of 400 units."""
     torch.set_num_threads(num_threads)
     network = PositionalNetwork(5, 400)
-    solver = DLCFRSolver(tree, DEPTH_LIMIT, network, alternating_updates=alternating)
+    solver = DLCFRSolver(tree, network, DEPTH_LIMIT, alternating_updates=alternating)
     solver.run(10)
     start = time.perf_counter()
     solver.run(_ITERATIONS.value)

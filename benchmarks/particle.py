@@ -25,6 +25,7 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.play.matches import play_match
 from spiel_dl.runs import reports
 from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
@@ -85,7 +86,7 @@ def measure_moves(sizes: ParticleSizes, perfect_recall: bool) -> dict[str, float
         ParticleNetwork(sizes, InfostateFeatures(perfect_recall)),
         DepthLimit(rounds=1),
         budget=_BUDGET.value,
-        iterations=_ITERATIONS.value,
+        effort=Effort(_ITERATIONS.value),
     )
     uniform = openspiel_policy.UniformRandomPolicy(game)
     time = play_match(game, policy, uniform, _GAMES.value, seed=0).times[0]

@@ -25,6 +25,7 @@ import scipy.sparse
 import torch
 from absl import app, flags
 
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
@@ -33,9 +34,8 @@ from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.runs import reports
 from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.search import sepot_search
-from spiel_dl.search.sepot_play import SePoTPlayPolicy
-from spiel_dl.search.sepot_search import SearchEffort
 from spiel_dl.solvers import gadgets
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -78,8 +78,9 @@ class Searcher(NamedTuple):
             self.blueprint.act,
             self.critic,
             DEPTH_LIMIT,
-            max_histories=MAX_HISTORIES,
-            effort=SearchEffort(iterations, num_threads=_THREADS.value),
+            config=SearchConfig.as_printed(
+                max_histories=MAX_HISTORIES, effort=Effort(iterations, num_threads=_THREADS.value)
+            ),
         )
 
 
@@ -166,7 +167,7 @@ def write_out(trunk: Trunk, utilities: np.ndarray) -> SequenceForm:
 def solve(problem: Problem, num_threads: int) -> np.ndarray:
     """Player 0's average plan by our search: float64 [S_0]."""
     leaf_values = MultiValuedStates(0, lambda _: problem.utilities[:, None, :])
-    effort = SearchEffort(_PEER_ITERATIONS.value, num_threads=num_threads)
+    effort = Effort(_PEER_ITERATIONS.value, num_threads=num_threads)
     return sepot_search.search(
         problem.trunk, problem.player_range, problem.opponent_cfvs, leaf_values, effort
     )

@@ -100,13 +100,13 @@ def _solver_and_directory() -> tuple[DLCFRSolver, RunDirectory]:
     limit = _limit()
     solver = DLCFRSolver(
         _GAME.value,
-        limit,
         dl_cfr_run.load_value_function(
             _VALUES.value,
             exact_tolerance=_TOLERANCE.value,
             warm_start=_WARM_START.value,
             device=_DEVICE.value,
         ),
+        limit,
         weighting=SOLVERS[_SOLVER.value].weighting,
         alternating_updates=_ALTERNATING.value,
         restarts=restarts,

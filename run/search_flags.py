@@ -5,7 +5,8 @@ import pyspiel
 from absl import flags
 
 from spiel_dl.play.contestants import SearchOptions
-from spiel_dl.search.sepot_search import LEAF_CHOICES, SearchEffort
+from spiel_dl.search.sepot_config import LEAF_CHOICES
+from spiel_dl.solvers.effort import Effort
 
 _DEFAULT = SearchOptions()
 _limit = depth_limit_flags.define("Searches: depth limit", has_default=True)
@@ -19,7 +20,7 @@ _BUDGET = flags.DEFINE_integer(
     "budget", _DEFAULT.budget, "Search among particles: how many each search starts with, at most."
 )
 _LEAF_CHOICE = flags.DEFINE_enum(
-    "leaf_choice", _DEFAULT.effort.leaf_choice, list(LEAF_CHOICES),
+    "leaf_choice", _DEFAULT.leaf_choice, list(LEAF_CHOICES),
     "SePoT: how the opponent chooses at the leaves.",
 )  # fmt: skip
 
@@ -29,6 +30,7 @@ def search_options(game: pyspiel.Game | str) -> SearchOptions:
     return SearchOptions(
         _limit(game),
         _HISTORIES.value,
-        SearchEffort(_ITERATIONS.value, leaf_choice=_LEAF_CHOICE.value),
+        Effort(_ITERATIONS.value),
         _BUDGET.value,
+        _LEAF_CHOICE.value,
     )

@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> None:
         network = PositionalNetwork(
             _LAYERS.value, _UNITS.value, seed=_SEED.value, device=_DEVICE.value
         )
-        network.bind(Dataset.load(_DATA.value).trunk.leaves)
+        network.initialize(Dataset.load(_DATA.value).trunk.leaves)
         identity = {"data": _DATA.value, "network": network.header(), **config.identity()}
         directory = RunDirectory(_RUN_DIR.value, identity, resume=_RESUME.value)
         lines = train_on_policy(network, _DATA.value, directory, config)

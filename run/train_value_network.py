@@ -83,7 +83,7 @@ def main(argv: Sequence[str]) -> None:
             network = PositionalNetwork(
                 _LAYERS.value, _UNITS.value, seed=_SEED.value, device=_DEVICE.value
             )
-        network.bind(dataset.trunk.leaves)
+        network.initialize(dataset.trunk.leaves)
         directory = RunDirectory(
             _RUN_DIR.value,
             {

@@ -1,8 +1,11 @@
 """Small particle networks, and leaves to bind them to."""
 
 import numpy as np
+import pyspiel
 
 from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree.particles import Particles
+from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 
@@ -21,8 +24,17 @@ def leaves_of(game, limit):
 
 def small_network(leaves, sizes=SMALL, **arguments):
     network = ParticleNetwork(sizes, **arguments)
-    network.bind(leaves)
+    network.initialize(leaves)
     return network
+
+
+def network_for(game_string, sizes=SMALL):
+    """An untrained network of a game, which need not be compiled."""
+    state = pyspiel.load_game(game_string).new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    particles = Particles.of_public_state(state)
+    return small_network(sparse_trunk(particles, DepthLimit(rounds=1)).leaves, sizes)
 
 
 def random_ranges(leaves, seed, batch=()):

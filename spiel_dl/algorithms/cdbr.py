@@ -28,17 +28,13 @@ program, or, with a value function, CFR in the trunk, of which the iterate of hi
 
 from __future__ import annotations
 
-import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy
-from spiel_dl.search.response_policy import (
-    DEFAULT_EFFORT,
-    AnyValueFunction,
-    ResponsePolicy,
-    make_pieces,
-)
-from spiel_dl.solvers.restricted_game import Effort, restrict
+from spiel_dl.policies.array_policy import AnyGame
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_and_policy
+from spiel_dl.search.responding import BestResponseStep
+from spiel_dl.search.step import AnyValueFunction
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 
 
@@ -49,11 +45,11 @@ class CDBRPolicy(ResponsePolicy):
         self,
         game: AnyGame,
         player: int,
-        opponent_policy: openspiel_policy.Policy,
+        model: openspiel_policy.Policy,
         depth_limit: DepthLimit,
+        *,
         scheme: str = "sliding",
         value_function: AnyValueFunction | None = None,
-        *,
         exact: bool = False,
         effort: Effort = DEFAULT_EFFORT,
     ):
@@ -62,7 +58,7 @@ class CDBRPolicy(ResponsePolicy):
         Args:
           game: the game, its game string, or the compiled game.
           player: who responds.
-          opponent_policy: the model; its part for `player` is not read.
+          model: the opponent's policy as far as it is known; its part for `player` is not read.
           depth_limit: how many levels a step looks ahead. The paper's CDBR n looks n levels beyond
             the player's decision: n + 1 plies.
           scheme: "sliding": a step at every decision. "block": a step every so many levels, as the
@@ -76,69 +72,15 @@ class CDBRPolicy(ResponsePolicy):
         Raises:
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
         """
-        pieces = make_pieces(game, opponent_policy, depth_limit, scheme)
-        super().__init__(game, player, opponent_policy, pieces, value_function, exact, effort)
-        self._piece_of_infoset = pieces.of_infosets(player)
-
-    def _steps_to(self, infoset: int) -> list[int]:
-        return self._pieces.path(int(self._piece_of_infoset[infoset]))
-
-    def _solve_step(self, step: int) -> float:
-        return self._solve_pieces(np.array([step]))
-
-    def to_array_policy(self) -> ArrayPolicy:
-        """A copy of the policy in all infosets; solves what was not asked for yet.
-
-        Pieces that begin at one depth are solved together: that is faster than one by one.
-        """
-        pieces = np.unique(self._piece_of_infoset)
-        waiting = pieces[~np.isin(pieces, list(self._solved_steps))]
-        starts = np.array([self._pieces.start(piece) for piece in waiting.tolist()])
-        for start in np.unique(starts):
-            together = waiting[starts == start]
-            self.gap += self._solve_pieces(together)
-            self._solved_steps.update(together.tolist())
-        return super().to_array_policy()
-
-    def _solve_pieces(self, pieces: np.ndarray) -> float:
-        """Solves pieces (int [n], sorted) that begin at one depth, after those above them.
-
-        Pieces where nothing is to be decided, or where the player or the model never comes, are
-        left out. Returns the gap in utility units of the whole game.
-        """
-        free = self.tree.treeplexes[self.player].num_actions > 1
-        pieces = pieces[np.isin(pieces, self._piece_of_infoset[free])]
-        if len(pieces):
-            masses = self._scaled_range(self.player, pieces)[1]
-            masses = masses * self._scaled_range(1 - self.player, pieces)[1]
-            pieces, masses = pieces[masses > 0], masses[masses > 0]
-        if not len(pieces):
-            return 0.0
-        own_range, _ = self._scaled_range(self.player, pieces)
-        model_range, _ = self._scaled_range(1 - self.player, pieces)
-        horizon = self._pieces.horizon(self._pieces.start(int(pieces[0])))
-        trunk = self._cut(pieces.tolist(), horizon)
-        form = self._form(trunk)
-        game = restrict(
-            form,
-            (own_range, np.zeros_like(model_range)),
-            self._model_plan_on(trunk, model_range),
-            self._above_horizon(trunk, horizon),
-            p=1.0,
+        pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
+        super().__init__(
+            BestResponseStep(
+                pieces,
+                policy,
+                model_of=1 - player,
+                p=1.0,
+                value_function=value_function,
+                effort=effort,
+                exact=exact,
+            )
         )
-        # A gap in one piece weighs less in the whole game, by the piece's mass.
-        response, _ = self._respond(game, trunk, horizon, unit=1.0 / float(masses.max()))
-        everywhere = np.ones(form.treeplexes[0].num_infosets, np.bool_)
-        self._keep(trunk, response.strategy, everywhere)
-        return response.gap * float(masses.max())
-
-    def _scaled_range(self, player: int, pieces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A player's range, scaled to sum 1 in every piece, lest it vanish in long games.
-
-        Returns:
-          float64 [R]; and the sums before scaling, float64 [n].
-        """
-        reach, piece = self._range(player, pieces.tolist())
-        position = np.searchsorted(pieces, piece)
-        mass = np.bincount(position, reach, len(pieces))
-        return np.divide(reach, mass[position], out=reach.copy(), where=reach > 0), mass

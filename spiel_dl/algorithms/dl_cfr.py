@@ -21,7 +21,7 @@ addition to the paper's algorithm, and off by default.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +31,14 @@ from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.trunk import Trunk, cut
-from spiel_dl.value_functions.base import ValueFunction, Values
+from spiel_dl.tree.trunk import cut
+from spiel_dl.value_functions.base import (
+    LeafValues,
+    ValueFunction,
+    Values,
+    check_arguments,
+    check_value_function,
+)
 
 _OF_VALUES = "values."  # names in a state that are the value function's
 
@@ -60,8 +66,8 @@ class DLCFRSolver:
     def __init__(
         self,
         game: AnyGame,
+        value_function: ValueFunction | None,
         depth_limit: DepthLimit,
-        value_function: ValueFunction | None = None,
         *,
         weighting: Weighting = CFR_PLUS,
         alternating_updates: bool = True,
@@ -71,8 +77,8 @@ class DLCFRSolver:
 
         Args:
           game: the game, its game string, or the compiled game.
+          value_function: values the leaves; None if the game ends above the limit.
           depth_limit: where the trunk ends. Beyond the game, this is plain CFR.
-          value_function: values the leaves.
           weighting: the variant of CFR.
           alternating_updates: update the players in turn, with two evaluations an iteration; if
             not, at once, with one.
@@ -85,11 +91,12 @@ class DLCFRSolver:
         """
         if restarts and not (restarts.every > 0 and restarts.growth > 0):
             raise ValueError(f"{restarts}: both numbers must be positive")
+        check_arguments(value_function, depth_limit)
         self.trunk = cut(compile_game(game), depth_limit)
         check_value_function(self.trunk, value_function)
-        if value_function is not None:
-            value_function.bind(self.trunk.leaves)
-        self._value_function = value_function
+        self._leaf_values: LeafValues | None = None
+        if self.trunk.leaves.num_public_states and value_function is not None:
+            self._leaf_values = value_function.bind(self.trunk.leaves)
         self._restarts = restarts
         self.minimizer = RegretMinimizer(
             self.trunk.sequence_form, weighting, alternating_updates=alternating_updates
@@ -128,19 +135,20 @@ class DLCFRSolver:
             self._run(min(target - self.iteration, every - self.iteration % every))
 
     def _run(self, num_iterations: int) -> None:
-        leaves = self.trunk.leaves
-        if not leaves.num_public_states or self._value_function is None:
+        if self._leaf_values is None:
             self.minimizer.run(num_iterations)
-            return
-        if self._value_function.leaves not in (None, leaves):
-            self._value_function.bind(leaves)  # another solver has bound it to its own
-        evaluate = self._value_function.evaluate
+        else:
+            sequences = self.trunk.leaves.sequences
+            self.minimizer.run_with_leaves(num_iterations, sequences, self._leaf_cfvs)
 
-        def leaf_values(plans: Pair) -> tuple[Pair, Pair]:
-            ranges = (plans[0][leaves.sequences[0]], plans[1][leaves.sequences[1]])
-            return leaves.sequences, evaluate(*ranges)
-
-        self.minimizer.run_with_leaves(num_iterations, leaf_values)
+    def _leaf_cfvs(self, players: tuple[int, ...], plans: Pair) -> Sequence[np.ndarray]:
+        """Steps 1 and 2; see `RegretMinimizer.run_with_leaves`."""
+        assert self._leaf_values is not None
+        sequences = self.trunk.leaves.sequences
+        ranges = (plans[0][sequences[0]], plans[1][sequences[1]])
+        if len(players) == 1:
+            return [self._leaf_values.values_for(players[0], *ranges)]
+        return self._leaf_values.evaluate(*ranges)
 
     def current_policy(self) -> ArrayPolicy:
         """The policy that the next iteration will play; uniform below the trunk."""
@@ -152,7 +160,7 @@ class DLCFRSolver:
 
     def state(self) -> dict[str, np.ndarray]:
         """Copies of all that changes from iteration to iteration, for checkpoints."""
-        values = self._value_function.state() if self._value_function else {}
+        values = self._leaf_values.state() if self._leaf_values else {}
         return self.minimizer.state() | {_OF_VALUES + name: a for name, a in values.items()}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
@@ -164,8 +172,8 @@ class DLCFRSolver:
         names = {name for name in state if name.startswith(_OF_VALUES)}
         values = {name.removeprefix(_OF_VALUES): state[name] for name in names}
         self.minimizer.load_state({name: state[name] for name in state.keys() - names})
-        if self._value_function:
-            self._value_function.load_state(values)
+        if self._leaf_values:
+            self._leaf_values.load_state(values)
 
     def _in_whole_game(self, strategies: list[np.ndarray]) -> ArrayPolicy:
         tree = self.trunk.tree
@@ -173,16 +181,6 @@ class DLCFRSolver:
         for player in (0, 1):
             whole[player][self.trunk.sequences[player]] = strategies[player]
         return ArrayPolicy(tree, (whole[0], whole[1]))
-
-
-def check_value_function(trunk: Trunk, value_function: ValueFunction | None) -> None:
-    """Raises a ValueError if the game goes on below a trunk and there is no value function."""
-    num_states = trunk.leaves.num_public_states
-    if num_states and value_function is None:
-        raise ValueError(
-            f"the game goes on in {num_states} public states at a depth limit of "
-            f"{trunk.depth_limit} and no value function was given; pass value_function="
-        )
 
 
 def asked_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:

@@ -30,12 +30,14 @@ import pyspiel
 import scipy.optimize
 import torch
 
-from spiel_dl.search import sparse_solution as particle_search
+from spiel_dl.search import sparse_solution
 from spiel_dl.search.sparse_solution import SparseSolution
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.particles import Particles, rules_of, sample_consistent
+from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
 
@@ -141,9 +143,10 @@ class ParticleSelfPlay:
         config = self._config
         particles = first = self._start()
         while True:
-            solution = particle_search.solve(
-                particles, config.depth_limit, self.network, config.iterations
-            )
+            if self.network.domain is None:
+                self.network.initialize(sparse_trunk(particles, config.depth_limit).leaves)
+            effort = Effort(config.iterations)
+            solution = sparse_solution.solve(particles, self.network, config.depth_limit, effort)
             if particles is not first:
                 samples.append(self._sample(solution))
             if not solution.trunk.leaves.num_public_states:

@@ -19,8 +19,9 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.policies.array_policy import AnyGame
-from spiel_dl.search.response_policy import BEYOND_THE_GAME, DEFAULT_EFFORT
-from spiel_dl.solvers.restricted_game import Effort
+from spiel_dl.search.respond_to import DEFAULT_EFFORT
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 
 
 class RNRPolicy(CDRNRPolicy):
@@ -30,9 +31,9 @@ class RNRPolicy(CDRNRPolicy):
         self,
         game: AnyGame,
         player: int,
-        opponent_policy: openspiel_policy.Policy,
-        p: float,
+        model: openspiel_policy.Policy,
         *,
+        p: float,
         exact: bool = False,
         effort: Effort = DEFAULT_EFFORT,
     ):
@@ -41,7 +42,7 @@ class RNRPolicy(CDRNRPolicy):
         Args:
           game: the game, its game string, or the compiled game.
           player: who responds.
-          opponent_policy: the model; its part for `player` is not read.
+          model: the opponent's policy as far as it is known; its part for `player` is not read.
           p: the probability that the opponent follows the model, 0 to 1.
           exact: solve by linear programming, not by CFR.
           effort: how long to iterate.
@@ -49,6 +50,4 @@ class RNRPolicy(CDRNRPolicy):
         Raises:
           ValueError: if the game cannot be compiled, or if an argument is not valid.
         """
-        super().__init__(
-            game, player, opponent_policy, p, BEYOND_THE_GAME, exact=exact, effort=effort
-        )
+        super().__init__(game, player, model, BEYOND_THE_GAME, p=p, exact=exact, effort=effort)

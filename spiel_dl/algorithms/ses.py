@@ -36,10 +36,9 @@ from spiel_dl.policies.array_policy import (
     compile_game,
     read_strategy,
 )
-from spiel_dl.search.response_policy import BEYOND_THE_GAME
-from spiel_dl.solvers import gadgets, restricted_game
+from spiel_dl.solvers import depth_limited, gadgets, restricted_game
 from spiel_dl.solvers.best_response import best_response, realization_plan
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import Trunk, cut
 
@@ -128,7 +127,7 @@ def _solve(
     choice[treeplex.sequences(0)] = model_range
     is_choice = np.arange(treeplex.num_infosets) == 0
     game = restricted_game.restrict(form, ranges, choice, is_choice, alpha)
-    return restricted_game.solve_by_lp(game).strategy
+    return depth_limited.solve_by_lp(game).strategy
 
 
 def _range(subgame: Trunk, player: int, public_state: int, plan: np.ndarray) -> np.ndarray:

@@ -222,7 +222,7 @@ class _Run:
         return self._path / "rounds" / f"{number:02d}"
 
     def _solver(self) -> DLCFRSolver:
-        return DLCFRSolver(self._random.trunk.tree, self._depth_limit, self._network)
+        return DLCFRSolver(self._random.trunk.tree, self._network, self._depth_limit)
 
     def _asked(self) -> tuple[np.ndarray, np.ndarray]:
         """The ranges that DL-CFR+ asks of the network, in some of its iterations."""

@@ -13,7 +13,7 @@
 
 SePoT as printed in Kubíček et al. (2023) has ranges of the blueprint and given cfvs of the critic,
 nothing of earlier searches. In games with `Rules` it reconstructs public states
-(`algorithms.sepot_play`); others are compiled.
+(`algorithms.sepot`); others are compiled.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning import checkpoints as trained_blueprint
 from spiel_dl.play import named_policies
 from spiel_dl.play.matches import HighestActionPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.opponent_models import MODEL_KINDS, MODEL_NAMES
-from spiel_dl.search.sepot_config import MAX_HISTORIES
-from spiel_dl.search.sepot_play import SePoTPlayPolicy
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT, MAX_HISTORIES
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -62,12 +62,14 @@ class SearchOptions:
       max_histories: SePoT leaves larger public states to the network.
       effort: how to solve; of it, the others take the iterations.
       budget: how many particles a search among particles starts with, at most.
+      leaf_choice: as in SePoT's `SearchConfig`.
     """
 
     depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(rounds=1))
     max_histories: int = MAX_HISTORIES
-    effort: SearchEffort = dataclasses.field(default_factory=SearchEffort)
+    effort: Effort = DEFAULT_EFFORT
     budget: int = 1000
+    leaf_choice: str = "regret_matching"
 
     def used_by(self, *names: str) -> dict[str, Any]:
         """What some contestants use of it, as reports say it; empty if none of them searches."""
@@ -76,7 +78,7 @@ class SearchOptions:
             "max_histories": self.max_histories,
             "budget": self.budget,
             "iterations": self.effort.iterations,
-            "leaf_choice": self.effort.leaf_choice,
+            "leaf_choice": self.leaf_choice,
         }
         used = {each for name in names for each in _USED.get(name.partition(":")[0], ())}
         return {each: value for each, value in values.items() if each in used}
@@ -141,7 +143,7 @@ def load_contestant(
             ParticleNetwork.load(source, device=device),
             search.depth_limit,
             budget=search.budget,
-            iterations=search.effort.iterations,
+            effort=Effort(search.effort.iterations),
         )
     if kind == "resolving" and source:
         return named_policies.load_resolving(
@@ -168,8 +170,11 @@ def _load_sepot(
                 blueprint.act,
                 critic,
                 search.depth_limit,
-                max_histories=search.max_histories,
-                effort=search.effort,
+                config=SearchConfig.as_printed(
+                    max_histories=search.max_histories,
+                    leaf_choice=search.leaf_choice,
+                    effort=search.effort,
+                ),
             )
     try:
         return named_policies.load_sepot(
@@ -178,6 +183,7 @@ def _load_sepot(
             search.depth_limit,
             max_histories=search.max_histories,
             effort=search.effort,
+            leaf_choice=search.leaf_choice,
             device=device,
         )
     except TooManyHistoriesError as error:

@@ -10,15 +10,15 @@ import torch
 from spiel_dl.algorithms import sepot
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
-from spiel_dl.algorithms.sepot import SearchConfig, SearchEffort, SePoTPolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.jobs.dl_cfr_run import load_value_function
 from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE
 from spiel_dl.learning import checkpoints as trained_blueprint
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.policies.opponent_models import MODEL_KINDS, MODEL_NAMES
-from spiel_dl.search.sepot_config import MAX_HISTORIES
-from spiel_dl.solvers.restricted_game import Effort
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT, MAX_HISTORIES
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 
 POLICY_NAMES = f"{MODEL_NAMES}, a run directory, a policy file, or a learner's checkpoint"
@@ -96,10 +96,10 @@ def load_search(
         return load_resolving(source, tree, look_ahead, iterations, device).to_array_policy()
     if kind == "cdbr" and source:
         model = load_policy(source, tree)
-        effort = Effort(iterations=iterations)
+        effort = Effort(iterations, tolerance=1e-6)
         return CDBRPolicy(tree, player, model, look_ahead, effort=effort).to_array_policy()
     if kind in SEPOT and source:
-        search = SearchEffort(iterations)
+        search = Effort(iterations)
         return load_sepot(name, tree, look_ahead, effort=search, device=device).to_array_policy()
     raise ValueError(f"no search {name!r}; give one of {SEARCH_NAMES}")
 
@@ -124,7 +124,9 @@ def load_resolving(
       ValueError: if the game cannot be compiled or cut, or there are no such values for it.
     """
     function = load_value_function(values, device=device)
-    return ContinualResolvingPolicy(compile_game(game), function, look_ahead, iterations=iterations)
+    return ContinualResolvingPolicy(
+        compile_game(game), function, look_ahead, effort=Effort(iterations)
+    )
 
 
 def load_sepot(
@@ -133,7 +135,8 @@ def load_sepot(
     look_ahead: DepthLimit,
     *,
     max_histories: int = MAX_HISTORIES,
-    effort: SearchEffort | None = None,
+    effort: Effort | None = None,
+    leaf_choice: str = "regret_matching",
     device: torch.device | str = "cpu",
 ) -> SePoTPolicy:
     """SePoT on a compiled game.
@@ -146,6 +149,7 @@ def load_sepot(
       look_ahead: how deep each search looks.
       max_histories: larger public states are left to the blueprint.
       effort: how to solve; None: the defaults.
+      leaf_choice: as in SePoT's `SearchConfig`.
       device: where networks live.
 
     Raises:
@@ -160,5 +164,7 @@ def load_sepot(
             f"{source} is neither a learner's checkpoint nor a run directory with one; train one "
             "by run/train_sepot.py"
         )
-    config = SEPOT[kind](max_histories=max_histories, effort=effort or SearchEffort())
-    return sepot.load(source, look_ahead, config, compile_game(game), device)
+    config = SEPOT[kind](
+        max_histories=max_histories, leaf_choice=leaf_choice, effort=effort or DEFAULT_EFFORT
+    )
+    return sepot.load(source, look_ahead, config=config, game=compile_game(game), device=device)

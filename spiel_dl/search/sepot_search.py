@@ -7,156 +7,166 @@ get in each of its infosets (its *given cfvs*):
   2. At the leaves, the opponent chooses a transformation of its blueprint to follow to the end
      (`value_functions.multi_valued`), against the player's blueprint.
   3. CFR+ solves this game. The player's average strategy is the answer.
+
+Where the trees come from does not matter: `search.sepot_step` cuts them out of a compiled game,
+`search.sepot_played` reconstructs them.
 """
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from spiel_dl.solvers import gadgets
+from spiel_dl.learning.critics import Critic
+from spiel_dl.search.sepot_config import SearchConfig
+from spiel_dl.solvers import depth_limited, gadgets
 from spiel_dl.solvers.best_response import best_response
-from spiel_dl.solvers.checks import check_num_threads
-from spiel_dl.solvers.continuations import ContinuationChoices
-from spiel_dl.solvers.gadgets import Gadget
-from spiel_dl.solvers.regret_minimization import (
-    CFR_PLUS,
-    Pair,
-    RegretMinimizer,
-    Weighting,
-)
-from spiel_dl.tree.sequence_form import SequenceForm
+from spiel_dl.solvers.depth_limited import LeafValuer, Leaves
+from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.solvers.restricted_game import unrestricted
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.multi_valued import MultiValuedStates
-
-LEAF_CHOICES = ("regret_matching", "best_response")
+from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 
-@dataclasses.dataclass(frozen=True)
-class SearchEffort:
-    """How a search solves its game.
+class Root(NamedTuple):
+    """Where a search starts.
 
     Attributes:
-      iterations: of CFR.
-      weighting: the variant of CFR.
-      leaf_choice: how the opponent chooses at the leaves: "regret_matching", as everywhere else
-        ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
-      num_threads: threads for payoffs: those at the leaves, unless best responses are chosen there,
-        or the game's where there are no leaves. Results depend on it in the last digits only.
+      trunk: what it looks at: the game from some public states down to a depth limit.
+      histories: int [n], the histories of the trunk's tree that it starts at.
+      reach: float64 [n], the searching player's own of these histories, scaled such that its
+        product with chance's sums to 1 in each public state.
+      is_first: whether no player has moved before, so that the opponent cannot have come otherwise
+        than expected.
     """
 
-    iterations: int = 1500
-    weighting: Weighting = CFR_PLUS
-    leaf_choice: str = "regret_matching"
-    num_threads: int = 1
+    trunk: Trunk
+    histories: np.ndarray
+    reach: np.ndarray
+    is_first: bool
 
-    def __post_init__(self) -> None:
-        if self.iterations < 1:
-            raise ValueError(f"iterations={self.iterations} must be at least 1")
-        if self.leaf_choice not in LEAF_CHOICES:
-            raise ValueError(f"leaf_choice={self.leaf_choice!r} must be one of {LEAF_CHOICES}")
-        check_num_threads(self.num_threads)
+    def own_range(self, player: int) -> np.ndarray:
+        """The searching player's reach of its root infosets: float64 [R_p]."""
+        own_range = np.zeros(len(self.trunk.root_infosets[player]))
+        own_range[self.trunk.root_of_history[player, self.histories]] = self.reach
+        return own_range
 
 
-def search(
-    trunk: Trunk,
-    player_range: np.ndarray,
-    opponent_cfvs: np.ndarray | None,
-    leaf_values: MultiValuedStates,
-    effort: SearchEffort,
-) -> np.ndarray:
-    """Solves a depth-limited subgame for one player.
+class Searcher:
+    """Searches with one critic and one configuration.
 
-    Args:
-      trunk: the subgame.
-      player_range: float64 [R_p], the searching player's own reach of its root infosets, of any
-        scale.
-      opponent_cfvs: float64 [R_-p], the opponent's given cfvs, in its utility and of the range's
-        scale. None: it comes with a reach of 1 to all root infosets, as to the root of a game.
-      leaf_values: values the leaves, if there are any, for its player, who searches.
-      effort: how to solve.
-
-    Returns:
-      The player's average realization plan in the trunk, float64 [S_p].
-
-    Raises:
-      ValueError: if an argument does not fit the trunk.
+    Attributes:
+      config: where and how to search.
     """
-    player, form = leaf_values.player, trunk.sequence_form
-    if opponent_cfvs is None:
-        everywhere = np.ones(form.treeplexes[1 - player].num_root_sequences)
-        ranges = (player_range, everywhere) if player == 0 else (everywhere, player_range)
-        gadget = gadgets.unsafe(form, ranges)
-    else:
-        gadget = gadgets.resolving(form, player, player_range, opponent_cfvs)
-    # Above leaves, games end rarely; threads would cost more than they save.
-    num_threads = 1 if trunk.leaves.num_public_states else effort.num_threads
-    minimizer = RegretMinimizer(gadget.sequence_form, effort.weighting, num_threads=num_threads)
-    for each in (0, 1):
-        minimizer.set_range(each, gadget.root_ranges[each])
-    if trunk.leaves.num_public_states:
-        leaf_values.bind(trunk.leaves)
-        leaves = _Leaves(trunk, gadget, leaf_values, effort)
-        minimizer.run_with_leaves(effort.iterations, leaves.values)
-    else:
-        minimizer.run(effort.iterations)
-    return minimizer.average_plan(player)[gadget.new_sequences[player]]
+
+    def __init__(self, critic: Critic | None, config: SearchConfig):
+        """Takes the critic; None if it is never asked."""
+        self.config = config
+        self._critic = critic
+
+    def leaf_values(self, player: int, leaves: LeafSet) -> MultiValuedLeaves | None:
+        """The leaves by the critic, for a player who searches; None if there are none."""
+        if not leaves.num_public_states:
+            return None
+        critic = self._checked_critic(leaves)
+        if self.config.two_sided:
+            utilities = critic.pair_values(leaves.tree, leaves.histories, player)
+        else:
+            utilities = critic.values(leaves.tree, leaves.histories, player)[:, None, :]
+        return MultiValuedLeaves(leaves, player, utilities)
+
+    def critic_cfvs(self, player: int, root: Root) -> np.ndarray:
+        """What the opponent gets at the roots if both go on by the blueprint: float64 [R_-p]."""
+        trunk, tree = root.trunk, root.trunk.tree
+        values = self._checked_critic(trunk.leaves).values(tree, root.histories, player)[:, 0]
+        reach = root.reach * tree.chance_reach[root.histories]
+        infoset = trunk.root_of_history[1 - player, root.histories]
+        num_roots = len(trunk.root_infosets[1 - player])
+        return -np.bincount(infoset, reach * values, minlength=num_roots)
+
+    def solve(
+        self,
+        player: int,
+        root: Root,
+        given_cfvs: np.ndarray | None,
+        leaf_values: MultiValuedLeaves | None,
+    ) -> np.ndarray:
+        """Solves a depth-limited subgame for one player.
+
+        Args:
+          player: who searches.
+          root: where it starts.
+          given_cfvs: float64 [R_-p], the opponent's given cfvs, in its utility and of the reach's
+            scale. None: it comes with a reach of 1 to all root infosets, as to the root of a game.
+          leaf_values: values the leaves; None if there are none.
+
+        Returns:
+          The player's average realization plan in the trunk, float64 [S_p].
+
+        Raises:
+          ValueError: if an argument does not fit the trunk.
+        """
+        form, own_range = root.trunk.sequence_form, root.own_range(player)
+        if given_cfvs is None:
+            everywhere = np.ones(form.treeplexes[1 - player].num_root_sequences)
+            ranges = (own_range, everywhere) if player == 0 else (everywhere, own_range)
+            gadget = gadgets.unsafe(form, ranges)
+        else:
+            gadget = gadgets.resolving(form, player, own_range, given_cfvs)
+        game, effort = unrestricted(gadget.sequence_form, gadget.root_ranges), self.config.effort
+        if leaf_values is None:
+            solution = depth_limited.solve(game, effort)
+        else:
+            first, second = (
+                new[own]
+                for new, own in zip(gadget.new_sequences, root.trunk.leaves.sequences, strict=True)
+            )
+            leaves = Leaves((first, second), self._valuer(leaf_values))
+            solution = depth_limited.solve_with_leaves(game, leaves, effort, record=False)
+        return solution.plans[player][gadget.new_sequences[player]]
+
+    def _valuer(self, leaf_values: MultiValuedLeaves) -> LeafValuer:
+        """How the opponent chooses at the leaves."""
+        if self.config.leaf_choice == "best_response":
+            return lambda players, ranges: [leaf_values.values_for(players[0], *ranges)]
+        effort, player = self.config.effort, leaf_values.player
+        choices = leaf_values.choices(effort.weighting, effort.num_threads)
+
+        def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
+            side = int(players[0] != player)
+            return [choices.update(side, ranges if player == 0 else ranges[::-1])]
+
+        return valuer
+
+    def _checked_critic(self, leaves: LeafSet) -> Critic:
+        if self._critic is None:
+            raise ValueError(
+                f"a search of {leaves.depth_limit} in {leaves.tree.game} needs the values of "
+                "histories, and no critic was given; pass critic="
+            )
+        return self._critic
 
 
 def opponent_cfvs(
-    trunk: Trunk, player_plan: np.ndarray, leaf_values: MultiValuedStates
+    player: int, trunk: Trunk, plan: np.ndarray, leaf_values: MultiValuedLeaves | None
 ) -> np.ndarray:
     """The opponent's best-response cfvs at the roots: float64 [R_-p], in its utility.
 
     Args:
+      player: whose plan it responds to.
       trunk: a subgame.
-      player_plan: float64 [S_p], the realization plan of the player of `leaf_values`.
-      leaf_values: values the leaves, if there are any; there, the opponent chooses best.
+      plan: float64 [S_p], the player's realization plan.
+      leaf_values: values the leaves, where the opponent chooses best; None if there are none.
     """
-    player, form = leaf_values.player, trunk.sequence_form
-    if trunk.leaves.num_public_states:
-        leaf_values.bind(trunk.leaves)
-        form = _valued(trunk, leaf_values, player_plan)
-    num_roots = form.treeplexes[1 - player].num_root_sequences
-    return best_response(form, 1 - player, player_plan).cfv[:num_roots]
-
-
-def _valued(trunk: Trunk, leaf_values: MultiValuedStates, player_plan: np.ndarray) -> SequenceForm:
-    """A trunk's game against a player's plan, the opponent's leaf values as constants."""
-    player, form, sequences = leaf_values.player, trunk.sequence_form, trunk.leaves.sequences
-    nothing = np.zeros(trunk.leaves.num_infosets(1 - player))
-    own_range = player_plan[sequences[player]]
-    ranges = (own_range, nothing) if player == 0 else (nothing, own_range)
-    cfvs = leaf_values.evaluate(*ranges)
-    constants = [np.zeros(treeplex.num_sequences) for treeplex in form.treeplexes]
-    np.add.at(constants[1 - player], sequences[1 - player], cfvs[1 - player])
-    return dataclasses.replace(form, constants=(constants[0], constants[1]))
-
-
-class _Leaves:
-    """Values the leaves for a regret minimizer with alternating updates."""
-
-    def __init__(
-        self, trunk: Trunk, gadget: Gadget, leaf_values: MultiValuedStates, effort: SearchEffort
-    ):
-        first, second = (gadget.new_sequences[p][trunk.leaves.sequences[p]] for p in (0, 1))
-        self._sequences = (first, second)
-        self._leaf_values = leaf_values
-        self._choices: ContinuationChoices | None = None
-        if effort.leaf_choice == "regret_matching":
-            self._choices = leaf_values.choices(effort.weighting, effort.num_threads)
-        self._num_calls = 0
-
-    def values(self, plans: Pair) -> tuple[Pair, Pair]:
-        """See `RegretMinimizer.run_with_leaves`; only the player's who is updated next are read."""
-        ranges = (plans[0][self._sequences[0]], plans[1][self._sequences[1]])
-        updated = self._num_calls % 2
-        self._num_calls += 1
-        if self._choices is None:
-            return self._sequences, self._leaf_values.evaluate(*ranges)
-        side = int(updated != self._leaf_values.player)
-        in_order = ranges if self._leaf_values.player == 0 else ranges[::-1]
-        cfv = self._choices.update(side, in_order)
-        other = np.zeros(len(ranges[1 - updated]))
-        return self._sequences, (cfv, other) if updated == 0 else (other, cfv)
+    opponent, form, sequences = 1 - player, trunk.sequence_form, trunk.leaves.sequences
+    if leaf_values is not None:
+        ranges = [np.zeros(trunk.leaves.num_infosets(p)) for p in (0, 1)]
+        ranges[player] = plan[sequences[player]]
+        cfvs = [np.zeros(trunk.leaves.num_infosets(p)) for p in (0, 1)]
+        cfvs[opponent] = leaf_values.values_for(opponent, ranges[0], ranges[1])
+        form = form.with_constants(sequences, (cfvs[0], cfvs[1]))
+    num_roots = form.treeplexes[opponent].num_root_sequences
+    return best_response(form, opponent, plan).cfv[:num_roots]

@@ -9,19 +9,29 @@ optimal against this belief, and not safe against other ones.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
-from spiel_dl.algorithms.dl_cfr import check_value_function
+from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.checks import check_values
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
+from spiel_dl.solvers.depth_limited import Leaves
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.solvers.restricted_game import unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import SparseTree, root_ranges, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.base import ValueFunction
+from spiel_dl.value_functions.base import (
+    ValueFunction,
+    check_arguments,
+    check_value_function,
+)
+
+DEFAULT_EFFORT = Effort(iterations=100)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -92,61 +102,52 @@ class SparseSolution:
 
 def solve(
     particles: Particles,
-    depth_limit: DepthLimit,
     value_function: ValueFunction | None,
-    iterations: int = 100,
-    weighting: Weighting = CFR_PLUS,
+    depth_limit: DepthLimit,
+    effort: Effort = DEFAULT_EFFORT,
 ) -> SparseSolution:
     """Builds the sparse trunk below particles and solves it.
 
     Args:
       particles: where it starts.
-      depth_limit: where it ends, counted from the particles.
       value_function: values the leaves; None if the game ends above them.
-      iterations: of CFR.
-      weighting: the variant of CFR.
+      depth_limit: where it ends, counted from the particles.
+      effort: how long to iterate.
 
     Raises:
       ValueError: if the trunk cannot be built, if the game goes on at the limit and there is no
-        value function or one that solves subgames, which a sparse tree does not have, if its values
-        are not finite, or if `iterations` is not positive.
+        value function or one that solves subgames, which a sparse tree does not have, or if its
+        values are not finite.
     """
-    if iterations < 1:
-        raise ValueError(f"iterations={iterations} must be at least 1")
+    check_arguments(value_function, depth_limit)
     trunk = sparse_trunk(particles, depth_limit)
-    leaves = trunk.leaves
     check_value_function(trunk, value_function)
-    minimizer = RegretMinimizer(trunk.sequence_form, weighting)
-    for player, reach in enumerate(root_ranges(trunk, particles)):
-        mass = reach.sum()
-        minimizer.set_range(player, reach / mass if mass > 0 else reach)
-    if not leaves.num_public_states or value_function is None:
-        minimizer.run(iterations)
+    first, second = (
+        reach / reach.sum() if reach.any() else reach for reach in root_ranges(trunk, particles)
+    )
+    game = unrestricted(trunk.sequence_form, (first, second))
+    if not trunk.leaves.num_public_states or value_function is None:
         nothing = np.zeros(0)
-        return _solution(particles, trunk, minimizer, (nothing, nothing))
-    value_function.bind(leaves)
-    evaluate = value_function.evaluate
+        plans = depth_limited.solve(game, effort).plans
+        return _solution(particles, trunk, plans, (nothing, nothing))
+    sequences = trunk.leaves.sequences
+    values = value_function.bind(trunk.leaves)
 
-    def leaf_cfvs(plans: Pair) -> Pair:
-        return evaluate(plans[0][leaves.sequences[0]], plans[1][leaves.sequences[1]])
+    def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
+        return [values.values_for(player, *ranges) for player in players]
 
-    minimizer.run_with_leaves(iterations, lambda plans: (leaves.sequences, leaf_cfvs(plans)))
-    cfvs = leaf_cfvs((minimizer.average_plan(0), minimizer.average_plan(1)))
-    for values in cfvs:
-        check_values(values)
-    return _solution(particles, trunk, minimizer, cfvs)
+    leaves = Leaves(sequences, valuer)
+    plans = depth_limited.solve_with_leaves(game, leaves, effort, record=False).plans
+    cfvs = values.evaluate(plans[0][sequences[0]], plans[1][sequences[1]])
+    for each in cfvs:
+        check_values(each)
+    return _solution(particles, trunk, plans, cfvs)
 
 
-def _solution(
-    particles: Particles, trunk: Trunk, minimizer: RegretMinimizer, leaf_cfvs: Pair
-) -> SparseSolution:
-    """A solution from a minimizer's averages, and the values of the leaves there."""
-    form, leaves = trunk.sequence_form, trunk.leaves
-    plans = (minimizer.average_plan(0), minimizer.average_plan(1))
-    constants = [np.zeros(treeplex.num_sequences) for treeplex in form.treeplexes]
-    for player in (0, 1):
-        np.add.at(constants[player], leaves.sequences[player], leaf_cfvs[player])
-    valued = dataclasses.replace(form, constants=(constants[0], constants[1]))
+def _solution(particles: Particles, trunk: Trunk, plans: Pair, leaf_cfvs: Pair) -> SparseSolution:
+    """A solution from average plans, and the values of the leaves there."""
+    form = trunk.sequence_form
+    valued = form.with_constants(trunk.leaves.sequences, leaf_cfvs)
     roots = []
     for player, treeplex in enumerate(form.treeplexes):
         # Best responses to an opponent that has not converged would promise both players too much.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numba
 import numpy as np
@@ -35,7 +35,9 @@ from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 # Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
 RELATIVE_TOLERANCE = 1e-12
 Pair = tuple[np.ndarray, np.ndarray]
-LeafValues = Callable[[Pair], tuple[Pair, Pair]]
+LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
+"""From the players who are updated next, (0,), (1,) or (0, 1), and both realization plans, float64
+[S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
 _STATE_FIELDS = ("regret", "strategy", "realization", "average", "prediction")
 
 
@@ -130,7 +132,7 @@ class RegretMinimizer:
     def run(self, num_iterations: int) -> None:
         """Does that many iterations; a ValueError if the number is negative."""
         if self._num_threads > 1:
-            self._iterate(num_iterations, None)
+            self._iterate(num_iterations, None, None)
             return
         check_iterations(num_iterations)
         first, last = self.num_averaged + 1, self.num_averaged + num_iterations
@@ -146,22 +148,26 @@ class RegretMinimizer:
         self.iteration += num_iterations
         self.num_averaged = last
 
-    def run_with_leaves(self, num_iterations: int, leaf_values: LeafValues) -> None:
-        """Does iterations in which a callback adds values at the leaves of the sequence form.
+    def run_with_leaves(
+        self, num_iterations: int, leaf_sequences: Pair, leaf_cfvs: LeafCfvs
+    ) -> None:
+        """Does iterations in which a callback values the leaves of the sequence form.
 
         Args:
           num_iterations: how many.
-          leaf_values: takes both players' realization plans, float64 [S_p], and returns for each
-            player the sequences that get values, int [n_p], repeated or not, and these values,
-            float64 [n_p]. It is called before each player's update, or once an iteration without
-            alternating updates; the values of players who are not updated then are not read.
+          leaf_sequences: for each player, int [L_p], the sequences from which its leaf infosets
+            hang; several may hang from one.
+          leaf_cfvs: values the leaves. It is called before each player's update, or once an
+            iteration without alternating updates, for the players who are updated then.
 
         Raises:
           ValueError: if the number is negative, or values are not finite.
         """
-        self._iterate(num_iterations, leaf_values)
+        self._iterate(num_iterations, leaf_sequences, leaf_cfvs)
 
-    def _iterate(self, num_iterations: int, leaf_values: LeafValues | None) -> None:
+    def _iterate(
+        self, num_iterations: int, leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
+    ) -> None:
         """`kernels.run_iterations` step by step."""
         check_iterations(num_iterations)
         plans = (self.learners[0].realization, self.learners[1].realization)
@@ -175,11 +181,10 @@ class RegretMinimizer:
             for group in groups:
                 for player in group:
                     self._evaluate_payoffs(player, plans[1 - player])
-                if leaf_values is not None:
-                    sequences, values = leaf_values(plans)
-                    for player in group:
-                        check_values(values[player])
-                        np.add.at(self._cfvs[player], sequences[player], values[player])
+                if leaf_sequences is not None and leaf_cfvs is not None:
+                    for player, values in zip(group, leaf_cfvs(group, plans), strict=True):
+                        check_values(values)
+                        np.add.at(self._cfvs[player], leaf_sequences[player], values)
                 for player in group:
                     kernels.update_player(
                         treeplexes[player],

@@ -70,6 +70,10 @@ class DepthLimit:
         return tree.round_number
 
 
+BEYOND_THE_GAME = DepthLimit(moves=1_000_000)
+"""A limit that no game reaches, so that a trunk is the whole game."""
+
+
 def has_rounds(game: pyspiel.Game) -> bool:
     """Whether depth limits of a turn-based game may be in rounds.
 

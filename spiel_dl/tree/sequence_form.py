@@ -169,6 +169,26 @@ class SequenceForm:
         values = self.payoffs_for(player) @ opponent_plan
         return values if self.constants is None else values + self.constants[player]
 
+    def with_constants(
+        self, sequences: tuple[np.ndarray, np.ndarray], values: tuple[np.ndarray, np.ndarray]
+    ) -> SequenceForm:
+        """The same game in which some sequences pay their player more, whatever the opponent does.
+
+        Args:
+          sequences: for each player, int [n_p], sequences, repeated or not; for example those from
+            which leaf infosets hang.
+          values: for each player, float64 [n_p], what is added to the constants there; for example
+            the leaf infosets' counterfactual values.
+        """
+        constants = []
+        for player, treeplex in enumerate(self.treeplexes):
+            own = np.zeros(treeplex.num_sequences)
+            if self.constants is not None:
+                own += self.constants[player]
+            np.add.at(own, sequences[player], values[player])
+            constants.append(own)
+        return dataclasses.replace(self, constants=(constants[0], constants[1]))
+
     def swapped(self) -> SequenceForm:
         """The same game with the players' names exchanged."""
         constants = None if self.constants is None else self.constants[::-1]

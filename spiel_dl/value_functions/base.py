@@ -1,4 +1,14 @@
-"""`ValueFunction`: what depth-limited solvers ask at the leaves of a trunk."""
+"""`ValueFunction` and `LeafValues`: what depth-limited solvers ask at the leaves of a trunk.
+
+A value function is bound to the leaves of a trunk, and what comes of it is asked for values:
+
+    leaf_values = value_function.bind(trunk.leaves)
+    cfv_0, cfv_1 = leaf_values.evaluate(range_0, range_1)
+
+Binding does not change the value function, so any number of solvers, also in several threads, may
+share one. A `LeafValues` may remember what it was asked before (warm starts), so each solver has
+one of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +17,23 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.tree.trunk import Trunk
 
 Values = tuple[np.ndarray, np.ndarray]
 
 
-class ValueFunction(abc.ABC):
-    """Maps both players' ranges at a trunk's leaves to counterfactual values.
-
-    Bind it to a trunk's leaves once, then evaluate it as often as needed.
+class LeafValues(abc.ABC):
+    """A value function at the leaves of one trunk. `ValueFunction.bind` makes it.
 
     Attributes:
-      leaves: the leaves it is bound to; None: not bound, or it does not matter to which.
+      leaves: the leaves.
     """
 
-    leaves: LeafSet | None = None
-
-    @abc.abstractmethod
-    def bind(self, leaves: LeafSet) -> None:
-        """Prepares for a trunk's leaves, and forgets those it was bound to before.
-
-        Solvers may share a function that sets `leaves` here: each binds it anew where another has
-        bound it to its own. What a `state` holds is lost then, so two solvers that take turns
-        with warm starts should have a function each.
-
-        Raises:
-          ValueError: if the function cannot value these leaves.
-        """
+    def __init__(self, leaves: LeafSet):
+        """Values these leaves."""
+        self.leaves = leaves
 
     @abc.abstractmethod
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
@@ -49,41 +49,115 @@ class ValueFunction(abc.ABC):
 
         Returns:
           (cfv_0, cfv_1), float64 [..., L_p], each in its player's utility.
+
+        Raises:
+          ValueError: if the ranges' shapes do not fit the leaves, or if a range has entries that
+            are negative or not finite.
         """
+
+    def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """One player's counterfactual values, as `evaluate` gives them: float64 [..., L_p]."""
+        return self.evaluate(range_0, range_1)[player]
 
     def state(self) -> dict[str, np.ndarray]:
         """What later values depend on besides ranges, for checkpoints: nothing, mostly."""
         return {}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on from a `state()` of a function of the same kind, bound to the same leaves.
+        """Goes on from a `state()` of values of the same kind at the same leaves.
 
         Raises:
-          ValueError: if the state is of another function.
+          ValueError: if the state is of other values.
         """
         if state:
             raise ValueError(f"{type(self).__name__} has no state, but was given {sorted(state)}")
 
-    def _bound_leaves(self) -> LeafSet:
-        """The leaves; a ValueError if it is not bound."""
-        if self.leaves is None:
-            raise ValueError("bind the value function to the leaves before using it")
-        return self.leaves
+
+class ValueFunction(abc.ABC):
+    """Maps both players' ranges at a trunk's leaves to counterfactual values."""
+
+    @abc.abstractmethod
+    def bind(self, leaves: LeafSet) -> LeafValues:
+        """The function at a trunk's leaves. The function itself stays as it was.
+
+        Raises:
+          ValueError: if the function cannot value these leaves.
+        """
 
 
 class ZeroValue(ValueFunction):
     """Values everything at 0, as if the game ended in a draw at the leaves."""
 
-    def bind(self, leaves: LeafSet) -> None:
-        """Nothing to prepare."""
+    def bind(self, leaves: LeafSet) -> LeafValues:
+        """Zeros at these leaves."""
+        return _Zeros(leaves)
+
+
+class _Zeros(LeafValues):
+    """Zeros of the ranges' shapes."""
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """Zeros of the ranges' shapes."""
+        check_ranges(self.leaves, range_0, range_1)
         return np.zeros_like(range_0), np.zeros_like(range_1)
 
 
+class PartOfLeaves(LeafValues):
+    """Some of the leaves that another `LeafValues` knows; the other ones have range 0.
+
+    Networks are made for all leaves of a game at a depth limit. With this, they value those of a
+    part of the game.
+    """
+
+    def __init__(self, whole: LeafValues, leaves: LeafSet):
+        """Takes leaves whose infosets are all among those of `whole`."""
+        super().__init__(leaves)
+        self._whole = whole
+        self._places = [
+            _places(whole.leaves.infosets[player], leaves.infosets[player]) for player in (0, 1)
+        ]
+
+    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `LeafValues`."""
+        ranges = []
+        for player, own in enumerate((range_0, range_1)):
+            whole = np.zeros((*own.shape[:-1], self._whole.leaves.num_infosets(player)))
+            whole[..., self._places[player]] = own
+            ranges.append(whole)
+        cfv_0, cfv_1 = self._whole.evaluate(ranges[0], ranges[1])
+        return cfv_0[..., self._places[0]], cfv_1[..., self._places[1]]
+
+
+def _places(infosets: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """Where some of a list of distinct infosets stand in it: int64 [n]."""
+    order = np.argsort(infosets)
+    return order[np.searchsorted(infosets, some, sorter=order)]
+
+
+def check_arguments(value_function: object, depth_limit: object) -> None:
+    """Raises a ValueError if a value function or a depth limit is something else.
+
+    All searches and solvers take the game, the value function and the depth limit in this order.
+    """
+    allowed = value_function is None or isinstance(value_function, (ValueFunction, Mapping))
+    if not isinstance(depth_limit, DepthLimit) or not allowed:
+        raise ValueError(
+            f"value_function={value_function!r} must be a ValueFunction or None, and depth_limit="
+            f"{depth_limit!r} a DepthLimit; the value function comes before the depth limit"
+        )
+
+
+def check_value_function(trunk: Trunk, value_function: ValueFunction | None) -> None:
+    """Raises a ValueError if the game goes on below a trunk and there is no value function."""
+    num_states = trunk.leaves.num_public_states
+    if num_states and value_function is None:
+        raise ValueError(
+            f"the game goes on in {num_states} public states at a depth limit of "
+            f"{trunk.depth_limit} and no value function was given; pass value_function="
+        )
+
+
 def check_ranges(leaves: LeafSet, range_0: np.ndarray, range_1: np.ndarray) -> None:
-    """Raises a ValueError if ranges are not of the shapes that `evaluate` takes."""
+    """Raises a ValueError if ranges are not what `LeafValues.evaluate` takes."""
     sizes = (leaves.num_infosets(0), leaves.num_infosets(1))
     batch = range_0.shape[:-1]
     if (range_0.shape, range_1.shape) != ((*batch, sizes[0]), (*batch, sizes[1])):
@@ -91,6 +165,32 @@ def check_ranges(leaves: LeafSet, range_0: np.ndarray, range_1: np.ndarray) -> N
             f"the ranges have shapes {range_0.shape} and {range_1.shape}, but the leaves need "
             f"[..., {sizes[0]}] and [..., {sizes[1]}] with equal leading dimensions"
         )
+    for player, own in enumerate((range_0, range_1)):
+        # NaN fails the first comparison.
+        if not (own.min(initial=0.0) >= 0.0 and own.max(initial=0.0) < np.inf):
+            raise ValueError(
+                f"player {player}'s range has entries that are negative or not finite; a range "
+                "holds the player's reach probabilities of its leaf infosets"
+            )
+
+
+def evaluate_rows(values: LeafValues, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+    """`values.evaluate` for ranges with leading dimensions, one row after the other.
+
+    Args:
+      values: knows ranges of one dimension.
+      range_0: float64 [..., L_0], of at least two dimensions.
+      range_1: float64 [..., L_1].
+
+    Returns:
+      (cfv_0, cfv_1), float64 [..., L_p].
+    """
+    rows_0 = range_0.reshape(-1, range_0.shape[-1])
+    rows_1 = range_1.reshape(-1, range_1.shape[-1])
+    cfv_0, cfv_1 = np.zeros(rows_0.shape), np.zeros(rows_1.shape)
+    for row in range(len(rows_0)):
+        cfv_0[row], cfv_1[row] = values.evaluate(rows_0[row], rows_1[row])
+    return cfv_0.reshape(range_0.shape), cfv_1.reshape(range_1.shape)
 
 
 def normalize_ranges(leaves: LeafSet, player: int, ranges: np.ndarray) -> Values:

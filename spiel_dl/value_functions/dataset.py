@@ -353,13 +353,13 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
     Args:
       leaves: the leaves.
       ranges: for each player.
-      function: says the values; it is bound to the leaves.
+      function: says the values.
 
     Returns:
       range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], mass_0 and mass_1, float32 [n, P], and
       gap, float32 [n], as in `Dataset`. The values are those at exactly these float32 ranges.
     """
-    function.bind(leaves)
+    leaf_values = function.bind(leaves)
     scaled, masses = [], []
     for player in (0, 1):
         normalised, mass = normalize_ranges(leaves, player, ranges[player])
@@ -368,7 +368,7 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
     values, gaps = [], []
     for pair in zip(*scaled, strict=True):
         wide = [row.astype(np.float64) for row in pair]
-        values.append(function.evaluate(wide[0], wide[1]))
+        values.append(leaf_values.evaluate(wide[0], wide[1]))
         gap = leaves.sum_by_public_state(0, wide[0] * values[-1][0])
         gap += leaves.sum_by_public_state(1, wide[1] * values[-1][1])
         gaps.append(gap.max())

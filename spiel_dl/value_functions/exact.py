@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,7 +10,14 @@ import numpy as np
 from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS, RegretMinimizer
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import ValueFunction, Values, check_ranges, normalize_ranges
+from spiel_dl.value_functions.base import (
+    LeafValues,
+    ValueFunction,
+    Values,
+    check_ranges,
+    evaluate_rows,
+    normalize_ranges,
+)
 
 
 class ExactValue(ValueFunction):
@@ -26,9 +34,6 @@ class ExactValue(ValueFunction):
 
     Optimal values jump from one vertex to another as the ranges move, so regret minimization above
     them is slow. Warm starts make them move with the ranges, within the tolerance.
-
-    Attributes:
-      gaps: float64 [P], the gap of every public state at the last evaluation.
     """
 
     def __init__(
@@ -43,7 +48,8 @@ class ExactValue(ValueFunction):
 
         Args:
           tolerance: stop once all gaps are at most this, in utility units.
-          max_iterations: stop at the latest after so many iterations.
+          max_iterations: stop at the latest after so many iterations. Gaps that are larger then are
+            counted and warned of.
           stretch: iterations between two looks at the gaps; None: 100, or 1 with warm starts,
             which need few.
           warm_start: begin with the regrets of the evaluation before, instead of from scratch.
@@ -59,31 +65,51 @@ class ExactValue(ValueFunction):
                 f"tolerance={tolerance}, max_iterations={max_iterations} and stretch={stretch} "
                 "must be positive"
             )
-        self.gaps = np.zeros(0)
         self._tolerance = tolerance
         self._max_iterations = max_iterations
         self._stretch = stretch
         self._warm_start = warm_start
 
-    def bind(self, leaves: LeafSet) -> None:
+    def bind(self, leaves: LeafSet) -> ExactLeafValues:
         """Builds the subgames below the leaves."""
-        self.leaves = leaves
+        return ExactLeafValues(
+            leaves, self._tolerance, self._max_iterations, self._stretch, self._warm_start
+        )
+
+
+class ExactLeafValues(LeafValues):
+    """The optimal values at the leaves of one trunk.
+
+    Attributes:
+      gaps: float64 [P], the gap of every public state at the last evaluation.
+      num_unfinished: how many evaluations stopped at `max_iterations` with a gap above the
+        tolerance. The first one raises a RuntimeWarning.
+    """
+
+    def __init__(
+        self,
+        leaves: LeafSet,
+        tolerance: float,
+        max_iterations: int,
+        stretch: int,
+        warm_start: bool,
+    ):
+        """See `ExactValue`."""
+        super().__init__(leaves)
+        self.gaps = np.zeros(0)
+        self.num_unfinished = 0
+        self._tolerance = tolerance
+        self._max_iterations = max_iterations
+        self._stretch = stretch
+        self._warm_start = warm_start
         self._minimizer = RegretMinimizer(leaves.subgames, PREDICTIVE_CFR_PLUS)
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `ValueFunction`.
-
-        Raises:
-          ValueError: if the function was not bound, or if the ranges' shapes do not fit the leaves.
-        """
-        leaves = self._bound_leaves()
+        """See `LeafValues`."""
+        leaves = self.leaves
         check_ranges(leaves, range_0, range_1)
         if range_0.ndim > 1:
-            rows_0 = range_0.reshape(-1, range_0.shape[-1])
-            rows_1 = range_1.reshape(-1, range_1.shape[-1])
-            pairs = [self.evaluate(r0, r1) for r0, r1 in zip(rows_0, rows_1, strict=True)]
-            cfv_0, cfv_1 = (np.stack(column) for column in zip(*pairs, strict=True))
-            return cfv_0.reshape(range_0.shape), cfv_1.reshape(range_1.shape)
+            return evaluate_rows(self, range_0, range_1)
         scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
         scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
         cfv_0, cfv_1 = self._solve(scaled_0, scaled_1)
@@ -92,27 +118,19 @@ class ExactValue(ValueFunction):
         return cfv_0, cfv_1
 
     def state(self) -> dict[str, np.ndarray]:
-        """The subgames' regrets, with warm starts. See `ValueFunction`.
-
-        Raises:
-          ValueError: with warm starts, if the function was not bound.
-        """
-        if not self._warm_start:
-            return {}
-        self._bound_leaves()
-        return self._minimizer.state()
+        """The subgames' regrets, with warm starts. See `LeafValues`."""
+        return self._minimizer.state() if self._warm_start else {}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """See `ValueFunction`."""
+        """See `LeafValues`."""
         if self._warm_start:
-            self._bound_leaves()
             self._minimizer.load_state(state)
         else:
             super().load_state(state)
 
     def _solve(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """Values at ranges that sum to 1 in each public state."""
-        leaves, minimizer = self._bound_leaves(), self._minimizer
+        leaves, minimizer = self.leaves, self._minimizer
         if self._warm_start:
             minimizer.begin_average()
         else:
@@ -124,9 +142,22 @@ class ExactValue(ValueFunction):
             cfv_0, cfv_1 = (self._best_response_values(player) for player in (0, 1))
             self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
             self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)
-            converged = self.gaps.max(initial=0.0) <= self._tolerance
-            if converged or minimizer.num_averaged >= self._max_iterations:
+            if self.gaps.max(initial=0.0) <= self._tolerance:
                 return cfv_0, cfv_1
+            if minimizer.num_averaged >= self._max_iterations:
+                self._warn()
+                return cfv_0, cfv_1
+
+    def _warn(self) -> None:
+        self.num_unfinished += 1
+        if self.num_unfinished == 1:
+            warnings.warn(
+                f"optimal values are off by {self.gaps.max():.2g} after {self._max_iterations} "
+                f"iterations, more than tolerance={self._tolerance}; raise max_iterations or the "
+                "tolerance (num_unfinished counts such evaluations)",
+                RuntimeWarning,
+                stacklevel=4,
+            )
 
     def _best_response_values(self, player: int) -> np.ndarray:
         """A player's values against the opponent's average: float64 [L_p]."""

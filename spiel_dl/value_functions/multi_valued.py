@@ -3,7 +3,7 @@
 Brown, Sandholm, Amos (2018), "Depth-Limited Solving for Imperfect-Information Games"; Kubíček et
 al. (2023), section 4.3. The searching player follows its blueprint behind the leaves. Its opponent
 picks one of K transformations of its own blueprint at each of its leaf infosets. What that is worth
-is asked of a critic once, when the function is bound.
+is asked of a critic once, when the function is bound to leaves.
 
   * *Stateless* (`evaluate`, equation 3): at given ranges, the opponent picks a best response. Then
     this is a value function like any other.
@@ -22,7 +22,13 @@ import numpy as np
 from spiel_dl.solvers.continuations import ContinuationChoices, Continuations
 from spiel_dl.solvers.regret_minimization import Weighting
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import ValueFunction, Values, check_ranges
+from spiel_dl.value_functions.base import (
+    LeafValues,
+    ValueFunction,
+    Values,
+    check_ranges,
+    evaluate_rows,
+)
 
 LeafUtilities = Callable[[LeafSet], np.ndarray]
 """From the N leaves to the searching player's utilities at each, float [N, J, K]: by its own choice
@@ -34,11 +40,7 @@ class MultiValuedStates(ValueFunction):
 
     Attributes:
       player: who searches.
-      continuations: what the choices are worth, the searching player being the first side. There
-        after `bind`.
     """
-
-    continuations: Continuations
 
     def __init__(self, player: int, utilities: LeafUtilities):
         """Takes the critic.
@@ -50,66 +52,95 @@ class MultiValuedStates(ValueFunction):
         self.player = player
         self._utilities = utilities
 
-    def bind(self, leaves: LeafSet) -> None:
+    def bind(self, leaves: LeafSet) -> MultiValuedLeaves:
         """Asks for the leaves' values.
 
         Raises:
           ValueError: if there is not one finite matrix for each leaf.
         """
-        utilities = self._utilities(leaves)
+        return MultiValuedLeaves(leaves, self.player, self._utilities(leaves))
+
+
+class MultiValuedLeaves(LeafValues):
+    """The leaves of one trunk, each worth a matrix.
+
+    Attributes:
+      player: who searches.
+      continuations: what the choices are worth; the searching player is the first side.
+    """
+
+    def __init__(self, leaves: LeafSet, player: int, utilities: np.ndarray):
+        """Sums histories that neither player tells apart.
+
+        Args:
+          leaves: the leaves.
+          player: who searches.
+          utilities: float [N, J, K], its utility at each leaf by its own choice and the opponent's.
+
+        Raises:
+          ValueError: if there is not one finite matrix for each leaf.
+        """
+        super().__init__(leaves)
         num_leaves = len(leaves.histories)
         if utilities.ndim != 3 or len(utilities) != num_leaves or not np.isfinite(utilities).all():
             raise ValueError(
                 f"the critic's values have shape {utilities.shape}; give finite numbers of shape "
                 f"[{num_leaves}, J, K], one matrix for each leaf"
             )
-        order = [self.player, 1 - self.player]
+        self.player = player
+        order = [player, 1 - player]
         self.continuations = Continuations.of_histories(
             utilities,
             leaves.chance_reach,
             leaves.infoset_of_history[order],
             (leaves.num_infosets(order[0]), leaves.num_infosets(order[1])),
         )
-        self.leaves = leaves
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `ValueFunction`: the opponent's best choice against the searching player's range.
+        """See `LeafValues`: the opponent's best choice against the searching player's range.
 
         Where choices are equally good, the first one is made.
 
         Raises:
-          ValueError: if the function was not bound, if the ranges' shapes do not fit the leaves, or
-            if the searching player may choose as well.
+          ValueError: also if the searching player may choose as well.
         """
-        leaves = self._bound_leaves()
-        check_ranges(leaves, range_0, range_1)
-        if self.continuations.num_choices[0] > 1:
-            raise ValueError(
-                "both players choose at the leaves, and their best responses go round in circles; "
-                "let them learn by regret matching (`choices`)"
-            )
+        check_ranges(self.leaves, range_0, range_1)
         if range_0.ndim > 1:
-            rows_0 = range_0.reshape(-1, range_0.shape[-1])
-            rows_1 = range_1.reshape(-1, range_1.shape[-1])
-            pairs = [self.evaluate(r0, r1) for r0, r1 in zip(rows_0, rows_1, strict=True)]
-            cfv_0, cfv_1 = (np.stack(column) for column in zip(*pairs, strict=True))
-            return cfv_0.reshape(range_0.shape), cfv_1.reshape(range_1.shape)
+            return evaluate_rows(self, range_0, range_1)
         ranges = (range_0, range_1)
-        own_range, others_range = ranges[self.player], ranges[1 - self.player]
-        values = self.continuations.values(1, own_range[:, None])
-        choice = values.argmax(axis=1)
-        picked = np.arange(leaves.num_infosets(1 - self.player)), choice
-        weights = np.zeros_like(values)
-        weights[picked] = others_range
-        own = self.continuations.values(0, weights)[:, 0]
-        others = values[picked]
+        others, choice = self._best_choices(ranges[self.player])
+        own = self._own_values(choice, ranges[1 - self.player])
         return (own, others) if self.player == 0 else (others, own)
+
+    def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """See `LeafValues`; the opponent's values do not need the searching player's."""
+        if range_0.ndim > 1 or player == self.player:
+            return super().values_for(player, range_0, range_1)
+        check_ranges(self.leaves, range_0, range_1)
+        return self._best_choices((range_0, range_1)[self.player])[0]
 
     def choices(self, weighting: Weighting, num_threads: int = 1) -> ContinuationChoices:
         """Learners of the choices, for one run of a solver; side 0 is the searching player.
 
         Raises:
-          ValueError: if the function was not bound, or as `ContinuationChoices`.
+          ValueError: as `ContinuationChoices`.
         """
-        utility_range = self._bound_leaves().tree.utility_range
+        utility_range = self.leaves.tree.utility_range
         return ContinuationChoices(self.continuations, weighting, utility_range, num_threads)
+
+    def _best_choices(self, own_range: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The opponent's values, float64 [L], and best choices, int [L]."""
+        if self.continuations.num_choices[0] > 1:
+            raise ValueError(
+                "both players choose at the leaves, and their best responses go round in circles; "
+                "let them learn by regret matching (`choices`)"
+            )
+        values = self.continuations.values(1, own_range[:, None])
+        choice = values.argmax(axis=1)
+        return values[np.arange(len(values)), choice], choice
+
+    def _own_values(self, choice: np.ndarray, others_range: np.ndarray) -> np.ndarray:
+        """The searching player's values, float64 [L], if the opponent makes these choices."""
+        weights = np.zeros((len(choice), self.continuations.num_choices[1]))
+        weights[np.arange(len(choice)), choice] = others_range
+        return self.continuations.values(0, weights)[:, 0]

@@ -17,7 +17,7 @@ _KINDS: dict[str, type[PositionalNetwork | ParticleNetwork]] = {
 
 
 def load_network(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> ValueNetwork:
-    """The network that `save` wrote to a file. It must still be bound.
+    """The network that `save` wrote to a file.
 
     Raises:
       ValueError: if there is no such file, if it holds no value network, or if it holds a particle

@@ -21,17 +21,17 @@ import torch
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import Values
 from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.particle_features import InfostateFeatures
+from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
 from spiel_dl.value_functions.particle_leaves import Alike, LeafTensors, public_state_of_infoset
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 from spiel_dl.value_functions.samples import Batch, Samples
-from spiel_dl.value_functions.value_network import ValueNetwork
+from spiel_dl.value_functions.value_network import NetworkLeafValues, ValueNetwork
 
 _RECALLS = {features.name: features for features in map(InfostateFeatures, (True, False))}
 
 
 class ParticleNetwork(ValueNetwork):
-    """The network. Its parameters exist from the first `bind` on, or after `load`.
+    """The network. Its parameters exist after `initialize` or `load`.
 
     Values do not depend on the order of infosets, nor, where a player's range is not 0 everywhere,
     on infosets of range 0.
@@ -41,13 +41,11 @@ class ParticleNetwork(ValueNetwork):
       conditional: whether the module's values are divided by the counterfactual reach: what an
         infoset is worth once it is reached.
       features: what it sees of infostates and public states.
-      tensors: the leaves it is bound to, one infoset of each kind (`Alike`).
       device: where it computes.
     """
 
     kind = "particle_network"
     module: ParticleModule
-    tensors: LeafTensors
 
     def __init__(
         self,
@@ -73,37 +71,23 @@ class ParticleNetwork(ValueNetwork):
         self._sizes = sizes or ParticleSizes()
         self._seed = seed
 
-    def bind(self, leaves: LeafSet) -> None:
-        """Reads the leaves' features; the first time, initialises the parameters for the game.
+    def bind(self, leaves: LeafSet) -> ParticleLeafValues:
+        """Reads the leaves' features.
 
         Raises:
-          ValueError: if there are no leaves, if the game has no features, or if the parameters are
-            for another game or other features.
+          ValueError: if there are no leaves, if the game has no features, if the network has no
+            parameters yet, or if they are for another game or other features.
         """
-        game = leaves.tree.game
-        if not leaves.num_public_states:
-            raise ValueError(
-                f"{game} ends above a depth limit of {leaves.depth_limit}, so there is "
-                "nothing to value; choose a smaller limit, or solve the game by CFR"
-            )
-        found = self.features.of_leaves(leaves)
-        domain = {
-            "game": str(game),
-            "features": self.features.name,
-            "number of features": found.infostates.shape[1],
-            "number of public features": found.public.shape[1],
-        }
+        found = self._features_of(leaves)
+        self._check_domain(self._describe(leaves, found))
+        return ParticleLeafValues(self, leaves, found)
+
+    def initialize(self, leaves: LeafSet) -> None:
+        """Makes the parameters for the leaves' game, if there are none yet; raises as `bind`."""
+        domain = self._describe(leaves, self._features_of(leaves))
         if self.domain is None:
-            self._initialize(domain)
+            self._make_parameters(domain)
         self._check_domain(domain)
-        state = public_state_of_infoset(leaves)
-        self._alike = Alike(found.infostates, state)
-        first = self._alike.first
-        distinct = found._replace(infostates=found.infostates[first])
-        self.tensors = LeafTensors.of_infosets(state[first], distinct, self.device)
-        self._bases: torch.Tensor | None = None
-        self._parameters_of_bases: list[torch.Tensor] = []
-        self.leaves = leaves
 
     @staticmethod
     def load(
@@ -111,7 +95,7 @@ class ParticleNetwork(ValueNetwork):
         features: InfostateFeatures | None = None,
         device: torch.device | str = "cpu",
     ) -> ParticleNetwork:
-        """Reads what `save` wrote. The network must still be bound.
+        """Reads what `save` wrote.
 
         Args:
           path: the file.
@@ -133,7 +117,7 @@ class ParticleNetwork(ValueNetwork):
             conditional=header.get("conditional", False),
             device=device,
         )
-        network._initialize(header["domain"])
+        network._make_parameters(header["domain"])
         network.load_parameters(arrays)
         return network
 
@@ -143,27 +127,65 @@ class ParticleNetwork(ValueNetwork):
 
     def samples(self, dataset: Dataset) -> ParticleSamples:
         """A dataset's samples; see `ValueNetwork.samples`."""
-        leaves = self._bound_leaves()
+        leaves = dataset.trunk.leaves
         every = LeafTensors.of_infosets(
             public_state_of_infoset(leaves), self.features.of_leaves(leaves), self.device
         )
         return ParticleSamples(every, dataset, self.device, conditional=self.conditional)
 
-    def _initialize(self, domain: dict[str, Any]) -> None:
+    def _make_parameters(self, domain: dict[str, Any]) -> None:
         num_features = domain["number of features"], domain["number of public features"]
         self.module = ParticleModule(self._sizes, *num_features, self._seed).to(self.device)
         self.domain = domain
 
+    def _features_of(self, leaves: LeafSet) -> LeafFeatures:
+        if not leaves.num_public_states:
+            raise ValueError(
+                f"{leaves.tree.game} ends above a depth limit of {leaves.depth_limit}, so there is "
+                "nothing to value; choose a smaller limit, or solve the game by CFR"
+            )
+        return self.features.of_leaves(leaves)
+
+    def _describe(self, leaves: LeafSet, found: LeafFeatures) -> dict[str, Any]:
+        """What must be equal for the network to be used at other leaves, in words for people."""
+        return {
+            "game": str(leaves.tree.game),
+            "features": self.features.name,
+            "number of features": found.infostates.shape[1],
+            "number of public features": found.public.shape[1],
+        }
+
+
+class ParticleLeafValues(NetworkLeafValues):
+    """A `ParticleNetwork` at the leaves of one trunk.
+
+    Attributes:
+      tensors: the leaves, one infoset of each kind (`Alike`).
+    """
+
+    def __init__(self, network: ParticleNetwork, leaves: LeafSet, found: LeafFeatures):
+        """See `ParticleNetwork.bind`."""
+        super().__init__(leaves)
+        state = public_state_of_infoset(leaves)
+        self._network = network
+        self._alike = Alike(found.infostates, state)
+        first = self._alike.first
+        distinct = found._replace(infostates=found.infostates[first])
+        self.tensors = LeafTensors.of_infosets(state[first], distinct, network.device)
+        self._bases: torch.Tensor | None = None
+        self._parameters_of_bases: list[torch.Tensor] = []
+
     def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        tensors = self.tensors
+        tensors, network = self.tensors, self._network
         flat = np.concatenate([range_0, range_1], axis=-1)
         sums = self._alike.sum(flat.reshape(-1, flat.shape[-1]))
-        rows = torch.from_numpy(sums).to(self.device)
-        values = self.module.values(self._current_bases(), rows[:, tensors.entry], tensors.public)
+        rows = torch.from_numpy(sums).to(network.device)
+        bases = self._current_bases()
+        values = network.module.values(bases, rows[:, tensors.entry], tensors.public)
         found = self._alike.spread(values.flatten(1)[:, tensors.place].cpu().numpy())
         result: np.ndarray = found.reshape(flat.shape)
-        if self.conditional:
-            reach = self._bound_leaves().counterfactual_reach(range_0, range_1)
+        if network.conditional:
+            reach = self.leaves.counterfactual_reach(range_0, range_1)
             return result * np.concatenate(reach, axis=-1)
         return result
 
@@ -171,7 +193,7 @@ class ParticleNetwork(ValueNetwork):
         """The bases of all entries, [P, Q, base], computed anew when parameters have changed."""
         # They do not depend on ranges, and a solver asks for hundreds of ranges at one trunk. Torch
         # does not count all changes (not those by fused Adam), so the parameters are compared.
-        change_basis = self.module.change_basis
+        change_basis = self._network.module.change_basis
         parameters = list(change_basis.parameters())
         if self._bases is None or not all(map(torch.equal, parameters, self._parameters_of_bases)):
             self._bases = change_basis(self.tensors.features)[self.tensors.infostate]

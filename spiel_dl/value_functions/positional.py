@@ -21,7 +21,7 @@ from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.feed_forward import feed_forward
 from spiel_dl.value_functions.samples import Batch, Samples
-from spiel_dl.value_functions.value_network import ValueNetwork
+from spiel_dl.value_functions.value_network import NetworkLeafValues, ValueNetwork
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -89,18 +89,16 @@ class PositionalLayout:
 
 
 class PositionalNetwork(ValueNetwork):
-    """The network. Its parameters exist from the first `bind` on, or after `load`.
+    """The network. Its parameters exist after `initialize` or `load`.
 
     Attributes:
       module: the torch module, float32: inputs [..., D] to outputs [..., Q], values at ranges that
         sum to 1, in utility units.
-      layout: how its inputs and outputs belong to the leaves it is bound to.
       device: where it computes.
     """
 
     kind = "positional_network"
     module: torch.nn.Sequential
-    layout: PositionalLayout
 
     def __init__(
         self,
@@ -132,24 +130,27 @@ class PositionalNetwork(ValueNetwork):
         self._layer_norm = layer_norm
         self._seed = seed
 
-    def bind(self, leaves: LeafSet) -> None:
-        """Lays out the leaves; the first time, initialises the parameters for them.
+    def bind(self, leaves: LeafSet) -> PositionalLeafValues:
+        """Lays out the leaves. See `ValueNetwork`."""
+        return PositionalLeafValues(self, leaves, self._layout(leaves))
 
-        Raises:
-          ValueError: if there are no leaves, or if the parameters are for another game, depth
-            limit or subgame.
-        """
-        layout = PositionalLayout.of_leaves(leaves)
-        domain = _describe(leaves, layout)
+    def initialize(self, leaves: LeafSet) -> None:
+        """See `ValueNetwork`."""
         if self.domain is None:
-            self._initialize(domain)
-        self._check_domain(domain)
-        self.layout = layout
-        self.leaves = leaves
+            layout = PositionalLayout.of_leaves(leaves)
+            self._make_parameters(_describe(leaves, layout))
+        else:
+            self._layout(leaves)
+
+    def _layout(self, leaves: LeafSet) -> PositionalLayout:
+        """The layout of leaves for which the parameters are; a ValueError for others."""
+        layout = PositionalLayout.of_leaves(leaves)
+        self._check_domain(_describe(leaves, layout))
+        return layout
 
     @staticmethod
     def load(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> PositionalNetwork:
-        """Reads what `save` wrote. The network must still be bound.
+        """Reads what `save` wrote.
 
         Raises:
           ValueError: if there is no such file, or if it holds no such network.
@@ -161,7 +162,7 @@ class PositionalNetwork(ValueNetwork):
             layer_norm=header["layer_norm"],
             device=device,
         )
-        network._initialize(header["domain"])
+        network._make_parameters(header["domain"])
         network.load_parameters(arrays)
         return network
 
@@ -175,9 +176,9 @@ class PositionalNetwork(ValueNetwork):
 
     def samples(self, dataset: Dataset) -> PositionalSamples:
         """A dataset's samples; see `ValueNetwork.samples`."""
-        return PositionalSamples(self.layout, dataset, self.device)
+        return PositionalSamples(self._layout(dataset.trunk.leaves), dataset, self.device)
 
-    def _initialize(self, domain: dict[str, Any]) -> None:
+    def _make_parameters(self, domain: dict[str, Any]) -> None:
         hidden = [self._num_units] * self._num_layers
         sizes = [domain["number of inputs"], *hidden, domain["number of outputs"]]
         generator = torch.Generator().manual_seed(self._seed)
@@ -187,9 +188,24 @@ class PositionalNetwork(ValueNetwork):
         ).to(self.device)
         self.domain = domain
 
+
+class PositionalLeafValues(NetworkLeafValues):
+    """A `PositionalNetwork` at the leaves of one trunk.
+
+    Attributes:
+      layout: how the network's inputs and outputs belong to the leaves.
+    """
+
+    def __init__(self, network: PositionalNetwork, leaves: LeafSet, layout: PositionalLayout):
+        """See `PositionalNetwork.bind`."""
+        super().__init__(leaves)
+        self.layout = layout
+        self._network = network
+
     def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        network = self._network
         inputs = self.layout.rows(range_0, range_1).take(self.layout.input_index, axis=-1)
-        outputs = self.module(torch.from_numpy(inputs).to(self.device)).cpu().numpy()
+        outputs = network.module(torch.from_numpy(inputs).to(network.device)).cpu().numpy()
         flat = outputs.reshape(*range_0.shape[:-1], math.prod(outputs.shape[-2:]))
         values: np.ndarray = flat.take(self.layout.output_of_infoset, axis=-1)
         return values

@@ -176,9 +176,8 @@ class _Run:
         directory: RunDirectory,
         config: TrainingConfig,
     ):
+        network.initialize(dataset.trunk.leaves)
         header = network.header()
-        # Lays the leaves out again if they are those of another, equal trunk; refuses others.
-        network.bind(dataset.trunk.leaves)
         self._network, self._directory, self._config = network, directory, config
         self._samples = network.samples(dataset)
         self._training, self._validation = _choose_samples(self._samples, dataset, config)

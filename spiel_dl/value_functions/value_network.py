@@ -10,13 +10,20 @@ import numpy as np
 import torch
 
 from spiel_dl.runs import tensor_files
-from spiel_dl.value_functions.base import ValueFunction, Values, check_ranges, normalize_ranges
+from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.value_functions.base import (
+    LeafValues,
+    ValueFunction,
+    Values,
+    check_ranges,
+    normalize_ranges,
+)
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
 
 
 class ValueNetwork(ValueFunction):
-    """A value function with parameters, which exist from the first `bind` on, or after `load`.
+    """A value function with parameters, which exist after `initialize` or `load`.
 
     Attributes:
       module: the torch module, float32, on `device`.
@@ -34,26 +41,22 @@ class ValueNetwork(ValueFunction):
         self.device = torch.device(device)
         self.domain = None
 
-    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `ValueFunction`.
-
-        The network sees ranges that sum to 1 in each public state; an own range that is 0 in all
-        of a public state's infosets is taken to be uniform over them.
+    @abc.abstractmethod
+    def bind(self, leaves: LeafSet) -> NetworkLeafValues:
+        """The network at a trunk's leaves; it follows the network's parameters as they change.
 
         Raises:
-          ValueError: if the network was not bound, or if the ranges' shapes do not fit the leaves.
+          ValueError: if there are no leaves, if the network has no parameters yet, or if they are
+            for other leaves.
         """
-        leaves = self._bound_leaves()
-        check_ranges(leaves, range_0, range_1)
-        scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
-        scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
-        with torch.inference_mode():
-            cfvs = self._normalized_values(scaled_0, scaled_1)
-        # The products are float64, as the masses are.
-        num_first = leaves.num_infosets(0)
-        cfv_0 = cfvs[..., :num_first] * mass_1.take(leaves.public_state_of_infoset(0), axis=-1)
-        cfv_1 = cfvs[..., num_first:] * mass_0.take(leaves.public_state_of_infoset(1), axis=-1)
-        return cfv_0, cfv_1
+
+    @abc.abstractmethod
+    def initialize(self, leaves: LeafSet) -> None:
+        """Makes the parameters for a trunk's leaves, if there are none yet.
+
+        Raises:
+          ValueError: if there are no leaves, or if there are parameters, for other leaves.
+        """
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the parameters, and what they are for.
@@ -70,7 +73,9 @@ class ValueNetwork(ValueFunction):
           ValueError: if there are no parameters yet.
         """
         if self.domain is None:
-            raise ValueError("a network has no parameters before it is bound; bind it to leaves")
+            raise ValueError(
+                "the network has no parameters yet; call initialize(leaves), or load one"
+            )
         return {"kind": self.kind, **self.settings(), "domain": self.domain}
 
     @abc.abstractmethod
@@ -84,7 +89,7 @@ class ValueNetwork(ValueFunction):
         `module` maps the inputs of a batch to values of its shape.
 
         Args:
-          dataset: of the trunk to whose leaves the network is bound.
+          dataset: of a trunk for whose leaves the network's parameters are.
         """
 
     def parameter_arrays(self) -> dict[str, np.ndarray]:
@@ -109,13 +114,12 @@ class ValueNetwork(ValueFunction):
             raise ValueError(f"the parameters have shapes {given}, but the network needs {own}")
         self.module.load_state_dict({name: torch.from_numpy(a) for name, a in arrays.items()})
 
-    @abc.abstractmethod
-    def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """Values at ranges that sum to 1: float64 [..., L_p] to float32 [..., L_0 + L_1]."""
-
     def _check_domain(self, domain: dict[str, Any]) -> None:
-        """Raises a ValueError if the parameters are for another domain than that of some leaves."""
-        assert self.domain is not None
+        """Raises a ValueError if the parameters are for another domain, or if there are none."""
+        if self.domain is None:
+            raise ValueError(
+                "the network has no parameters yet; call initialize(leaves), or load one"
+            )
         for name in (*domain, *(self.domain.keys() - domain.keys())):
             own, value = self.domain.get(name), domain.get(name)
             if own != value:
@@ -138,3 +142,29 @@ class ValueNetwork(ValueFunction):
                 f"{cls.__name__}.save wrote"
             )
         return arrays, header
+
+
+class NetworkLeafValues(LeafValues):
+    """A network at the leaves of one trunk.
+
+    The network sees ranges that sum to 1 in each public state; an own range that is 0 in all of a
+    public state's infosets is taken to be uniform over them.
+    """
+
+    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `LeafValues`."""
+        leaves = self.leaves
+        check_ranges(leaves, range_0, range_1)
+        scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
+        scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
+        with torch.inference_mode():
+            cfvs = self._normalized_values(scaled_0, scaled_1)
+        # The products are float64, as the masses are.
+        num_first = leaves.num_infosets(0)
+        cfv_0 = cfvs[..., :num_first] * mass_1.take(leaves.public_state_of_infoset(0), axis=-1)
+        cfv_1 = cfvs[..., num_first:] * mass_0.take(leaves.public_state_of_infoset(1), axis=-1)
+        return cfv_0, cfv_1
+
+    @abc.abstractmethod
+    def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """Values at ranges that sum to 1: float64 [..., L_p] to float32 [..., L_0 + L_1]."""

@@ -12,7 +12,7 @@ from spiel_dl.algorithms import best_response, exploitability
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.restricted_game import Effort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.value_functions import ExactValue
@@ -67,7 +67,7 @@ def test_looking_further_may_earn_less(moves, value, exact, scheme):
     """
     tree = GameTree.from_game(reference.efg_game("fig10_pennies_with_a_twist"))
     model = checks.named_model(tree, {"h": 2 / 3, "t": 1 / 3, "x": 1.0, "y": 0.0})
-    response = CDBRPolicy(tree, 0, model, DepthLimit(moves=moves), scheme, exact=exact)
+    response = CDBRPolicy(tree, 0, model, DepthLimit(moves=moves), scheme=scheme, exact=exact)
     found = exploitability.expected_value(tree, response.to_array_policy(), model)
     assert found == pytest.approx(value, abs=1e-9 if exact else 1e-4)
 
@@ -83,7 +83,9 @@ def test_every_step_is_optimal_and_nothing_is_lost(game, tmp_path):
         ]
     for player, scheme, plies in cases:
         limit = DepthLimit(plies=plies)
-        response = CDBRPolicy(tree, player, model, limit, scheme, exact=True).to_array_policy()
+        response = CDBRPolicy(
+            tree, player, model, limit, scheme=scheme, exact=True
+        ).to_array_policy()
         regret = checks.largest_step_regret(tree, response, model, player, 1.0, limit, scheme)
         assert regret < 1e-6
         assert exploitability.gain(tree, response, model, player) > -1e-9
@@ -110,7 +112,13 @@ def test_value_function_at_the_leaves(game):
     for player, scheme in itertools.product((0, 1), SCHEMES):
         function = ExactValue(tolerance=1e-4, max_iterations=2000)
         response = CDBRPolicy(
-            tree, player, model, limit, scheme, function, effort=Effort(iterations=100)
+            tree,
+            player,
+            model,
+            limit,
+            scheme=scheme,
+            value_function=function,
+            effort=Effort(iterations=100, tolerance=1e-6),
         ).to_array_policy()
         regret = checks.largest_step_regret(tree, response, model, player, 1.0, limit, scheme)
         assert regret < 0.02
@@ -123,7 +131,12 @@ def test_a_network_for_each_depth_limit():
     model = checks.random_model(tree, seed=3)
     networks = {DepthLimit(rounds=k): PositionalNetwork(1, 20, seed=k) for k in (1, 2, 3)}
     policy = CDBRPolicy(
-        tree, 0, model, DepthLimit(rounds=1), value_function=networks, effort=Effort(20)
+        tree,
+        0,
+        model,
+        DepthLimit(rounds=1),
+        value_function=networks,
+        effort=Effort(20, tolerance=1e-6),
     )
     response = policy.to_array_policy()
     for infoset in range(tree.num_infosets(0)):
@@ -138,7 +151,12 @@ def test_a_network_for_each_depth_limit():
     del networks[DepthLimit(rounds=2)]
     with pytest.raises(ValueError, match=r"no entry for DepthLimit\(.*rounds=2\)"):
         CDBRPolicy(
-            tree, 0, model, DepthLimit(rounds=1), value_function=networks, effort=Effort(20)
+            tree,
+            0,
+            model,
+            DepthLimit(rounds=1),
+            value_function=networks,
+            effort=Effort(20, tolerance=1e-6),
         ).to_array_policy()
 
 
@@ -147,7 +165,7 @@ def test_a_bot_solves_what_it_reaches_and_keeps_it(scheme):
     game = pyspiel.load_game("leduc_poker")
     tree = GameTree.from_game(game)
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(plies=2)
-    policy = CDBRPolicy(tree, 0, model, limit, scheme, effort=Effort(300, 1e-4))
+    policy = CDBRPolicy(tree, 0, model, limit, scheme=scheme, effort=Effort(300, 1e-4))
     bot, generator, played = policy_bot(policy, policy.player, seed=0), np.random.default_rng(0), []
     for _ in range(3):
         state = game.new_initial_state()
@@ -160,12 +178,12 @@ def test_a_bot_solves_what_it_reaches_and_keeps_it(scheme):
             played.append((state.clone(), dict(answer)))
             assert dict(answer)[action] > 0
             state.apply_action(int(action))
-    assert 1 <= len(policy._solved_steps) < 20
+    assert 1 <= policy.num_solved < 20
     whole = policy.to_array_policy()
     for state, answer in played:
         assert whole.action_probabilities(state) == answer
     # What play found and what is found when siblings are solved together differ by their gaps.
-    at_once = CDBRPolicy(tree, 0, model, limit, scheme, effort=Effort(300, 1e-4))
+    at_once = CDBRPolicy(tree, 0, model, limit, scheme=scheme, effort=Effort(300, 1e-4))
     values = [
         exploitability.expected_value(tree, response, model)
         for response in (whole, at_once.to_array_policy())
@@ -202,13 +220,13 @@ def test_errors():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
     with pytest.raises(ValueError, match="scheme='slide' must be one of"):
-        CDBRPolicy(tree, 0, model, limit, "slide")
+        CDBRPolicy(tree, 0, model, limit, scheme="slide")
     with pytest.raises(ValueError, match="player=2"):
         CDBRPolicy(tree, 2, model, limit)
     with pytest.raises(ValueError, match="cannot use value_function="):
         CDBRPolicy(tree, 0, model, limit, value_function=ExactValue(), exact=True)
     with pytest.raises(ValueError, match="iterations must be at least 1"):
-        CDBRPolicy(tree, 0, model, limit, effort=Effort(iterations=0))
+        CDBRPolicy(tree, 0, model, limit, effort=Effort(iterations=0, tolerance=1e-6))
     with pytest.raises(ValueError, match="has no rounds"):
         CDBRPolicy(tree, 0, model, DepthLimit(rounds=1))
 

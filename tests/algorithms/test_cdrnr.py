@@ -12,7 +12,7 @@ from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.restricted_game import Effort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.value_functions import ExactValue
@@ -38,7 +38,9 @@ def test_siblings_that_spend_one_slack(gadget, gain, exploitable, exact, scheme)
     """
     tree = GameTree.from_game(reference.efg_game("slack_twice"))
     model = checks.named_model(tree, {"In": 0.1, "Out": 0.9, "weak": 1.0, "strong": 0.0})
-    response = CDRNRPolicy(tree, 0, model, 0.5, DepthLimit(moves=2), scheme, gadget, exact=exact)
+    response = CDRNRPolicy(
+        tree, 0, model, DepthLimit(moves=2), p=0.5, scheme=scheme, gadget=gadget, exact=exact
+    )
     found = checks.gain_and_exploitability(tree, response.to_array_policy(), model)
     assert found == pytest.approx((gain, exploitable), abs=1e-9 if exact else 1e-4)
 
@@ -49,7 +51,7 @@ def test_leduc_against_the_uniform_policy(plies, expected, exact):
     tree = GameTree.from_game("leduc_poker")
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(plies=plies)
     response = CDRNRPolicy(
-        tree, 0, model, 0.5, limit, "sliding", exact=exact, effort=Effort(3000, 1e-4)
+        tree, 0, model, limit, p=0.5, scheme="sliding", exact=exact, effort=Effort(3000, 1e-4)
     ).to_array_policy()
     found = checks.gain_and_exploitability(tree, response, model)
     assert found == pytest.approx(expected, abs=0.006)
@@ -64,7 +66,9 @@ def test_joint_steps_are_optimal_and_safe(game, tmp_path):
         # One case for each p, with players and schemes in turn.
         cases = cases[::4]
     for player, scheme, p in cases:
-        response = CDRNRPolicy(tree, player, model, p, limit, scheme, exact=True).to_array_policy()
+        response = CDRNRPolicy(
+            tree, player, model, limit, p=p, scheme=scheme, exact=True
+        ).to_array_policy()
         regret = checks.largest_step_regret(tree, response, model, player, p, limit, scheme)
         assert regret < 1e-6
         gain, exploitable = checks.gain_and_exploitability(tree, response, model, player)
@@ -81,7 +85,7 @@ def test_safe_gadgets_against_a_good_model(game, gadget):
     model = solver.average_policy()
     for player, p, scheme in ((0, 0.3, "block"), (1, 0.7, "sliding"), (0, 0.9, "block")):
         response = CDRNRPolicy(
-            tree, player, model, p, DepthLimit(plies=3), scheme, gadget, exact=True
+            tree, player, model, DepthLimit(plies=3), p=p, scheme=scheme, gadget=gadget, exact=True
         ).to_array_policy()
         gain, exploitable = checks.gain_and_exploitability(tree, response, model, player)
         assert p * gain >= (1 - p) * exploitable - 1e-6
@@ -94,12 +98,16 @@ def test_the_ends_of_the_scale(game, gadget):
     tree = GameTree.from_game(game)
     model, limit = checks.random_model(tree, seed=1), DepthLimit(plies=1)
     for player, scheme in itertools.product((0, 1), SCHEMES):
-        best = CDRNRPolicy(tree, player, model, 1.0, limit, scheme, gadget, exact=True)
+        best = CDRNRPolicy(
+            tree, player, model, limit, p=1.0, scheme=scheme, gadget=gadget, exact=True
+        )
         response = best.to_array_policy()
         regret = checks.largest_step_regret(tree, response, model, player, 1.0, limit, scheme)
         assert regret < 1e-6
         if gadget != "full":
-            safe = CDRNRPolicy(tree, player, model, 0.0, limit, scheme, gadget, exact=True)
+            safe = CDRNRPolicy(
+                tree, player, model, limit, p=0.0, scheme=scheme, gadget=gadget, exact=True
+            )
             exploitable = exploitability.player_exploitability(tree, safe.to_array_policy(), player)
             assert exploitable == pytest.approx(0.0, abs=1e-6)
 
@@ -109,8 +117,8 @@ def test_one_step_over_the_whole_game_is_rnr(gadget):
     tree = GameTree.from_game(checks.LIARS_DICE)
     model = checks.random_model(tree, seed=2)
     responses = [
-        CDRNRPolicy(tree, 1, model, 0.4, DepthLimit(moves=99), gadget=gadget, exact=True),
-        RNRPolicy(tree, 1, model, 0.4, exact=True),
+        CDRNRPolicy(tree, 1, model, DepthLimit(moves=99), p=0.4, gadget=gadget, exact=True),
+        RNRPolicy(tree, 1, model, p=0.4, exact=True),
     ]
     objectives = []
     for response in responses:
@@ -128,16 +136,16 @@ def test_value_function_at_the_leaves(gadget):
         tree,
         0,
         model,
-        0.5,
         DepthLimit(rounds=1),
-        "block",
-        gadget,
-        ExactValue(tolerance=1e-3, max_iterations=1000),
-        effort=Effort(iterations=60),
+        p=0.5,
+        scheme="block",
+        gadget=gadget,
+        value_function=ExactValue(tolerance=1e-3, max_iterations=1000),
+        effort=Effort(iterations=60, tolerance=1e-6),
     ).to_array_policy()
     gain, exploitable = checks.gain_and_exploitability(tree, response, model)
     best, _ = checks.gain_and_exploitability(
-        tree, RNRPolicy(tree, 0, model, 0.5, exact=True).to_array_policy(), model
+        tree, RNRPolicy(tree, 0, model, p=0.5, exact=True).to_array_policy(), model
     )
     assert 0.5 * best < gain
     assert exploitable < gain + 0.05
@@ -151,11 +159,11 @@ def test_a_network_for_each_depth_limit(gadget):
         tree,
         1,
         checks.random_model(tree, seed=3),
-        0.5,
         DepthLimit(rounds=1),
+        p=0.5,
         gadget=gadget,
         value_function=networks,
-        effort=Effort(10),
+        effort=Effort(10, tolerance=1e-6),
     )
     response = policy.to_array_policy()
     for infoset in range(tree.num_infosets(1)):
@@ -169,10 +177,28 @@ def test_errors():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
     with pytest.raises(ValueError, match="gadget='open' must be one of"):
-        CDRNRPolicy(tree, 0, model, 0.5, limit, gadget="open")
+        CDRNRPolicy(tree, 0, model, limit, p=0.5, gadget="open")
     with pytest.raises(ValueError, match=r"p=1\.5 must be between 0 and 1"):
-        CDRNRPolicy(tree, 0, model, 1.5, limit)
+        CDRNRPolicy(tree, 0, model, limit, p=1.5)
     with pytest.raises(ValueError, match="use scheme='block'"):
-        CDRNRPolicy(tree, 0, model, 0.5, limit, "sliding", "resolving", ExactValue())
+        CDRNRPolicy(
+            tree,
+            0,
+            model,
+            limit,
+            p=0.5,
+            scheme="sliding",
+            gadget="resolving",
+            value_function=ExactValue(),
+        )
     with pytest.raises(ValueError, match="gadget='full' looks down to several depth limits"):
-        CDRNRPolicy(tree, 0, model, 0.5, limit, "block", "full", {limit: ExactValue()})
+        CDRNRPolicy(
+            tree,
+            0,
+            model,
+            limit,
+            p=0.5,
+            scheme="block",
+            gadget="full",
+            value_function={limit: ExactValue()},
+        )

@@ -12,12 +12,17 @@ import pytest
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingPolicy
+from spiel_dl.search.starts import Start
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.tree.pieces import ROOT
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.value_functions.exact import ExactLeafValues
+from tests.made_up_values import broken_value
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -42,9 +47,9 @@ class CountingValue(ExactValue):
 
     num_bound = 0
 
-    def bind(self, leaves: LeafSet) -> None:
+    def bind(self, leaves: LeafSet) -> ExactLeafValues:
         self.num_bound += 1
-        super().bind(leaves)
+        return super().bind(leaves)
 
 
 @functools.cache
@@ -56,7 +61,9 @@ def measure(game: str, limit: DepthLimit, gadget: str, iterations: int) -> float
     """Exact exploitability, NashConv / 2, in utility units."""
     tree = compiled(game)
     function = ExactValue(tolerance=1e-3)
-    policy = ContinualResolvingPolicy(tree, function, limit, gadget, iterations)
+    policy = ContinualResolvingPolicy(
+        tree, function, limit, gadget=gadget, effort=Effort(iterations)
+    )
     return exploitability.exploitability(tree, policy.to_array_policy())
 
 
@@ -94,7 +101,7 @@ def test_without_gadget_kuhn_poker_is_lost():
 def test_beyond_the_game_it_is_plain_cfr_plus():
     solver = CFRPlusSolver("leduc_poker")
     solver.run(30)
-    policy = ContinualResolvingPolicy("leduc_poker", None, DepthLimit(moves=99), iterations=30)
+    policy = ContinualResolvingPolicy("leduc_poker", None, DepthLimit(moves=99), effort=Effort(30))
     expected, found = solver.average_policy(), policy.to_array_policy()
     for player in (0, 1):
         np.testing.assert_allclose(
@@ -111,12 +118,15 @@ def test_given_cfvs_can_be_kept(gadget):
     """
     tree = compiled(GOOFSPIEL_4)
     function = ExactValue(tolerance=1e-2)
-    policy = ContinualResolvingPolicy(tree, function, DepthLimit(rounds=1), gadget, iterations=5)
+    policy = ContinualResolvingPolicy(
+        tree, function, DepthLimit(rounds=1), gadget=gadget, effort=Effort(5)
+    )
     num_checked = 0
     for player in (0, 1):
-        first = policy._solve_trunk(player)
-        second = policy._resolve(player, *next(iter(first.items())))
-        for public_state, start in [*first.items(), *second.items()]:
+        policy.step.solve(player, [ROOT])
+        first = starts_of(policy, player)
+        policy.step.solve(player, [next(iter(first))])
+        for public_state, start in starts_of(policy, player).items():
             if start.player_range.any():
                 form = cut(tree, DepthLimit(moves=99), public_state).sequence_form
                 given = (start.player_range, start.opponent_cfvs)
@@ -134,14 +144,16 @@ def test_gifts_handed_on_leave_the_roots_as_they_may_be():
     """
     tree, limit, num_gifts = compiled(GOOFSPIEL_4), DepthLimit(rounds=1), 0
     function = ExactValue(tolerance=1e-2)
-    policy = ContinualResolvingPolicy(tree, function, limit, "reach_max_margin", iterations=30)
+    policy = ContinualResolvingPolicy(
+        tree, function, limit, gadget="reach_max_margin", effort=Effort(30)
+    )
     strategies = policy.to_array_policy().strategies
     for player, opponent in ((0, 1), (1, 0)):
-        for public_state, start in policy._solve_trunk(player).items():
-            trunk, below = (
-                cut(tree, limit, public_state),
-                policy._resolve(player, public_state, start),
-            )
+        below = starts_of(policy, player)
+        for public_state in cut(tree, limit).leaves.public_states.tolist():
+            start, trunk = below[public_state], cut(tree, limit, public_state)
+            if not start.player_range.any():
+                continue
             leaves, form = trunk.leaves, trunk.sequence_form
             strategy = strategies[player][trunk.sequences[player]]
             plan = realization_plan(form.treeplexes[player], strategy, start.player_range)
@@ -158,6 +170,11 @@ def test_gifts_handed_on_leave_the_roots_as_they_may_be():
     assert num_gifts > 0
 
 
+def starts_of(policy: ContinualResolvingPolicy, player: int) -> dict[int, Start]:
+    """What a player knows of the public states below those that were solved."""
+    return {place: start for (p, place), start in policy.step.starts.items() if p == player}
+
+
 def root_values(trunk: Trunk, opponent: int, plan: np.ndarray, cfvs: np.ndarray) -> np.ndarray:
     """The opponent's best-response cfvs at the roots of a trunk with valued leaves."""
     treeplex = trunk.sequence_form.treeplexes[opponent]
@@ -171,8 +188,8 @@ def root_values(trunk: Trunk, opponent: int, plan: np.ndarray, cfvs: np.ndarray)
 def test_only_what_is_asked_for_is_solved_and_the_order_does_not_matter():
     tree, limit = compiled(GOOFSPIEL_4), DepthLimit(rounds=1)
     lazy, eager = CountingValue(tolerance=1e-2), CountingValue(tolerance=1e-2)
-    policy = ContinualResolvingPolicy(tree, lazy, limit, iterations=10)
-    whole = ContinualResolvingPolicy(tree, eager, limit, iterations=10).to_array_policy()
+    policy = ContinualResolvingPolicy(tree, lazy, limit, effort=Effort(10))
+    whole = ContinualResolvingPolicy(tree, eager, limit, effort=Effort(10)).to_array_policy()
     state = tree.game.new_initial_state()
     depths = []
     while not state.is_terminal():
@@ -194,7 +211,7 @@ def test_where_the_own_strategy_never_comes_it_is_uniform(tmp_path: Path):
     path = tmp_path / "outside_option.efg"
     path.write_text(OUTSIDE_OPTION)
     game = pyspiel.load_game("efg_game", {"filename": str(path)})
-    policy = ContinualResolvingPolicy(game, ExactValue(), DepthLimit(moves=1), iterations=200)
+    policy = ContinualResolvingPolicy(game, ExactValue(), DepthLimit(moves=1), effort=Effort(200))
     state = game.new_initial_state()
     out = next(a for a in state.legal_actions() if state.action_to_string(a) == "Out")
     assert policy.action_probabilities(state)[out] == 1.0
@@ -208,7 +225,7 @@ def test_where_the_own_strategy_never_comes_it_is_uniform(tmp_path: Path):
 
 def test_states_of_a_game_with_simultaneous_moves():
     game = pyspiel.load_game("goofspiel(imp_info=True,num_cards=3,points_order=descending)")
-    policy = ContinualResolvingPolicy(game, ExactValue(), DepthLimit(rounds=1), iterations=20)
+    policy = ContinualResolvingPolicy(game, ExactValue(), DepthLimit(rounds=1), effort=Effort(20))
     state = game.new_initial_state()
     for player in (0, 1):
         answer = policy.action_probabilities(state, player)
@@ -224,22 +241,19 @@ def test_states_of_a_game_with_simultaneous_moves():
 def test_errors():
     limit = DepthLimit(moves=1)
     with pytest.raises(ValueError, match="gadget='safe' must be one of"):
-        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, "safe")
+        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, gadget="safe")
     with pytest.raises(ValueError, match="iterations=0"):
-        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, iterations=0)
+        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(0))
     with pytest.raises(ValueError, match="pass value_function="):
         ContinualResolvingPolicy("kuhn_poker", None, limit)
-    policy = ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, iterations=1)
+    policy = ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(1))
     with pytest.raises(ValueError, match="no player moves"):
         policy.action_probabilities(policy.game.new_initial_state())
 
 
 def test_values_that_are_not_finite_are_told():
-    class Broken(ZeroValue):
-        def evaluate(self, range_0, range_1):
-            value_0, value_1 = super().evaluate(range_0, range_1)
-            return value_0 * np.nan, value_1
-
-    policy = ContinualResolvingPolicy("kuhn_poker", Broken(), DepthLimit(moves=1), iterations=5)
+    policy = ContinualResolvingPolicy(
+        "kuhn_poker", broken_value(0), DepthLimit(moves=1), effort=Effort(5)
+    )
     with pytest.raises(ValueError, match="values that are not finite"):
         policy.to_array_policy()

@@ -8,13 +8,14 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import ExactValue, ZeroValue
+from tests.made_up_values import MadeUpValue
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
 
 def test_beyond_the_game_it_is_plain_cfr_plus():
     plain = CFRPlusSolver("leduc_poker")
-    limited = DLCFRSolver("leduc_poker", DepthLimit(moves=99), ZeroValue())
+    limited = DLCFRSolver("leduc_poker", ZeroValue(), DepthLimit(moves=99))
     plain.run(20)
     limited.run(20)
     for player in (0, 1):
@@ -34,7 +35,7 @@ def test_beyond_the_game_it_is_plain_cfr_plus():
 )
 def test_trunk_nash_conv_falls(game, limit, bound, alternating_updates):
     solver = DLCFRSolver(
-        game, limit, ExactValue(tolerance=1e-3), alternating_updates=alternating_updates
+        game, ExactValue(tolerance=1e-3), limit, alternating_updates=alternating_updates
     )
     solver.run(200)
     assert 0 <= trunk_losses(solver.trunk, solver.average_policy()).nash_conv < bound
@@ -46,7 +47,7 @@ def test_warm_starts_and_restarts_come_much_closer(rounds):
 
     def nash_conv(warm_start, restarts):
         values = ExactValue(0.01, stretch=1 if warm_start else 20, warm_start=warm_start)
-        solver = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=rounds), values, restarts=restarts)
+        solver = DLCFRSolver(GOOFSPIEL_4, values, DepthLimit(rounds=rounds), restarts=restarts)
         solver.run(500)
         return trunk_losses(solver.trunk, solver.average_policy()).nash_conv
 
@@ -54,8 +55,8 @@ def test_warm_starts_and_restarts_come_much_closer(rounds):
 
 
 def test_restarts_go_on_from_the_average():
-    solver = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=2), ZeroValue(), restarts=Restarts(5, 3.0))
-    once = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=2), ZeroValue())
+    solver = DLCFRSolver(GOOFSPIEL_4, ZeroValue(), DepthLimit(rounds=2), restarts=Restarts(5, 3.0))
+    once = DLCFRSolver(GOOFSPIEL_4, ZeroValue(), DepthLimit(rounds=2))
     solver.run(5)
     once.run(5)
     average = once.average_policy().strategies
@@ -67,7 +68,7 @@ def test_restarts_go_on_from_the_average():
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
     solver.run(9)
     in_one_go = DLCFRSolver(
-        GOOFSPIEL_4, DepthLimit(rounds=2), ZeroValue(), restarts=Restarts(5, 3.0)
+        GOOFSPIEL_4, ZeroValue(), DepthLimit(rounds=2), restarts=Restarts(5, 3.0)
     )
     in_one_go.run(15)
     for name, array in in_one_go.state().items():
@@ -77,44 +78,40 @@ def test_restarts_go_on_from_the_average():
 @pytest.mark.parametrize("restarts", [Restarts(0, 2.0), Restarts(10, 0.0)])
 def test_impossible_restarts_are_refused(restarts):
     with pytest.raises(ValueError, match="both numbers must be positive"):
-        DLCFRSolver("kuhn_poker", DepthLimit(moves=1), ZeroValue(), restarts=restarts)
+        DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), restarts=restarts)
 
 
 def test_a_wrong_value_function_is_asked_and_misleads():
     """With leaves valued at zero, the trunk is much worse: the values do matter."""
-    solver = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=2), ZeroValue())
+    solver = DLCFRSolver(GOOFSPIEL_4, ZeroValue(), DepthLimit(rounds=2))
     solver.run(200)
     assert trunk_losses(solver.trunk, solver.average_policy()).nash_conv > 0.1
 
 
 def test_leaves_without_value_function_are_refused():
     with pytest.raises(ValueError, match="pass value_function="):
-        DLCFRSolver("leduc_poker", DepthLimit(moves=2))
+        DLCFRSolver("leduc_poker", None, DepthLimit(moves=2))
 
 
-class BrokenValue(ZeroValue):
-    """NaN for one infoset of a player, from its third answer on."""
+def broken_value(player: int) -> MadeUpValue:
+    """NaN for one infoset of a player, from the third answer on."""
+    num_answers = [0]
 
-    def __init__(self, player):
-        self.player = player
-        self.num_answers = 0
-
-    def evaluate(self, range_0, range_1):
-        values = super().evaluate(range_0, range_1)
-        self.num_answers += 1
-        if self.num_answers > 2:
-            values[self.player][-1] = np.nan
+    def evaluate(range_0, range_1):
+        values = np.zeros_like(range_0), np.zeros_like(range_1)
+        num_answers[0] += 1
+        if num_answers[0] > 2:
+            values[player][-1] = np.nan
         return values
+
+    return MadeUpValue(evaluate)
 
 
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("alternating", [False, True])
 def test_values_that_are_not_finite_are_told(player, alternating):
     solver = DLCFRSolver(
-        "kuhn_poker",
-        DepthLimit(moves=1),
-        BrokenValue(player),
-        alternating_updates=alternating,
+        "kuhn_poker", broken_value(player), DepthLimit(moves=1), alternating_updates=alternating
     )
     with pytest.raises(ValueError, match="values that are not finite"):
         solver.run(10)
@@ -122,7 +119,7 @@ def test_values_that_are_not_finite_are_told(player, alternating):
 
 @pytest.mark.parametrize("restarts", [None, Restarts()])
 def test_negative_iterations_are_refused(restarts):
-    solver = DLCFRSolver("kuhn_poker", DepthLimit(moves=1), ZeroValue(), restarts=restarts)
+    solver = DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), restarts=restarts)
     with pytest.raises(ValueError, match="num_iterations=-5"):
         solver.run(-5)
     assert solver.iteration == 0
@@ -132,10 +129,10 @@ def test_solvers_may_share_a_value_function():
     """Each goes on at its own leaves, though the other's game has as many leaf infosets."""
     games = ("kuhn_poker", "python_leduc(num_ranks=3,num_suits=1)")
     limit, shared = DepthLimit(moves=1), ExactValue()
-    solvers = [DLCFRSolver(game, limit, shared) for game in games]
+    solvers = [DLCFRSolver(game, shared, limit) for game in games]
     for game, solver in zip(games, solvers, strict=True):
         solver.run(20)
-        alone = DLCFRSolver(game, limit, ExactValue())
+        alone = DLCFRSolver(game, ExactValue(), limit)
         alone.run(20)
         for player in (0, 1):
             np.testing.assert_array_equal(

@@ -17,14 +17,15 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search import sparse_solution as particle_search
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import expected_value
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.particles import Particles
 from spiel_dl.value_functions import ExactValue, ZeroValue
-from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from tests.made_up_values import MadeUpValue
+from tests.particle_networks import network_for
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
-SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2)
 BEYOND = DepthLimit(moves=99)
 
 
@@ -39,7 +40,7 @@ def state_after(game_string, actions):
 def test_with_all_particles_and_no_limit_the_game_is_solved(game, actions):
     """The root's values, range-weighted, are those of a linear program of the whole game."""
     particles = Particles.of_public_state(state_after(game, actions))
-    solution = particle_search.solve(particles, BEYOND, None, iterations=2000)
+    solution = particle_search.solve(particles, None, BEYOND, effort=Effort(2000))
     tree = GameTree.from_game(game)
     value = linear_program.solve(tree.sequence_form).value
     for player, sign in ((0, 1), (1, -1)):
@@ -58,7 +59,7 @@ def test_below_a_subset_of_histories_the_solution_is_that_subgames():
     particles = everything.sample(3, generator, np.ones(everything.num_particles))
     reach = np.ones((2, 3))
     particles = Particles(particles.game, particles.states, reach, particles.chance_reach)
-    solution = particle_search.solve(particles, BEYOND, None, iterations=3000)
+    solution = particle_search.solve(particles, None, BEYOND, effort=Effort(3000))
     form = solution.trunk.sequence_form
     # By OpenSpiel's own states: every pair of pure strategies in this subgame.
     values = pure_values(particles)
@@ -108,7 +109,7 @@ def matrix_value(matrix):
 
 def test_leaf_particles_have_the_reaches_of_the_solution():
     particles = Particles.of_public_state(state_after(GOOFSPIEL.format(4), []))
-    solution = particle_search.solve(particles, DepthLimit(rounds=1), ZeroValue(), iterations=5)
+    solution = particle_search.solve(particles, ZeroValue(), DepthLimit(rounds=1), effort=Effort(5))
     leaves = solution.trunk.leaves
     total = 0.0
     for state in range(leaves.num_public_states):
@@ -127,7 +128,7 @@ def test_leaf_particles_have_the_reaches_of_the_solution():
     "game", [GOOFSPIEL.format(4), pytest.param("python_leduc", marks=pytest.mark.slow)]
 )
 def test_one_block_with_all_particles_is_an_equilibrium(game):
-    policy = ParticlePolicy(game, None, BEYOND, iterations=1000, budget=10_000)
+    policy = ParticlePolicy(game, None, BEYOND, budget=10_000, effort=Effort(1000))
     tree = GameTree.from_game(game)
     found = ArrayPolicy.from_policy(tree, policy)
     uniform = exploitability.nash_conv(tree, ArrayPolicy.uniform(tree))
@@ -151,10 +152,11 @@ def random_states(game_string, num_games, seed):
 @pytest.mark.parametrize("budget", [2, 8, 1000])
 def test_it_answers_every_state_and_the_same_in_any_order(game, budget):
     """Small budgets lose the player's infoset, and particles are regenerated."""
-    network = ParticleNetwork(SMALL)
-    make = lambda: ParticlePolicy(  # noqa: E731
-        game, network, DepthLimit(rounds=1), budget=budget, iterations=3
-    )
+    network = network_for(game)
+
+    def make():
+        return ParticlePolicy(game, network, DepthLimit(rounds=1), budget=budget, effort=Effort(3))
+
     states = list(random_states(game, 2, seed=0))
     policy, answers = make(), []
     for state in states:
@@ -170,12 +172,12 @@ def test_it_answers_every_state_and_the_same_in_any_order(game, budget):
 
 def test_what_is_hidden_does_not_matter():
     """Player 0 bid 3 (action 2) and won; player 1 may have bid 1 or 2 of 5 cards."""
-    network = ParticleNetwork(SMALL)
+    network = network_for(GOOFSPIEL.format(5))
     for budget in (4, 1000):
         answers = []
         for hidden in (0, 1):
             policy = ParticlePolicy(
-                GOOFSPIEL.format(5), network, DepthLimit(rounds=1), budget=budget, iterations=5
+                GOOFSPIEL.format(5), network, DepthLimit(rounds=1), budget=budget, effort=Effort(5)
             )
             answers.append(
                 policy.action_probabilities(state_after(GOOFSPIEL.format(5), [2, hidden]))
@@ -186,7 +188,11 @@ def test_what_is_hidden_does_not_matter():
 def test_a_lost_infoset_is_regenerated():
     """With a budget of 2, some of the states of random games are not among the particles."""
     policy = ParticlePolicy(
-        GOOFSPIEL.format(6), ParticleNetwork(SMALL), DepthLimit(rounds=1), budget=2, iterations=3
+        GOOFSPIEL.format(6),
+        network_for(GOOFSPIEL.format(6)),
+        DepthLimit(rounds=1),
+        budget=2,
+        effort=Effort(3),
     )
     for state in random_states(GOOFSPIEL.format(6), 8, seed=1):
         policy.action_probabilities(state)
@@ -207,10 +213,10 @@ def test_a_game_goes_on_from_the_last_search(monkeypatch):
         num_solved[0] = 0
         policy = ParticlePolicy(
             GOOFSPIEL.format(6),
-            ParticleNetwork(SMALL),
+            network_for(GOOFSPIEL.format(6)),
             DepthLimit(rounds=1),
-            iterations=3,
             max_kept=max_kept,
+            effort=Effort(3),
         )
         state = state_after(GOOFSPIEL.format(6), [])
         answers.append([])
@@ -224,13 +230,13 @@ def test_a_game_goes_on_from_the_last_search(monkeypatch):
 
 def test_solutions_are_freed_with_their_last_reference():
     game, limit = GOOFSPIEL.format(4), DepthLimit(rounds=1)
-    network = ParticleNetwork(ParticleSizes(base=4, basis_width=1, regression_width=1))
+    network = network_for(game, ParticleSizes(base=4, basis_width=1, regression_width=1))
     first, second = (Particles.of_public_state(state_after(game, a)) for a in ([], [0, 1]))
     gc.disable()
     try:
-        solution = particle_search.solve(first, limit, network, 2)
+        solution = particle_search.solve(first, network, limit, Effort(2))
         tree = weakref.ref(solution.tree)
-        particle_search.solve(second, limit, network, 2)
+        particle_search.solve(second, network, limit, Effort(2))
         assert tree() is not None
         del solution
         assert tree() is None
@@ -240,7 +246,9 @@ def test_solutions_are_freed_with_their_last_reference():
 
 def test_a_bot_plays_a_whole_game():
     game = pyspiel.load_game(GOOFSPIEL.format(5))
-    policy = ParticlePolicy(game, ParticleNetwork(SMALL), DepthLimit(rounds=1), iterations=3)
+    policy = ParticlePolicy(
+        game, network_for(GOOFSPIEL.format(5)), DepthLimit(rounds=1), effort=Effort(3)
+    )
     bots = [policy_bot(policy, player, seed=player) for player in (0, 1)]
     returns = pyspiel.evaluate_bots(game.new_initial_state(), bots, 0)
     assert sum(returns) == 0
@@ -248,16 +256,15 @@ def test_a_bot_plays_a_whole_game():
 
 @pytest.mark.parametrize("num_answers", [0, 4])  # The last answer values the averages.
 def test_values_that_are_not_finite_are_told(num_answers):
-    class Broken(ZeroValue):
-        answers = 0
+    answers = [0]
 
-        def evaluate(self, range_0, range_1):
-            value_0, value_1 = super().evaluate(range_0, range_1)
-            self.answers += 1
-            return value_0, value_1 * np.nan if self.answers > num_answers else value_1
+    def evaluate(range_0, range_1):
+        value_0, value_1 = np.zeros_like(range_0), np.zeros_like(range_1)
+        answers[0] += 1
+        return value_0, value_1 * np.nan if answers[0] > num_answers else value_1
 
     game = pyspiel.load_game(GOOFSPIEL.format(4))
-    policy = ParticlePolicy(game, Broken(), DepthLimit(rounds=1), iterations=2)
+    policy = ParticlePolicy(game, MadeUpValue(evaluate), DepthLimit(rounds=1), effort=Effort(2))
     with pytest.raises(ValueError, match="values that are not finite"):
         policy.action_probabilities(game.new_initial_state())
 

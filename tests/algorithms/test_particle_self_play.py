@@ -120,7 +120,7 @@ def test_it_learns_to_solve_the_trunk():
     learner = ParticleSelfPlay(GOOFSPIEL_4, network, config)
     for _ in range(200):
         learner.step()
-    solver = dl_cfr.DLCFRSolver(GameTree.from_game(GOOFSPIEL_4), LIMIT, network)
+    solver = dl_cfr.DLCFRSolver(GameTree.from_game(GOOFSPIEL_4), network, LIMIT)
     solver.run(100)
     assert trunk_exploitability(solver.trunk.tree, solver.average_policy(), LIMIT) < 0.3
 

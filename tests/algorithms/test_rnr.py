@@ -8,7 +8,7 @@ import pytest
 from spiel_dl.algorithms import best_response, exploitability
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.restricted_game import Effort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests import reference
 from tests.algorithms import response_checks as checks
@@ -31,10 +31,10 @@ def test_it_is_optimal(game, player, tmp_path):
     model = checks.random_model(tree, seed=5)
     depths, free = DepthLimit(moves=1).depths(tree), np.zeros(tree.num_infosets(player), np.bool_)
     for p in (0.0, 0.35, 1.0):
-        response = RNRPolicy(tree, player, model, p, exact=True).to_array_policy()
+        response = RNRPolicy(tree, player, model, p=p, exact=True).to_array_policy()
         optimum = checks.step_optimum(tree, response, model, player, p, free, depths, 99)
         assert objective(tree, response, model, player, p) == pytest.approx(optimum, abs=1e-7)
-        policy = RNRPolicy(tree, player, model, p, effort=Effort(2000, 1e-4))
+        policy = RNRPolicy(tree, player, model, p=p, effort=Effort(2000, 1e-4))
         found = objective(tree, policy.to_array_policy(), model, player, p)
         assert optimum - policy.gap - 1e-9 <= found <= optimum + 1e-9
         assert policy.gap < 0.01
@@ -43,7 +43,7 @@ def test_it_is_optimal(game, player, tmp_path):
 def test_leduc_against_the_uniform_policy():
     tree = GameTree.from_game("leduc_poker")
     model = ArrayPolicy.uniform(tree)
-    response = RNRPolicy(tree, 0, model, 0.5, exact=True).to_array_policy()
+    response = RNRPolicy(tree, 0, model, p=0.5, exact=True).to_array_policy()
     found = checks.gain_and_exploitability(tree, response, model)
     assert found == pytest.approx((1.674, 0.518), abs=6e-4)
 
@@ -52,7 +52,7 @@ def test_slack_twice():
     """Only one of the siblings may take the risk; 0.205... = 3.9 / 19, all of it without loss."""
     tree = GameTree.from_game(reference.efg_game("slack_twice"))
     model = checks.named_model(tree, {"In": 0.1, "Out": 0.9, "weak": 1.0, "strong": 0.0})
-    response = RNRPolicy(tree, 0, model, 0.5, exact=True).to_array_policy()
+    response = RNRPolicy(tree, 0, model, p=0.5, exact=True).to_array_policy()
     found = checks.gain_and_exploitability(tree, response, model)
     assert found == pytest.approx((0.205263157895, 0.0), abs=1e-10)
 
@@ -60,4 +60,4 @@ def test_slack_twice():
 def test_p_must_be_a_probability():
     tree = GameTree.from_game("kuhn_poker")
     with pytest.raises(ValueError, match=r"p=-0\.1 must be between 0 and 1"):
-        RNRPolicy(tree, 0, ArrayPolicy.uniform(tree), -0.1)
+        RNRPolicy(tree, 0, ArrayPolicy.uniform(tree), p=-0.1)

@@ -24,7 +24,7 @@ from spiel_dl.learning.transformations import (
     pure_transformations,
 )
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
 
@@ -67,7 +67,7 @@ EXTREMES = PolicyTransformations(
 
 def searched(blueprint, transformations, limit, config=None) -> SePoTPolicy:
     critic = ExactCritic(blueprint.tree, blueprint.strategies, transformations)
-    return SePoTPolicy(blueprint.tree, blueprint, critic, limit, config)
+    return SePoTPolicy(blueprint.tree, blueprint, critic, limit, config=config)
 
 
 @pytest.mark.parametrize("own_range", ["played", "blueprint"])
@@ -94,8 +94,7 @@ def test_an_equilibrium_stays_one(game, limit, transformations, scheme, own_rang
 @pytest.mark.parametrize("continual", [False, True])
 @pytest.mark.parametrize("leaf_choice", ["regret_matching", "best_response"])
 def test_kuhn_poker_with_every_kind_of_search(given_cfvs, continual, leaf_choice):
-    effort = SearchEffort(leaf_choice=leaf_choice)
-    config = SearchConfig(given_cfvs=given_cfvs, continual=continual, effort=effort)
+    config = SearchConfig(given_cfvs=given_cfvs, continual=continual, leaf_choice=leaf_choice)
     blueprint = trained("kuhn_poker", 5000)
     policy = searched(blueprint, pure_transformations(2), DepthLimit(moves=1), config)
     assert exploitability.nash_conv(policy.tree, policy.to_array_policy()) < 1e-2
@@ -132,10 +131,8 @@ def test_search_to_the_end_is_safe(game, rounds, kind):
     tree = compiled(game)
     blueprints = {"uniform": ArrayPolicy.uniform(tree), "random": random_policy(game, seed=2)}
     blueprint = blueprints[kind] if kind in blueprints else trained(game, 30)
-    config = SearchConfig(
-        given_cfvs="best_response", first_level=1, effort=SearchEffort(iterations=300)
-    )
-    policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=rounds), config)
+    config = SearchConfig(given_cfvs="best_response", first_level=1, effort=Effort(iterations=300))
+    policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=rounds), config=config)
     found = policy.to_array_policy()
     gains = []
     for player in (0, 1):
@@ -172,7 +169,7 @@ def test_hidden_parts_do_not_matter():
 
 def test_searches_are_made_on_demand_and_in_any_order():
     blueprint = random_policy(GOOFSPIEL_4, seed=6)
-    config = SearchConfig(effort=SearchEffort(iterations=20))
+    config = SearchConfig(effort=Effort(iterations=20))
     whole = searched(blueprint, EXTREMES, DepthLimit(rounds=1), config).to_array_policy()
     policy = searched(blueprint, EXTREMES, DepthLimit(rounds=1), config)
     state = policy.game.new_initial_state()
@@ -194,7 +191,7 @@ def test_large_public_states_are_left_to_the_blueprint():
     """
     blueprint = random_policy(GOOFSPIEL_4, seed=6)
     tree, limit = blueprint.tree, DepthLimit(rounds=1)
-    config = SearchConfig(max_histories=4, effort=SearchEffort(iterations=5))
+    config = SearchConfig(max_histories=4, effort=Effort(iterations=5))
     policy = searched(blueprint, EXTREMES, limit, config).to_array_policy()
     for player in (0, 1):
         first = tree.first_history[player]
@@ -245,18 +242,18 @@ def test_errors():
         ({"first_level": -1}, "first_level=-1"),
         ({"two_sided": True}, "needs continual=False"),
         (
-            {"two_sided": True, "effort": SearchEffort(leaf_choice="best_response")},
+            {"two_sided": True, "leaf_choice": "best_response"},
             "needs leaf_choice='regret_matching'",
         ),
     ):
         with pytest.raises(ValueError, match=message):
             SearchConfig(**wrong)
     with pytest.raises(ValueError, match="iterations=0"):
-        SearchEffort(iterations=0)
+        Effort(iterations=0)
     with pytest.raises(ValueError, match="leaf_choice='none' must be one of"):
-        SearchEffort(leaf_choice="none")
+        SearchConfig(leaf_choice="none")
     with pytest.raises(ValueError, match="scheme='none' must be one of"):
-        SePoTPolicy(tree, blueprint, None, limit, SearchConfig(scheme="none"))
+        SePoTPolicy(tree, blueprint, None, limit, config=SearchConfig(scheme="none"))
     state = tree.game.new_initial_state()
     for action in (0, 1):
         state.apply_action(action)

@@ -12,15 +12,14 @@ import pyspiel
 import pytest
 
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.contestants import RememberingPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.search.sepot_play import SePoTPlayPolicy
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.public_states import consistent_histories
 from spiel_dl.value_functions import ZeroValue
@@ -41,7 +40,7 @@ COMPILED = [
     pytest.param("python_leduc", marks=pytest.mark.slow),
     TWO_SHOTS,
 ]
-EFFORT = SearchEffort(iterations=10)
+EFFORT = Effort(iterations=10)
 NUM_INFOSETS = 5
 MAX_HISTORIES = 6
 
@@ -111,7 +110,11 @@ def test_search_by_reconstruction(game_string):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
     policy = SePoTPlayPolicy(
-        game, blueprint.act, critic, GAMES[game_string], max_histories=150, effort=EFFORT
+        game,
+        blueprint.act,
+        critic,
+        GAMES[game_string],
+        config=SearchConfig.as_printed(max_histories=150, effort=EFFORT),
     )
     check(policy, hidden_parts(game, seed=2))
     assert policy.seconds is not None  # some were searched
@@ -125,12 +128,12 @@ def test_search_on_the_compiled_game(game_string, own_range):
     config = SearchConfig(own_range=own_range, continual=own_range == "played", effort=EFFORT)
     infosets = hidden_parts(tree.game, seed=3)
     limit = DepthLimit(moves=2)
-    policy = SePoTPolicy(tree, blueprint, critic, limit, config)
+    policy = SePoTPolicy(tree, blueprint, critic, limit, config=config)
     check(policy, infosets)
     # Asked for each history alone, in a search that nothing went before.
     for states in infosets[:1]:
         answers = [
-            SePoTPolicy(tree, blueprint, critic, limit, config).action_probabilities(state)
+            SePoTPolicy(tree, blueprint, critic, limit, config=config).action_probabilities(state)
             for state in (states[0], states[-1])
         ]
         assert answers[0] == answers[1] == policy.action_probabilities(states[0])
@@ -141,7 +144,11 @@ def test_bots_draw_the_same(game_string):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
     policy = SePoTPlayPolicy(
-        game, blueprint.act, critic, GAMES[game_string], max_histories=150, effort=EFFORT
+        game,
+        blueprint.act,
+        critic,
+        GAMES[game_string],
+        config=SearchConfig.as_printed(max_histories=150, effort=EFFORT),
     )
     for states in hidden_parts(game, seed=4)[:3]:
         player = states[0].current_player()
@@ -152,7 +159,7 @@ def test_bots_draw_the_same(game_string):
 @pytest.mark.parametrize("game_string", GAMES)
 def test_particle_search(game_string):
     game = pyspiel.load_game(game_string)
-    policy = ParticlePolicy(game, ZeroValue(), GAMES[game_string], budget=40, iterations=20)
+    policy = ParticlePolicy(game, ZeroValue(), GAMES[game_string], budget=40, effort=Effort(20))
     check(policy, hidden_parts(game, seed=6))
 
 

@@ -14,6 +14,7 @@ import torch
 
 from spiel_dl.algorithms import policy_gradient, rnad, sepot
 from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning import checkpoints as trained_blueprint
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
@@ -24,8 +25,7 @@ from spiel_dl.learning.transformations import (
 )
 from spiel_dl.play.contestants import SearchOptions, load_contestant
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.search.sepot_play import SePoTPlayPolicy
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 
@@ -192,9 +192,9 @@ def test_what_was_saved_is_read_again(name: str, tmp_path: Path) -> None:
             answer = blueprint.action_probabilities(state)
             assert answer == pytest.approx(policy.action_probabilities(state), abs=1e-6)
     assert trained_blueprint.load_blueprint(path, tree).parameters.equal(blueprint.parameters)
-    effort = sepot.SearchConfig(effort=SearchEffort(iterations=20))
-    ours = sepot.SePoTPolicy(tree, policy, learner.critic(), DepthLimit(moves=1), effort)
-    read = sepot.load(path, DepthLimit(moves=1), effort, tree)
+    effort = sepot.SearchConfig(effort=Effort(iterations=20))
+    ours = sepot.SePoTPolicy(tree, policy, learner.critic(), DepthLimit(moves=1), config=effort)
+    read = sepot.load(path, DepthLimit(moves=1), config=effort, game=tree)
     for mine, theirs in zip(
         ours.to_array_policy().strategies, read.to_array_policy().strategies, strict=True
     ):
@@ -210,7 +210,7 @@ def test_networks_on_a_gpu_give_the_same_searches(tmp_path: Path) -> None:
     learner = rnad.RNaDSolver(game, config, transformations=transformations, critic=CRITIC)
     learner.step()
     learner.save(tmp_path / "checkpoint.safetensors")
-    search = SearchOptions(DepthLimit(rounds=1), effort=SearchEffort(iterations=20))
+    search = SearchOptions(DepthLimit(rounds=1), effort=Effort(iterations=20))
     for name in ("sepot", "sepot_continual"):
         policies = [
             load_contestant(f"{name}:{tmp_path}", game, search, device)
@@ -235,10 +235,12 @@ def test_it_serves_search_by_reconstruction(tmp_path: Path) -> None:
     learner.save(path)
     blueprint, critic = trained_blueprint.load(path)
     assert isinstance(blueprint, NetworkPolicy)
-    effort, limit = SearchEffort(iterations=20), DepthLimit(rounds=1)
+    effort, limit = Effort(iterations=20), DepthLimit(rounds=1)
     search = sepot.SearchConfig(own_range="blueprint", continual=False, effort=effort)
-    expected = sepot.load(path, limit, search)
-    found = SePoTPlayPolicy(game, blueprint.act, critic, limit, effort=effort)
+    expected = sepot.load(path, limit, config=search)
+    found = SePoTPlayPolicy(
+        game, blueprint.act, critic, limit, config=SearchConfig.as_printed(effort=effort)
+    )
     state = expected.game.new_initial_state()
     while not state.is_terminal():
         answer = expected.action_probabilities(state)

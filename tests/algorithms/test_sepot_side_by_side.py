@@ -9,11 +9,11 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations, transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
 
-EFFORT = SearchEffort(iterations=30)
+EFFORT = Effort(iterations=30)
 CONFIGS = {
     "continual": SearchConfig(effort=EFFORT),
     "as printed": SearchConfig(continual=False, own_range="blueprint", effort=EFFORT),
@@ -39,9 +39,9 @@ def test_all_at_once_is_one_after_another(
     if game != "kuhn_poker":
         transformations = transformations_by_name("paper", tree.game)
     critic = ExactCritic(tree, blueprint.strategies, transformations)
-    at_once = SePoTPolicy(tree, blueprint, critic, limit, config)
+    at_once = SePoTPolicy(tree, blueprint, critic, limit, config=config)
     found = at_once.to_array_policy()
-    one_by_one = SePoTPolicy(tree, blueprint, critic, limit, config)
+    one_by_one = SePoTPolicy(tree, blueprint, critic, limit, config=config)
     for player in (0, 1):
         for infoset in range(tree.num_infosets(player)):
             state = tree.state(int(tree.first_history[player][infoset]))

@@ -38,7 +38,7 @@ def run(
 ) -> dict[str, list[dict[str, float]]]:
     restarts = Restarts(every=10, growth=1.5) if warm_start else None
     values = ExactValue(1e-3, warm_start=warm_start)
-    solver = DLCFRSolver(tree, LIMIT, values, restarts=restarts)
+    solver = DLCFRSolver(tree, values, LIMIT, restarts=restarts)
     return dl_cfr_run.run_dl_cfr(
         solver,
         RunDirectory(path, {}, resume=resume),
@@ -103,7 +103,7 @@ def test_value_functions_by_name(goofspiel: GameTree, tmp_path: Path) -> None:
     assert isinstance(dl_cfr_run.load_value_function("exact"), ExactValue)
     assert isinstance(dl_cfr_run.load_value_function("zero"), ZeroValue)
     network = PositionalNetwork(1, 4)
-    network.bind(cut(goofspiel, LIMIT).leaves)
+    network.initialize(cut(goofspiel, LIMIT).leaves)
     path = tmp_path / "network.safetensors"
     network.save(path)
     loaded = dl_cfr_run.load_value_function(str(path))

@@ -24,7 +24,7 @@ from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.distributed import LocalProcesses
 from spiel_dl.runs.parts import Parts
 from spiel_dl.runs.run_directory import describe_environment
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import TooManyHistoriesError
@@ -33,7 +33,7 @@ from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
-QUICK = SearchOptions(DepthLimit(moves=2), 100, SearchEffort(iterations=20))
+QUICK = SearchOptions(DepthLimit(moves=2), 100, Effort(iterations=20))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_names_are_what_they_say(checkpoints):
 
 def test_continual_resolving_needs_no_training():
     game = load_turn_based("kuhn_poker")
-    search = SearchOptions(DepthLimit(moves=1), effort=SearchEffort(iterations=500))
+    search = SearchOptions(DepthLimit(moves=1), effort=Effort(iterations=500))
     policy = contestants.load_contestant("resolving:exact", game, search)
     tabular = openspiel_policy.tabular_policy_from_callable(game, policy.action_probabilities)
     assert exploitability.exploitability(game, tabular) < 0.02
@@ -134,12 +134,12 @@ def test_particles(tmp_path):
     game = load_turn_based(GOOFSPIEL)
     limit = DepthLimit(rounds=1)
     network = ParticleNetwork(ParticleSizes(4, 1, 1.0, 2, 1.0))
-    network.bind(cut(GameTree.from_game(game), limit).leaves)
+    network.initialize(cut(GameTree.from_game(game), limit).leaves)
     network.save(tmp_path / "network.safetensors")
     name = f"particle:{tmp_path / 'network.safetensors'}"
-    search = SearchOptions(limit, effort=SearchEffort(iterations=7), budget=9)
+    search = SearchOptions(limit, effort=Effort(iterations=7), budget=9)
     found = contestants.load_contestant(name, game, search)
-    policy = ParticlePolicy(game, network, limit, budget=9, iterations=7)
+    policy = ParticlePolicy(game, network, limit, budget=9, effort=Effort(7))
     state = game.new_initial_state()
     while not state.is_terminal():
         probabilities = policy.action_probabilities(state)

@@ -37,7 +37,7 @@ def random_data(path: Path, config: DatasetConfig, num_shards: int) -> Path:
 def run(data: Path, path: Path, config: OnPolicyConfig, *, num_units: int = 8):
     """The lines of metrics, and the parameters."""
     network = PositionalNetwork(2, num_units)
-    network.bind(Dataset.load(data).trunk.leaves)
+    network.initialize(Dataset.load(data).trunk.leaves)
     directory = RunDirectory(path, config.identity(), resume=True)
     lines = train_on_policy(network, data, directory, config, show_progress=False)
     return lines, network.parameter_arrays()
@@ -111,7 +111,7 @@ def test_what_is_asked_is_solved(tmp_path: Path) -> None:
     added = Dataset.load(tmp_path / "run" / "data")
     assert added.num_strategies == 2 * 5
     network = PositionalNetwork.load(tmp_path / "run" / "rounds" / "00" / "network.safetensors")
-    solver = DLCFRSolver("kuhn_poker", KUHN.depth_limit, network)
+    solver = DLCFRSolver("kuhn_poker", network, KUHN.depth_limit)
     asked = asked_ranges(solver, [1, 6, 10, 15, 20])
     exact = ExactValue(1e-6)
     exact.bind(solver.trunk.leaves)

@@ -21,13 +21,13 @@ from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.algorithms.sepot import SearchConfig
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.run_directory import describe_environment
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.value_functions.positional import PositionalNetwork
 
 KUHN_MOVES = 6 * 8  # six deals, and eight moves in each
 SMALL = RNaDConfig(batch_size=8, hidden_sizes=(8,))
-QUICK = SearchConfig(effort=SearchEffort(iterations=20))
+QUICK = SearchConfig(effort=Effort(iterations=20))
 FAST = RNaDConfig(seed=1, batch_size=64, hidden_sizes=(32,), learning_rate=1e-2)
 FEW = {"strategies_per_step": 2, "updates_per_step": 2, "iterations": 10}
 ESCHER = {

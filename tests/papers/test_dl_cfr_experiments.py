@@ -22,12 +22,14 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_losses
 from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.jobs.on_policy import OnPolicyConfig
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.value_functions import ExactValue
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import UNNORMALISED
+from tests.made_up_values import MadeUpValue
 
 LIMIT = DepthLimit(rounds=1)
 CONFIG = StudyConfig(
@@ -148,7 +150,7 @@ def test_checkpoints_are_those_of_training_and_judged_by_dl_cfr(finished: Path) 
     assert [row["step"] for row in rows if row["network"] == "seed 0"] == [1, 2, 3, 6, 10, 18, 21]
     folder = finished / "work" / "networks" / "layers-2-units-16-seed-1"
     network = PositionalNetwork.load(folder / "network-step-00000006.safetensors")
-    solver = DLCFRSolver(CONFIG.data.game, LIMIT, network)
+    solver = DLCFRSolver(CONFIG.data.game, network, LIMIT)
     solver.run(20)
     nash_conv = trunk_losses(solver.trunk, solver.average_policy()).nash_conv
     [row] = [row for row in rows if (row["network"], row["step"]) == ("seed 1", 6)]
@@ -199,7 +201,7 @@ def test_the_optimal_value_function_is_judged_at_every_limit(finished: Path) -> 
     last = [row for row in rows if row["iteration"] == CONFIG.num_iterations]
     variants = [row["variant"] for row in rows]
     assert len(last) == len(set(variants)) == 5
-    solver = DLCFRSolver(CONFIG.data.game, LIMIT, ExactValue(0.01, stretch=20))
+    solver = DLCFRSolver(CONFIG.data.game, ExactValue(0.01, stretch=20), LIMIT)
     solver.run(CONFIG.num_iterations)
     ours = trunk_exploitability(CONFIG.data.game, solver.average_policy(), LIMIT)
     row = next(row for row in last if row["variant"] == "subgames from scratch")
@@ -217,8 +219,8 @@ def test_resolving_is_judged_as_openspiel_does(finished: Path) -> None:
         CONFIG.data.game,
         PositionalNetwork.load(path),
         CONFIG.data.depth_limit,
-        "max_margin",
-        CONFIG.num_iterations,
+        gadget="max_margin",
+        effort=Effort(CONFIG.num_iterations),
     )
     judged = openspiel_exploitability.exploitability(
         policy.tree.game, policy.to_array_policy().to_tabular()
@@ -344,13 +346,12 @@ def test_asked_ranges_are_those_the_value_function_gets() -> None:
     """Of the first player's update in each iteration."""
     asked = []
 
-    class Recorder(ZeroValue):
-        def evaluate(self, range_0, range_1):  # type: ignore[no-untyped-def]
-            asked.append((range_0.copy(), range_1.copy()))
-            return super().evaluate(range_0, range_1)
+    def record(range_0: np.ndarray, range_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        asked.append((range_0.copy(), range_1.copy()))
+        return np.zeros_like(range_0), np.zeros_like(range_1)
 
     tree = GameTree.from_game(CONFIG.data.game)
-    ranges = asked_ranges(DLCFRSolver(tree, LIMIT, Recorder()), [1, 2, 5])
+    ranges = asked_ranges(DLCFRSolver(tree, MadeUpValue(record), LIMIT), [1, 2, 5])
     assert len(asked) == 2 * 4, "the last iteration is not needed"
     for row, iteration in enumerate((1, 2)):
         for player in (0, 1):
@@ -362,7 +363,7 @@ def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> 
     content = read(finished, "ranges")
     iterations = [row["iteration"] for row in content["rows"] if row["source"] == "CFR-D"]
     assert iterations == [1, 2, 3, 4, 6, 7, 10, 13, 18, 20]
-    solver = DLCFRSolver(CONFIG.data.game, LIMIT, ExactValue(1e-3, 1000))
+    solver = DLCFRSolver(CONFIG.data.game, ExactValue(1e-3, 1000), LIMIT)
     asked = asked_ranges(solver, iterations)
     leaves = solver.trunk.leaves
     masses = [leaves.sum_by_public_state(player, asked[player]) for player in (0, 1)]

@@ -57,7 +57,7 @@ def test_networks_live_on_the_device_that_is_asked_for(
 
 def test_self_play_goes_on_with_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     network = ParticleNetwork(SIZES, conditional=True, seed=7)
-    network.bind(cut(GameTree.from_game(GAME), DepthLimit(rounds=1)).leaves)
+    network.initialize(cut(GameTree.from_game(GAME), DepthLimit(rounds=1)).leaves)
     network.save(tmp_path / "network")
     learners: list[ParticleSelfPlay] = []
     monkeypatch.setattr(
@@ -73,7 +73,7 @@ def test_self_play_goes_on_with_a_network(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_match_that_was_stopped_goes_on(tmp_path: Path) -> None:
     network = ParticleNetwork(SIZES)
-    network.bind(cut(GameTree.from_game(GAME), DepthLimit(rounds=1)).leaves)
+    network.initialize(cut(GameTree.from_game(GAME), DepthLimit(rounds=1)).leaves)
     network.save(tmp_path / "network")
     options = dataclasses.replace(
         OPTIONS, network=str(tmp_path / "network"), device="cpu", num_games=20

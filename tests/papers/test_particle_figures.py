@@ -66,8 +66,8 @@ def test_architectures(tmp_path):
         for folder in folders:
             solver = DLCFRSolver(
                 GOOFSPIEL_4,
-                DepthLimit(rounds=2),
                 load_network(folder / "network-step-00000010.safetensors"),
+                DepthLimit(rounds=2),
             )
             solver.run(20)
             values.append(trunk_losses(solver.trunk, solver.average_policy()).nash_conv)
@@ -92,7 +92,7 @@ def test_on_policy(tmp_path):
         assert [network.kind for network in networks] == [f"{kind}_network"] * 2
         values, solvers = [], []
         for network in networks:
-            solver = DLCFRSolver(GOOFSPIEL_4, DepthLimit(rounds=2), network)
+            solver = DLCFRSolver(GOOFSPIEL_4, network, DepthLimit(rounds=2))
             solver.run(20)
             values.append(trunk_losses(solver.trunk, solver.average_policy()).nash_conv)
             solvers.append(solver)

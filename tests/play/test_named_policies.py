@@ -16,6 +16,7 @@ from spiel_dl.play.contestants import SearchOptions, load_contestant
 from spiel_dl.play.named_policies import SEPOT, load_policy, load_search
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 
 TREE = GameTree.from_game("kuhn_poker")
@@ -63,12 +64,12 @@ def test_sepot_searches_on_top_of_a_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
     learner.save(path)
     limit = DepthLimit(moves=1)
-    effort = sepot.SearchEffort(iterations=100)
+    effort = Effort(iterations=100)
     for name, config in (
         ("sepot", sepot.SearchConfig.as_printed(effort=effort)),
         ("sepot_continual", sepot.SearchConfig(effort=effort)),
     ):
-        expected = sepot.load(path, limit, config, TREE).to_array_policy()
+        expected = sepot.load(path, limit, config=config, game=TREE).to_array_policy()
         assert not same(expected, load_policy(str(path), TREE))
         for source in (path, tmp_path):
             assert same(load_search(f"{name}:{source}", TREE, limit, iterations=100), expected)
@@ -82,7 +83,7 @@ def test_sepot_means_the_same_in_play_and_on_a_page(tmp_path: Path) -> None:
         critic=CriticConfig(hidden_sizes=(8,)),
     )
     learner.save(tmp_path / "checkpoint.safetensors")
-    search = SearchOptions(DepthLimit(moves=1), effort=sepot.SearchEffort(iterations=50))
+    search = SearchOptions(DepthLimit(moves=1), effort=Effort(iterations=50))
     pages = []
     for kind in SEPOT:
         name = f"{kind}:{tmp_path}"

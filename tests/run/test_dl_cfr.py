@@ -55,7 +55,7 @@ def test_a_run_that_goes_on(tmp_path: Path) -> None:
 
 def test_a_network_and_all_flags(tmp_path: Path) -> None:
     network = PositionalNetwork(1, 4)
-    network.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
+    network.initialize(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
     network.save(tmp_path / "n.safetensors")
     arguments = (
         "--value_function=n.safetensors",

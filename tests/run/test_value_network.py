@@ -42,7 +42,7 @@ def test_the_results_can_be_used(finished: Path) -> None:
     dataset = Dataset.load(finished / "data")
     assert dataset.num_samples == 120
     network = PositionalNetwork.load(finished / "network" / "network.safetensors")
-    network.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
+    network.initialize(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
     assert (network.header()["num_layers"], network.header()["num_units"]) == (3, 8)
     assert [path.name for path in finished.rglob(".*")] == []
 

@@ -7,13 +7,12 @@ import pyspiel
 import pytest
 import torch
 
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
-from spiel_dl.search.sepot_play import SePoTPlayPolicy
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 
 GAMES = [
@@ -67,14 +66,16 @@ class Blueprint:
 
 @pytest.mark.parametrize(("game", "limit"), GAMES)
 def test_reconstruction_finds_what_the_compiled_game_says(game, limit):
-    tree, effort = GameTree.from_game(game), SearchEffort(iterations=50)
+    tree, effort = GameTree.from_game(game), Effort(iterations=50)
     blueprint = Blueprint(tree.game)
     policy = blueprint.tabulate(tree)
     transformations = paper_transformations(action_values(tree.game))
     critic = ExactCritic(tree, policy.strategies, transformations)
     config = SearchConfig(own_range="blueprint", continual=False, effort=effort)
-    expected = SePoTPolicy(tree, policy, critic, limit, config)
-    found = SePoTPlayPolicy(tree.game, blueprint, Lookup(critic), limit, effort=effort)
+    expected = SePoTPolicy(tree, policy, critic, limit, config=config)
+    found = SePoTPlayPolicy(
+        tree.game, blueprint, Lookup(critic), limit, config=SearchConfig.as_printed(effort=effort)
+    )
     generator = np.random.default_rng(2)
     differs = False
     for _ in range(3):
@@ -96,7 +97,13 @@ def test_large_public_states_are_left_to_the_blueprint():
     critic = Lookup(
         ExactCritic(tree, policy.strategies, paper_transformations(action_values(game)))
     )
-    found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1), max_histories=5)
+    found = SePoTPlayPolicy(
+        game,
+        blueprint,
+        critic,
+        DepthLimit(rounds=1),
+        config=SearchConfig.as_printed(max_histories=5),
+    )
     state = game.new_initial_state()
     for action in (2, 1):
         state.apply_action(action)
@@ -130,7 +137,9 @@ def test_errors():
         tree, ArrayPolicy.uniform(tree).strategies, paper_transformations(action_values(game))
     )
     with pytest.raises(ValueError, match="max_histories=0"):
-        SePoTPlayPolicy(game, blueprint, critic, limit, max_histories=0)
+        SePoTPlayPolicy(
+            game, blueprint, critic, limit, config=SearchConfig.as_printed(max_histories=0)
+        )
     with pytest.raises(ValueError, match="has no Rules"):
         SePoTPlayPolicy("kuhn_poker", blueprint, critic, limit)
     policy = SePoTPlayPolicy(game, blueprint, critic, limit)

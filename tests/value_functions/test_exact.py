@@ -1,5 +1,7 @@
 """`ExactValue` against linear programs and its own definition."""
 
+import concurrent.futures
+
 import numpy as np
 import pytest
 
@@ -26,8 +28,7 @@ def random_ranges(leaves, seed):
 def test_range_weighted_values_are_the_lp_value(game, limit):
     """Summed over all public states, the value of all subgames is that of one exact LP."""
     trunk = cut(GameTree.from_game(game), limit)
-    function = ExactValue(tolerance=1e-5, max_iterations=50_000)
-    function.bind(trunk.leaves)
+    function = ExactValue(tolerance=1e-5, max_iterations=50_000).bind(trunk.leaves)
     ranges = random_ranges(trunk.leaves, seed=0)
     values = function.evaluate(*ranges)
     expected = linear_program.solve(trunk.leaves.subgames, (ranges[0], ranges[1])).value
@@ -39,8 +40,7 @@ def test_range_weighted_values_are_the_lp_value(game, limit):
 @pytest.mark.parametrize(("game", "limit"), CASES)
 def test_values_are_zero_sum_in_each_public_state(game, limit):
     leaves = cut(GameTree.from_game(game), limit).leaves
-    function = ExactValue(tolerance=1e-4)
-    function.bind(leaves)
+    function = ExactValue(tolerance=1e-4).bind(leaves)
     ranges = random_ranges(leaves, seed=1)
     values = function.evaluate(*ranges)
     sums = sum(leaves.sum_by_public_state(p, ranges[p] * values[p]) for p in (0, 1))
@@ -51,8 +51,7 @@ def test_values_are_zero_sum_in_each_public_state(game, limit):
 
 def test_values_are_homogeneous_in_the_opponents_range():
     leaves = cut(GameTree.from_game("leduc_poker"), DepthLimit(plies=3)).leaves
-    function = ExactValue(tolerance=1e-3)
-    function.bind(leaves)
+    function = ExactValue(tolerance=1e-3).bind(leaves)
     range_0, range_1 = random_ranges(leaves, seed=2)
     values = function.evaluate(range_0, range_1)
     # Powers of 2, so that the scaled ranges are equal to the last bit.
@@ -66,8 +65,7 @@ def test_values_are_homogeneous_in_the_opponents_range():
 
 def test_batches_are_rows():
     leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
-    function = ExactValue()
-    function.bind(leaves)
+    function = ExactValue().bind(leaves)
     pairs = [random_ranges(leaves, seed) for seed in (3, 4)]
     batch = function.evaluate(*(np.stack(column) for column in zip(*pairs, strict=True)))
     for row, pair in enumerate(pairs):
@@ -79,30 +77,76 @@ def test_batches_are_rows():
 def test_errors():
     with pytest.raises(ValueError, match="tolerance=0"):
         ExactValue(tolerance=0)
-    with pytest.raises(ValueError, match="bind"):
-        ExactValue().evaluate(np.zeros(1), np.zeros(1))
-    warm = ExactValue(warm_start=True)
-    for ask in (warm.state, lambda: warm.load_state({})):
-        with pytest.raises(ValueError, match="bind"):
-            ask()
+    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
+    with pytest.raises(ValueError, match="has no state"):
+        ExactValue().bind(leaves).load_state({"regret_0": np.zeros(3)})
+    with pytest.raises(ValueError, match="the state's"):
+        ExactValue(warm_start=True).bind(leaves).load_state({})
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+def test_ranges_that_are_none_are_refused(value):
+    """Negative ranges used to turn the signs of values."""
+    values = ExactValue().bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
+    wrong = np.ones(6)
+    wrong[2] = value
+    with pytest.raises(ValueError, match="player 0's range has entries that are negative or not"):
+        values.evaluate(wrong, np.ones(6))
+    with pytest.raises(ValueError, match="player 1's range has entries that are negative or not"):
+        values.evaluate(np.ones(6), wrong)
+
+
+def test_an_empty_batch_has_no_values():
+    values = ExactValue().bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
+    found = values.evaluate(np.zeros((0, 6)), np.zeros((0, 6)))
+    assert [each.shape for each in found] == [(0, 6), (0, 6)]
+
+
+def test_evaluations_that_do_not_come_to_the_tolerance_are_counted_and_warned_of():
+    leaves = cut(GameTree.from_game("leduc_poker"), DepthLimit(plies=3)).leaves
+    values = ExactValue(tolerance=1e-9, max_iterations=100).bind(leaves)
+    ranges = random_ranges(leaves, seed=2)
+    with pytest.warns(RuntimeWarning, match="more than tolerance=1e-09; raise max_iterations"):
+        values.evaluate(*ranges)
+    values.evaluate(*ranges)
+    assert values.num_unfinished == 2
+    assert values.gaps.max() > 1e-9
+
+
+def test_a_value_function_may_be_shared_by_threads():
+    """Each binds it for itself, so none reads what another asked for."""
+    leaves = cut(GameTree.from_game("leduc_poker"), DepthLimit(plies=3)).leaves
+    shared = ExactValue(tolerance=1e-2)
+    alone = shared.bind(leaves)
+    ranges = [random_ranges(leaves, seed) for seed in range(8)]
+    expected = [alone.evaluate(*pair) for pair in ranges]
+
+    def evaluate_all(_: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        values = shared.bind(leaves)
+        return [values.evaluate(*pair) for pair in ranges]
+
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        for found in threads.map(evaluate_all, range(4)):
+            for pair, wanted in zip(found, expected, strict=True):
+                for one, other in zip(pair, wanted, strict=True):
+                    np.testing.assert_array_equal(one, other)
 
 
 def test_ranges_of_other_shapes_are_refused():
-    function = ExactValue()
-    function.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
+    function = ExactValue().bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
     for shape_0, shape_1 in ((5, 6), (6, 7), ((2, 6), 6), ((2, 6), (3, 6))):
         with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
             function.evaluate(np.ones(shape_0), np.ones(shape_1))
 
 
 def test_without_leaves_there_are_no_values():
-    function = ExactValue()
-    function.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=9)).leaves)
+    function = ExactValue().bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=9)).leaves)
     values = function.evaluate(np.zeros(0), np.zeros(0))
     assert [value.shape for value in values] == [(0,), (0,)]
 
 
 def test_zero_value():
-    values = ZeroValue().evaluate(np.ones(3), np.ones(2))
-    np.testing.assert_array_equal(values[0], np.zeros(3))
-    np.testing.assert_array_equal(values[1], np.zeros(2))
+    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
+    values = ZeroValue().bind(leaves).evaluate(np.ones((2, 6)), np.ones((2, 6)))
+    np.testing.assert_array_equal(values[0], np.zeros((2, 6)))
+    np.testing.assert_array_equal(values[1], np.zeros((2, 6)))

@@ -85,21 +85,15 @@ def test_regret_matching_at_leaves_is_cfr_in_the_larger_game(game, limit, player
     for weighting in (CFR_PLUS, LINEAR_CFR, PREDICTIVE_CFR_PLUS):
         expected = RegretMinimizer(larger, weighting)
         expected.run(20)
-        function = MultiValuedStates(player, lambda _: utilities)
-        function.bind(leaves)
+        function = MultiValuedStates(player, lambda _: utilities).bind(leaves)
         choices = function.choices(weighting)
         minimizer = RegretMinimizer(trunk.sequence_form, weighting)
-        calls = []
 
-        def leaf_values(plans, choices=choices, calls=calls):
-            updated = len(calls) % 2
-            calls.append(updated)
+        def leaf_cfvs(players, plans, choices=choices):
             ranges = [plans[p][leaves.sequences[p]] for p in (player, 1 - player)]
-            cfv = choices.update(int(updated != player), (ranges[0], ranges[1]))
-            other = np.zeros(leaves.num_infosets(1 - updated))
-            return leaves.sequences, (cfv, other) if updated == 0 else (other, cfv)
+            return [choices.update(int(players[0] != player), (ranges[0], ranges[1]))]
 
-        minimizer.run_with_leaves(20, leaf_values)
+        minimizer.run_with_leaves(20, leaves.sequences, leaf_cfvs)
         for p in (0, 1):
             whole = expected.average_strategy(p)
             size = trunk.sequence_form.treeplexes[p].num_sequences
@@ -114,8 +108,7 @@ def test_best_responses_at_leaves_by_brute_force(game, limit, player):
     """Equation 3: the opponent's best choice at each of its leaf infosets, history by history."""
     leaves = leaves_of(game, limit)
     utilities = random_utilities(leaves, two_sided=False)
-    function = MultiValuedStates(player, lambda _: utilities)
-    function.bind(leaves)
+    function = MultiValuedStates(player, lambda _: utilities).bind(leaves)
     generator = np.random.default_rng(8)
     ranges = [generator.random((2, leaves.num_infosets(p))) for p in (0, 1)]
     found = function.evaluate(ranges[0], ranges[1])
@@ -136,8 +129,9 @@ def test_best_responses_at_leaves_by_brute_force(game, limit, player):
 
 def test_values_are_stored_once_per_pair_in_single_precision():
     leaves = leaves_of(*GAMES[0])
-    function = MultiValuedStates(0, lambda _: random_utilities(leaves, two_sided=False))
-    function.bind(leaves)
+    function = MultiValuedStates(0, lambda _: random_utilities(leaves, two_sided=False)).bind(
+        leaves
+    )
     payoffs = function.continuations.blocks.payoffs
     assert payoffs.dtype == np.float32
     pairs = {tuple(pair) for pair in leaves.infoset_of_history.T.tolist()}
@@ -146,10 +140,7 @@ def test_values_are_stored_once_per_pair_in_single_precision():
 
 def test_errors():
     leaves = leaves_of(*GAMES[0])
-    function = MultiValuedStates(0, lambda _: random_utilities(leaves, two_sided=True))
-    with pytest.raises(ValueError, match="bind the value function"):
-        function.choices(CFR_PLUS)
-    function.bind(leaves)
+    function = MultiValuedStates(0, lambda _: random_utilities(leaves, two_sided=True)).bind(leaves)
     ranges = (np.ones(leaves.num_infosets(0)), np.ones(leaves.num_infosets(1)))
     with pytest.raises(ValueError, match="go round in circles"):
         function.evaluate(*ranges)

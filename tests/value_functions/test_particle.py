@@ -47,7 +47,7 @@ class IndependentFeatures(InfostateFeatures):
 
 def positional_network(leaves):
     network = PositionalNetwork(2, 16, seed=3)
-    network.bind(leaves)
+    network.initialize(leaves)
     return network
 
 
@@ -65,7 +65,7 @@ def test_any_positional_network_is_a_particle_network(game, limit):
         layout.num_outputs, basis_layers=1, regression_layers=3, regression_width=1.0
     )
     particle = ParticleNetwork(sizes, IndependentFeatures())
-    particle.bind(leaves)
+    particle.initialize(leaves)
     features = particle.tensors.features.double()
     positions = torch.from_numpy(layout.output_of_infoset % layout.num_outputs)
     targets = torch.nn.functional.one_hot(positions, layout.num_outputs).double()
@@ -268,7 +268,7 @@ def test_a_sparse_trunk_of_all_histories_has_the_values_of_the_whole_one():
     keys, sparse_keys = ([keys_of(some, p) for p in (0, 1)] for some in (leaves, sparse))
     ranges = random_ranges(leaves, seed=4)
     values = network.evaluate(*ranges)
-    network.bind(sparse)
+    network.initialize(sparse)
     order = [np.array([list(keys[p]).index(key) for key in sparse_keys[p]]) for p in (0, 1)]
     found = network.evaluate(*(ranges[p][order[p]] for p in (0, 1)))
     for player in (0, 1):
@@ -298,7 +298,7 @@ def test_values_are_those_of_the_newest_parameters():
     optimizer.step()
     after = network.evaluate(*ranges)
     fresh = ParticleNetwork(SMALL)
-    fresh.bind(leaves)
+    fresh.initialize(leaves)
     fresh.load_parameters(network.parameter_arrays())
     assert np.abs(before[0] - after[0]).max() > 1e-6
     np.testing.assert_array_equal(fresh.evaluate(*ranges)[0], after[0])
@@ -310,15 +310,15 @@ def test_files(tmp_path):
     network.save(tmp_path / "network")
     loaded = ParticleNetwork.load(tmp_path / "network")
     with pytest.raises(ValueError, match=r"game is kuhn_poker\(\), but the leaves' is leduc"):
-        loaded.bind(leaves_of("leduc_poker", DepthLimit(moves=1)))
-    loaded.bind(leaves)
+        loaded.initialize(leaves_of("leduc_poker", DepthLimit(moves=1)))
+    loaded.initialize(leaves)
     ranges = random_ranges(leaves, seed=6)
     for one, other in zip(network.evaluate(*ranges), loaded.evaluate(*ranges), strict=True):
         np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="needs features called 'imperfect recall'"):
         ParticleNetwork.load(tmp_path / "network", InfostateFeatures(True))
     other = PositionalNetwork(1, 4)
-    other.bind(leaves)
+    other.initialize(leaves)
     other.save(tmp_path / "positional")
     with pytest.raises(ValueError, match="holds a positional_network, not a particle_network"):
         ParticleNetwork.load(tmp_path / "positional")

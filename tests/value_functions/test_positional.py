@@ -21,7 +21,7 @@ def leaves_of(game, limit):
 
 def small_network(leaves, **arguments):
     network = PositionalNetwork(2, 16, **arguments)
-    network.bind(leaves)
+    network.initialize(leaves)
     return network
 
 
@@ -184,10 +184,10 @@ def test_files(tmp_path):
     network.save(tmp_path / "network")
     loaded = PositionalNetwork.load(tmp_path / "network")
     with pytest.raises(ValueError, match="depth limit is 1 moves, but the leaves' is 2 moves"):
-        loaded.bind(leaves_of("kuhn_poker", DepthLimit(moves=2)))
+        loaded.initialize(leaves_of("kuhn_poker", DepthLimit(moves=2)))
     with pytest.raises(ValueError, match=r"game is kuhn_poker\(\), but the leaves' is leduc"):
-        loaded.bind(leaves_of("leduc_poker", DepthLimit(moves=1)))
-    loaded.bind(leaves_of("kuhn_poker", DepthLimit(moves=1)))
+        loaded.initialize(leaves_of("leduc_poker", DepthLimit(moves=1)))
+    loaded.initialize(leaves_of("kuhn_poker", DepthLimit(moves=1)))
     ranges = random_ranges(leaves, seed=6)
     for one, other in zip(network.evaluate(*ranges), loaded.evaluate(*ranges), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -204,16 +204,16 @@ def test_a_network_of_a_subgame_is_for_no_other(tmp_path):
     loaded = PositionalNetwork.load(tmp_path / "network")
     message = rf"start in public states is \[{first}\], but the leaves' is \[{other}\]"
     with pytest.raises(ValueError, match=message):
-        loaded.bind(cut(tree, limit, other).leaves)
+        loaded.initialize(cut(tree, limit, other).leaves)
     with pytest.raises(ValueError, match=r"the leaves' is"):
-        loaded.bind(cut(tree, limit).leaves)
-    loaded.bind(cut(tree, limit, first).leaves)
+        loaded.initialize(cut(tree, limit).leaves)
+    loaded.initialize(cut(tree, limit, first).leaves)
     whole = small_network(cut(tree, limit).leaves)
     assert list(whole.domain) == ["game", "depth limit", "number of inputs", "number of outputs"]
     # Also where sizes would fit: what a whole game's network lacks is compared.
     whole.domain = {name: loaded.domain[name] for name in whole.domain}
     with pytest.raises(ValueError, match=rf"is None, but the leaves' is \[{first}\]"):
-        whole.bind(cut(tree, limit, first).leaves)
+        whole.initialize(cut(tree, limit, first).leaves)
 
 
 def test_errors(tmp_path):

@@ -42,7 +42,7 @@ def goofspiel(tmp_path_factory):
 
 def new_network(dataset, num_layers=2, num_units=32, seed=0):
     network = PositionalNetwork(num_layers, num_units, seed=seed)
-    network.bind(dataset.trunk.leaves)
+    network.initialize(dataset.trunk.leaves)
     return network
 
 
@@ -52,7 +52,7 @@ def train(network, dataset, path, config):
 
 
 def trunk_nash_conv(dataset, network):
-    solver = DLCFRSolver(dataset.trunk.tree, dataset.trunk.depth_limit, network)
+    solver = DLCFRSolver(dataset.trunk.tree, network, dataset.trunk.depth_limit)
     solver.run(300)
     return trunk_losses(solver.trunk, solver.average_policy()).nash_conv
 
@@ -185,14 +185,14 @@ def test_training_goes_on_from_a_trained_network(kuhn, tmp_path, monkeypatch):
     file = tmp_path / "first" / training.NETWORK_FILE
     gentle = dataclasses.replace(SHORT, learning_rate=1e-4)
     again = PositionalNetwork.load(file)
-    again.bind(kuhn.trunk.leaves)
+    again.initialize(kuhn.trunk.leaves)
     train(again, kuhn, tmp_path / "again", gentle)
     start = json.loads((tmp_path / "again" / "metrics.jsonl").read_text().splitlines()[0])
     assert start["step"] == 1
     assert start["l1"] == pytest.approx(first["l1"], rel=0.1)
     monkeypatch.setattr(training._Run, "_record", killing(training._Run._record, step=20))
     killed = PositionalNetwork.load(file)
-    killed.bind(kuhn.trunk.leaves)
+    killed.initialize(kuhn.trunk.leaves)
     with pytest.raises(KeyboardInterrupt):
         train(killed, kuhn, tmp_path / "killed", gentle)
     monkeypatch.undo()
@@ -352,7 +352,7 @@ def test_wrong_left_out_states(states, goofspiel, tmp_path):
 def new_particle_network(dataset, seed=0):
     sizes = ParticleSizes(16, basis_width=1, regression_layers=3, regression_width=2)
     network = ParticleNetwork(sizes, seed=seed)
-    network.bind(dataset.trunk.leaves)
+    network.initialize(dataset.trunk.leaves)
     return network
 
 

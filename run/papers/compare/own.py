@@ -17,6 +17,7 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.self_play import Trajectories
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import (
     Dataset,
@@ -97,7 +98,7 @@ class DLCFR(Contender):
         self._tree, self._limit = game.ours, game.depth_limit
         self._trunk = cut(game.ours, game.depth_limit)
         self._network = network or PositionalNetwork(seed=seed)
-        self._network.bind(self._trunk.leaves)
+        self._network.initialize(self._trunk.leaves)
         self._strategies_per_step = strategies_per_step
         self._updates_per_step = updates_per_step
         self._iterations = iterations
@@ -127,10 +128,9 @@ class DLCFR(Contender):
     def policy(self) -> ArrayPolicy:
         """Continual resolving of the whole game with the network."""
         resolving = ContinualResolvingPolicy(
-            self._tree, self._network, self._limit, iterations=self._iterations
+            self._tree, self._network, self._limit, effort=Effort(self._iterations)
         )
         policy = resolving.to_array_policy()
-        self._network.bind(self._trunk.leaves)  # it was bound to the pieces
         return policy
 
     def _train(self, dataset: Dataset) -> None:
@@ -211,4 +211,6 @@ class SePoT(RNaD):
         """SePoT's search from every public state, on top of the target network's policy."""
         tree, limit = self._game.ours, self._game.depth_limit
         critic = self._learner.critic()
-        return SePoTPolicy(tree, super().policy(), critic, limit, self._search).to_array_policy()
+        return SePoTPolicy(
+            tree, super().policy(), critic, limit, config=self._search
+        ).to_array_policy()

@@ -100,7 +100,7 @@ def _variant_curve(
 ) -> list[dict[str, Any]]:
     stretch = None if variant.warm_start else _STRETCH_FROM_SCRATCH
     values = ExactValue(tolerance, stretch=stretch, warm_start=variant.warm_start)
-    solver = DLCFRSolver(trunk.tree, trunk.depth_limit, values, restarts=variant.restarts)
+    solver = DLCFRSolver(trunk.tree, values, trunk.depth_limit, restarts=variant.restarts)
     return _curve(solver, trunk, num_iterations)
 
 

@@ -109,7 +109,7 @@ def train_in_rounds(
     Returns:
       The lines of metrics of `train_on_policy`, and the path of the network.
     """
-    network.bind(study.trunk.leaves)
+    network.initialize(study.trunk.leaves)
     config = _of_study(study, config)
     identity = {
         "num_strategies": study.dataset.num_strategies,

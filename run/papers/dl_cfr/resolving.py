@@ -21,6 +21,7 @@ from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingP
 from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Table
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.exact import ExactValue
 
@@ -81,7 +82,9 @@ def _rows(study: Study, choices: Choices) -> list[dict[str, Any]]:
 
             def measure(make: Callable[[], ValueFunction] = make, gadget: str = gadget) -> float:
                 limit = study.config.data.depth_limit
-                policy = ContinualResolvingPolicy(tree, make(), limit, gadget, iterations)
+                policy = ContinualResolvingPolicy(
+                    tree, make(), limit, gadget=gadget, effort=Effort(iterations)
+                )
                 return exploitability.exploitability(tree.game, policy.to_array_policy())
 
             name = file_name("resolving", source, *settings.values(), gadget)

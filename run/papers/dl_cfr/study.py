@@ -272,7 +272,7 @@ class Study:
         Raises:
           ValueError: as `train` does.
         """
-        network.bind(self.trunk.leaves)
+        network.initialize(self.trunk.leaves)
         identity = {
             "num_strategies": self.dataset.num_strategies,
             "network": network.header(),
@@ -291,12 +291,12 @@ class Study:
     def load_network(self, path: str | os.PathLike[str]) -> ValueNetwork:
         """A network's file, bound to the trunk's leaves."""
         network = load_network(path, self.config.device)
-        network.bind(self.trunk.leaves)
+        network.initialize(self.trunk.leaves)
         return network
 
     def solver(self, value_function: ValueFunction) -> DLCFRSolver:
         """A fresh DL-CFR+ on the trunk."""
-        return DLCFRSolver(self.trunk.tree, self.config.data.depth_limit, value_function)
+        return DLCFRSolver(self.trunk.tree, value_function, self.config.data.depth_limit)
 
     def exploitability(self, path: Path) -> float:
         """Normalised trunk exploitability of DL-CFR+ with a network's file."""

@@ -45,7 +45,7 @@ from spiel_dl.runs.reports import (
     write_report,
 )
 from spiel_dl.runs.run_directory import RunDirectory, describe_environment, log_spaced_steps
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
@@ -292,7 +292,7 @@ def match(options: Options, path: str | os.PathLike[str], engine: Engine = IN_PR
         )
     play = options.play
     search = SearchOptions(
-        play.depth_limit, effort=SearchEffort(iterations=play.iterations), budget=play.budget
+        play.depth_limit, effort=Effort(iterations=play.iterations), budget=play.budget
     )
     rows, commits = [], set()
     for name, opponent in OPPONENTS.items():

@@ -16,6 +16,7 @@ import numpy as np
 from spiel_dl.search import sparse_solution as particle_search
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import FixedStrategy
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.particles import Particles
@@ -75,7 +76,9 @@ class PlayedGame:
         state = np.searchsorted(leaves.history_offsets, kept, side="right") - 1
         for position in np.unique(state):
             particles = self._particles(kept[state == position])
-            solution = particle_search.solve(particles, self.lookahead, value_function, iterations)
+            solution = particle_search.solve(
+                particles, value_function, self.lookahead, Effort(iterations)
+            )
             for player in (0, 1):
                 infosets = solution.trunk.infosets[player]
                 firsts = solution.tree.first_history[player][infosets]

@@ -21,7 +21,7 @@ from papers.responses.contests import Contest
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.run_directory import RunDirectory
-from spiel_dl.solvers.restricted_game import Effort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.tree.trunk import Trunk, cut
@@ -210,7 +210,7 @@ def _respond(
         contest.model,
         limit,
         value_function={maker.horizon: maker.network for maker in makers},
-        effort=Effort(choices.iterations),
+        effort=Effort(choices.iterations, tolerance=1e-6),
     )
     return policy.to_array_policy()
 

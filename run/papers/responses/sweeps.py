@@ -109,7 +109,7 @@ def methods(contest: Contest, sweep: Sweep) -> Mapping[str, tuple[Respond, Seque
         for gadget in sweep.gadgets
     }
     found[RNR] = (
-        lambda p: RNRPolicy(tree, player, model, p, exact=True).to_array_policy(),
+        lambda p: RNRPolicy(tree, player, model, p=p, exact=True).to_array_policy(),
         sweep.parameters,
     )
     found[SES] = (
@@ -137,7 +137,7 @@ def methods(contest: Contest, sweep: Sweep) -> Mapping[str, tuple[Respond, Seque
 def _cdrnr(contest: Contest, sweep: Sweep, gadget: str) -> Respond:
     tree, player, model = contest.tree, contest.player, contest.model
     return lambda p: CDRNRPolicy(
-        tree, player, model, p, sweep.depth_limit, sweep.scheme, gadget, exact=True
+        tree, player, model, sweep.depth_limit, p=p, scheme=sweep.scheme, gadget=gadget, exact=True
     ).to_array_policy()
 
 

@@ -21,8 +21,8 @@ from spiel_dl.algorithms.best_nash import best_nash
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.reports import Table
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
-from spiel_dl.solvers.restricted_game import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 
 GAMES = ("leduc", "goofspiel_4", "goofspiel_5")

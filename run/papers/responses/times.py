@@ -17,8 +17,8 @@ from papers.responses.contests import MAX_LP_PAYOFFS, Contest
 from papers.responses.study import Study
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.runs.reports import Table
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, PREDICTIVE_CFR_PLUS, Weighting
-from spiel_dl.solvers.restricted_game import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 
 GAMES = ("leduc", "goofspiel_5", "goofspiel_6")

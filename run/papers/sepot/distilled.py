@@ -35,7 +35,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.reports import Table
 from spiel_dl.runs.run_directory import RunDirectory
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.leaf_set import LeafSet
@@ -167,8 +167,8 @@ def measure(item: Item) -> list[dict[str, Any]]:
         network, error = _distil(item, trunk, functions[player], player)
         networks.append(network)
         errors.append(error)
-    config = SearchConfig(scheme="block", effort=SearchEffort(item.iterations))
-    usual = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config).to_array_policy()
+    config = SearchConfig(scheme="block", effort=Effort(item.iterations))
+    usual = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config).to_array_policy()
     found = {
         ALONE: blueprint,
         USUAL: usual,
@@ -213,7 +213,7 @@ def resolved(
     """Continual resolving in which each player has a value function of its own."""
     strategies = []
     for player in (0, 1):
-        policy = ContinualResolvingPolicy(tree, functions[player], limit, iterations=iterations)
+        policy = ContinualResolvingPolicy(tree, functions[player], limit, effort=Effort(iterations))
         strategies.append(policy.to_array_policy().strategies[player])
     return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
@@ -270,7 +270,7 @@ def _distil(
     dataset = distilled_dataset(trunk, function, data, item.config.num_strategies)
     config = dataclasses.replace(item.config.training, seed=item.seed)
     network = PositionalNetwork(item.config.num_layers, item.config.num_units, seed=item.seed)
-    network.bind(trunk.leaves)
+    network.initialize(trunk.leaves)
     path = Path(item.directory) / f"player-{player}"
     identity = {"distilled": item.config.to_json(), "seed": item.seed, "critic": item.critic}
     directory = RunDirectory(path, identity, resume=True)

@@ -17,7 +17,7 @@ from spiel_dl.learning import checkpoints as trained_blueprint
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy, tabulate
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 
@@ -44,7 +44,7 @@ class Search(NamedTuple):
         """The same for `SePoTPolicy`; it searches anew at every level."""
         if self.cfvs not in (CRITIC, SEARCHES):
             raise ValueError(f"cfvs={self.cfvs!r} must be {CRITIC!r} or {SEARCHES!r}")
-        effort = SearchEffort(self.iterations)
+        effort = Effort(self.iterations)
         if self.cfvs == SEARCHES:
             return SearchConfig(effort=effort)
         return SearchConfig.as_printed(effort=effort)
@@ -82,7 +82,7 @@ def evaluate(evaluation: Evaluation) -> dict[str, Any]:
         return {**judge(tree, blueprint), "searches": 0, "seconds": 0.0}
     start = time.perf_counter()
     limit, config = evaluation.search.depth_limit, evaluation.search.config()
-    policy = SePoTPolicy(tree, blueprint, trained.critic, limit, config)
+    policy = SePoTPolicy(tree, blueprint, trained.critic, limit, config=config)
     found = policy.to_array_policy()
     seconds = time.perf_counter() - start
     return {**judge(tree, found), "searches": policy.num_searches, "seconds": seconds}

@@ -25,7 +25,7 @@ from spiel_dl.play.presets import PRESETS, TABLE_1
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.reports import Table
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 
 POSITION_GAME = "battleships_5x5"
 _MATCHES = {
@@ -138,7 +138,7 @@ def _match(study: Study, seed: int, other: int, most: int, num_games: int) -> di
         others,
         num_games=num_games,
         seed=match_seed(seed, other),
-        search=SearchOptions(study.limits[0], most, SearchEffort(config.iterations)),
+        search=SearchOptions(study.limits[0], most, Effort(config.iterations)),
         device=config.device,
     )
     name = file_name("match", seed, other, config.num_steps, most, num_games)

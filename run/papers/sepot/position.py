@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.play.contestants import SearchOptions
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.search.sepot_play import SePoTPlayPolicy
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 
@@ -44,7 +44,7 @@ _FLEETS = (
 # In five moves, three good shots win half of the games in which the opponent's two have not won; a
 # wasted one, none. That counts for more than any value below 1 of what comes then; in fewer moves
 # nothing is decided but by the critic. In fewer iterations than usual, as the tree is large.
-SEARCH = SearchOptions(DepthLimit(moves=5), effort=SearchEffort(iterations=200))
+SEARCH = SearchOptions(DepthLimit(moves=5), effort=Effort(iterations=200))
 
 
 class Answer(NamedTuple):
@@ -103,8 +103,7 @@ def measure(
         blueprint.act,
         critic,
         search.depth_limit,
-        max_histories=search.max_histories,
-        effort=search.effort,
+        config=SearchConfig.as_printed(max_histories=search.max_histories, effort=search.effort),
     )
     alone = rational_probability(blueprint.action_probabilities(state))
     start = time.perf_counter()

@@ -30,7 +30,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.opponent_models import load_model
 from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.reports import Table
-from spiel_dl.search.sepot_search import SearchEffort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
 
@@ -118,10 +118,10 @@ def search_case(case: Case) -> list[dict[str, float]]:
     """Both players' exploitability `before` and `after` a search; for `distributed.map`."""
     tree = compiled(case.game)
     blueprint, critic = _load(case, tree)
-    effort = SearchEffort(case.iterations)
+    effort = Effort(case.iterations)
     config = SearchConfig(**_CONFIGS[case.cfvs], first_level=case.first_level, effort=effort)
     limit = case.depth_limit or _beyond(tree)
-    found = SePoTPolicy(tree, blueprint, critic, limit, config).to_array_policy()
+    found = SePoTPolicy(tree, blueprint, critic, limit, config=config).to_array_policy()
     before, after = judge(tree, blueprint), judge(tree, found)
     keys = ("exploitability_0", "exploitability_1")
     return [{"before": before[key], "after": after[key]} for key in keys]

@@ -1,0 +1,183 @@
+"""`PlayedPolicy`: the continual engine along a game that is played and was not compiled.
+
+Where a search starts anew, and what it is given, is settled by what the searching player has seen
+on the way to the state at hand: its own infosets and the public observations (`PlayedPath`). What
+is solved there is said by a `PlayedStep`, as a `Step` says it on compiled games.
+"""
+
+from __future__ import annotations
+
+import abc
+import collections
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+import pyspiel
+import torch
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.from_rules import InfosetKeys
+from spiel_dl.tree.particles import rules_of
+from spiel_dl.tree.sparse_tree import depth_of_steps
+
+SolutionT = TypeVar("SolutionT")
+
+
+class PlayedPath(NamedTuple):
+    """What a player has seen at the T histories from the root to a state.
+
+    Attributes:
+      player: the player.
+      states: the rules' states, batch dimension T. Only public tensors and the player's private
+        ones may be read.
+      acting: int8 [T], who acts.
+      depth: int64 [T], in the depth limit's unit.
+      infoset_keys: int64 [T], the player's.
+      public_keys: int64 [T].
+    """
+
+    player: int
+    states: StateBatch
+    acting: np.ndarray
+    depth: np.ndarray
+    infoset_keys: np.ndarray
+    public_keys: np.ndarray
+
+    @property
+    def decisions(self) -> list[int]:
+        """The positions on the path in which a player acts."""
+        return np.flatnonzero(self.acting >= 0).tolist()
+
+
+class PlayedStep(abc.ABC, Generic[SolutionT]):
+    """What a search solves at a position of the path where it starts anew.
+
+    Attributes:
+      game: the turn-based game.
+      rules: its rules.
+      keys: tells its infosets and public states apart.
+      depth_limit: how deep each search looks.
+    """
+
+    game: pyspiel.Game
+    rules: Rules
+    keys: InfosetKeys
+    depth_limit: DepthLimit
+
+    def __init__(self, game: pyspiel.Game | str, depth_limit: DepthLimit):
+        """Loads the game.
+
+        Raises:
+          ValueError: if the game has no rules.
+        """
+        self.game = load_turn_based(game)
+        self.rules = rules_of(self.game)
+        self.keys = InfosetKeys(self.rules)
+        self.depth_limit = depth_limit
+
+    @abc.abstractmethod
+    def first(self, path: PlayedPath) -> int:
+        """The first position of a path at which the search starts, if nothing is solved yet."""
+
+    @abc.abstractmethod
+    def following(self, path: PlayedPath, start: int, solution: SolutionT) -> int | None:
+        """The next position at which it starts anew after `start`; None if there is none."""
+
+    @abc.abstractmethod
+    def solve(self, path: PlayedPath, start: int, before: SolutionT | None) -> SolutionT:
+        """Solves what begins at a position of the path, after the solution before it if any."""
+
+    @abc.abstractmethod
+    def answer(
+        self, path: PlayedPath, state: pyspiel.State, solution: SolutionT
+    ) -> dict[int, float]:
+        """Probabilities of all legal actions at the end of the path."""
+
+
+class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
+    """Both players' policies by search along the game, each as if only that player searched.
+
+    The same infoset gets the same answer whatever was asked before. The latest solutions are kept
+    for the next questions.
+
+    Attributes:
+      step: what is solved where the search starts anew.
+    """
+
+    def __init__(self, step: PlayedStep[SolutionT], max_kept: int):
+        """Solves nothing yet.
+
+        Args:
+          step: what is solved where the search starts anew.
+          max_kept: how many solutions to keep.
+        """
+        super().__init__(step.game, [0, 1])
+        self.step = step
+        self._max_kept = max_kept
+        self._kept: collections.OrderedDict[tuple[int, int], SolutionT] = collections.OrderedDict()
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """Probabilities of all legal actions; solves what is on the way to the state.
+
+        Args:
+          state: a state of the turn-based game in which a player acts.
+          player_id: that player; None: the player to move.
+
+        Raises:
+          ValueError: if the player does not act in this state.
+        """
+        player = state.current_player()
+        if player not in (0, 1) or player_id not in (None, player):
+            raise ValueError(
+                f"player {player_id} does not act in a state whose current player is {player}"
+            )
+        path = self._path(state, player)
+        solved = [position for position in path.decisions if _name(path, position) in self._kept]
+        start: int | None = solved[-1] if solved else self.step.first(path)
+        solution: SolutionT | None = None
+        while start is not None:
+            solution = self._solve(path, start, solution)
+            start = self.step.following(path, start, solution)
+        assert solution is not None
+        return self.step.answer(path, state, solution)
+
+    def _solve(self, path: PlayedPath, start: int, before: SolutionT | None) -> SolutionT:
+        """The solution of what begins at a position, kept or new."""
+        # What the player has seen settles where searches started on the way, so a solution is known
+        # by the infoset at which it begins.
+        name = _name(path, start)
+        if name in self._kept:
+            self._kept.move_to_end(name)
+            return self._kept[name]
+        solution = self.step.solve(path, start, before)
+        self._kept[name] = solution
+        while len(self._kept) > self._max_kept:
+            self._kept.popitem(last=False)
+        return solution
+
+    def _path(self, state: pyspiel.State, player: int) -> PlayedPath:
+        """What a player has seen on the way to a state."""
+        rules = self.step.rules
+        batches = [rules.initial_state()]
+        for action in state.history():
+            batches.append(rules.apply(batches[-1], torch.tensor([action])))
+        states = type(batches[0]).concatenate(batches)
+        acting = rules.current_player(states).numpy()
+        steps = depth_of_steps(
+            rules,
+            self.step.depth_limit,
+            type(states).concatenate(batches[:-1] or batches),
+            type(states).concatenate(batches[1:] or batches),
+        )
+        infoset_keys, public_keys = self.step.keys.of_level(states)
+        depth = np.concatenate([[0], np.cumsum(steps)])[: len(batches)]
+        return PlayedPath(player, states, acting, depth, infoset_keys[player], public_keys)
+
+
+def _name(path: PlayedPath, position: int) -> tuple[int, int]:
+    return path.player, int(path.infoset_keys[position])

@@ -1,0 +1,68 @@
+"""`ResponsePolicy`: what policies that respond to a model of the opponent have in common."""
+
+from __future__ import annotations
+
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.policies.array_policy import (
+    AnyGame,
+    ArrayPolicy,
+    check_player,
+    compile_game,
+    read_strategy,
+)
+from spiel_dl.search.engine import ContinualPolicy
+from spiel_dl.search.responding import ModelStep
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.pieces import Pieces
+from spiel_dl.value_functions.base import check_arguments
+
+DEFAULT_EFFORT = Effort(iterations=10_000, tolerance=1e-6)
+
+
+class ResponsePolicy(ContinualPolicy):
+    """A player's response to a model of its opponent; the opponent plays the model.
+
+    Where the player's own strategy or a model that is always followed never comes, any strategy is
+    as good as another one, and there may be any.
+    """
+
+    step: ModelStep
+
+    @property
+    def player(self) -> int:
+        """Who responds."""
+        return self.step.players[0]
+
+    @property
+    def gap(self) -> float:
+        """By how much the steps that were solved may be below their optima, all together.
+
+        In utility units of the whole game; NaN where a value function does not let it be known.
+        """
+        return self.step.gap
+
+
+def pieces_and_policy(
+    game: AnyGame,
+    player: int,
+    model: openspiel_policy.Policy,
+    depth_limit: DepthLimit,
+    scheme: str,
+) -> tuple[Pieces, ArrayPolicy]:
+    """The pieces of a game, and the policy that a response begins with.
+
+    Returns:
+      The pieces; and a policy in which `player` plays uniformly and the opponent plays the model.
+
+    Raises:
+      ValueError: if the game cannot be compiled, or not be taken apart so, if there is no such
+        player, or if the model is not a policy for the game.
+    """
+    check_player(player)
+    check_arguments(None, depth_limit)
+    pieces = Pieces(compile_game(game, model), depth_limit, scheme)
+    others = read_strategy(pieces.tree, model, 1 - player)
+    own = pieces.tree.treeplexes[player].uniform_strategy()
+    return pieces, ArrayPolicy(pieces.tree, (own, others) if player == 0 else (others, own))

@@ -1,0 +1,237 @@
+"""Solving games above leaves that are valued from outside: the one loop of all searches.
+
+What is solved is a `RestrictedGame`, in which player 0 responds and player 1 is bound to a model or
+free. Its leaves are valued by a callback (`Leaves`). Games without leaves are solved here too, with
+a certified gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spiel_dl.solvers import linear_program
+from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.effort import Clock, Effort
+from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
+from spiel_dl.solvers.restricted_game import RestrictedGame
+from spiel_dl.solvers.strategies import behaviour_strategy
+
+LeafValuer = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
+"""From the players whose values are asked for and both ranges at the leaves, float64 [L_p], to the
+counterfactual values of these players' leaf infosets, float64 [L_p] each."""
+
+
+class Leaves(NamedTuple):
+    """The leaves of a game.
+
+    Attributes:
+      sequences: for each player, int [L_p], the sequences from which its leaf infosets hang.
+      values: says what they are worth.
+    """
+
+    sequences: Pair
+    values: LeafValuer
+
+
+class Solution(NamedTuple):
+    """A solved game.
+
+    Attributes:
+      strategy: float64 [S_0], what player 0 should play, as behaviour; 1 at root sequences.
+      plans: for each player, float64 [S_p], the average realization plan; player 1's without the
+        part that is bound to the model.
+      cfvs: for each player, float64 [L_p], the average counterfactual values at the leaves against
+        the other player's average plan; empty if there are no leaves or they were not recorded.
+      gap: by how much the value that the strategy guarantees is below the optimum, at most. NaN:
+        not known.
+    """
+
+    strategy: np.ndarray
+    plans: Pair
+    cfvs: Pair
+    gap: float
+
+
+def solve_by_lp(game: RestrictedGame) -> Solution:
+    """An optimal response in a game without leaves, by linear programming.
+
+    Raises:
+      RuntimeError: if HiGHS does not find an optimum.
+    """
+    if not game.opponent_has_choices:
+        return _best_response(game)
+    treeplex = game.sequence_form.treeplexes[0]
+    found = linear_program.solve(
+        game.sequence_form, game.ranges, game.fixed.plan(treeplex, game.ranges[0]), game.inflow
+    )
+    strategy = game.bind(behaviour_strategy(treeplex, found.plans[0]))
+    return Solution(strategy, found.plans, _no_values(), 0.0)
+
+
+def solve(game: RestrictedGame, effort: Effort) -> Solution:
+    """A response in a game without leaves, by CFR, with a certified gap.
+
+    Looks at the average and the current strategy and keeps the best one that it has seen: where the
+    opponent is bound, CFR converges in the current strategy already (Milec et al. 2024, lemma in
+    section 3); where it is free, in the average. Without a tolerance, all iterations are done and
+    the average is taken, of which the gap is not known.
+    """
+    if not game.opponent_has_choices:
+        return _best_response(game)
+    minimizer = start(game, effort, num_threads=effort.num_threads)
+    best, lower, upper = minimizer.learners[0].strategy.copy(), -np.inf, np.inf
+    clock = Clock(effort)
+    tolerance = effort.tolerance
+    while clock.allows(minimizer.iteration) and (tolerance is None or upper - lower > tolerance):
+        minimizer.run(clock.stretch(minimizer.iteration))
+        if tolerance is None:
+            continue
+        for strategy in (minimizer.average_strategy(0), minimizer.learners[0].strategy):
+            strategy = game.bind(strategy)
+            value = game.guaranteed_value(strategy)
+            if value > lower:
+                best, lower = strategy.copy(), value
+        upper = min(upper, game.best_response_to(minimizer.average_plan(1))[0])
+    plans = (minimizer.average_plan(0), minimizer.average_plan(1))
+    if tolerance is None:
+        return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_values(), np.nan)
+    return Solution(best, plans, _no_values(), upper - lower)
+
+
+def solve_with_leaves(
+    game: RestrictedGame, leaves: Leaves, effort: Effort, *, record: bool = True
+) -> Solution:
+    """A response in a game whose leaves are valued from outside, by CFR.
+
+    Where the opponent is bound everywhere, the iterate of highest value is taken: CFR's current
+    strategy has, among T iterates, one whose value is within its average regret of the optimum
+    (Milec et al. 2024, lemma in section 3: the value is concave in the strategy, and the leaf
+    values are a supergradient of it). Else it is the average strategy.
+
+    Args:
+      game: the game above the leaves. The opponent's range at the leaves is that of its whole plan,
+        the model's part included.
+      leaves: where the leaves hang, and what they are worth.
+      effort: how long to iterate; its tolerance is not used, as the gap is not known.
+      record: average each player's leaf values together with the opponent's plans that they are
+        against. If not, `plans` are the averages of the plans that were played, and `cfvs` empty.
+    """
+    alone = not game.opponent_has_choices
+    minimizer = start(game, effort, alternating_updates=not alone)
+    recorder: _BestIterate | _Averages | None = None
+    if alone:
+        recorder = _BestIterate(game, minimizer)
+    elif record:
+        recorder = _Averages(minimizer, leaves)
+    model_part = game.model_part[leaves.sequences[1]]
+
+    def leaf_cfvs(players: tuple[int, ...], plans: Pair) -> Sequence[np.ndarray]:
+        ranges = (plans[0][leaves.sequences[0]], plans[1][leaves.sequences[1]] + model_part)
+        cfvs = leaves.values(players, ranges)
+        if recorder is not None:
+            recorder.record(players, plans, ranges, cfvs)
+        return cfvs
+
+    clock = Clock(effort)
+    while clock.allows(minimizer.iteration):
+        stretch = clock.stretch(minimizer.iteration)
+        minimizer.run_with_leaves(stretch, leaves.sequences, leaf_cfvs)
+    if recorder is not None:
+        return recorder.solution(game)
+    plans = (minimizer.average_plan(0), minimizer.average_plan(1))
+    return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_values(), np.nan)
+
+
+def start(
+    game: RestrictedGame,
+    effort: Effort,
+    *,
+    alternating_updates: bool = True,
+    num_threads: int = 1,
+) -> RegretMinimizer:
+    """A regret minimizer for a restricted game: player 1's plans are the free parts z.
+
+    Above leaves games end rarely, so more than one thread would cost more there than it saves.
+    """
+    minimizer = RegretMinimizer(
+        game.sequence_form,
+        effort.weighting,
+        alternating_updates=alternating_updates,
+        num_threads=num_threads,
+    )
+    minimizer.hold_fixed(0, *game.fixed)
+    for player in (0, 1):
+        minimizer.set_range(player, game.ranges[player])
+    minimizer.set_inflow(1, game.inflow)
+    return minimizer
+
+
+class _BestIterate:
+    """Remembers the iterate of highest value; for players who are updated at once."""
+
+    def __init__(self, game: RestrictedGame, minimizer: RegretMinimizer):
+        self._constants = game.constants
+        self._minimizer = minimizer
+        self._best = -np.inf
+
+    def record(
+        self, players: tuple[int, ...], plans: Pair, ranges: Pair, cfvs: Sequence[np.ndarray]
+    ) -> None:
+        """Looks at player 0's plan, which its leaf values are for."""
+        assert players == (0, 1)
+        value = float(self._constants @ plans[0] + ranges[0] @ cfvs[0])
+        if value > self._best:
+            self._best = value
+            self._strategy = self._minimizer.learners[0].strategy.copy()
+            self._plans = (plans[0].copy(), plans[1].copy())
+            self._cfvs = (cfvs[0].copy(), cfvs[1].copy())
+
+    def solution(self, game: RestrictedGame) -> Solution:
+        return Solution(game.bind(self._strategy), self._plans, self._cfvs, np.nan)
+
+
+class _Averages:
+    """Averages plans and leaf values; for players who are updated in turn.
+
+    A player's values are averaged with the opponent's plans against which they were computed. So
+    player 0's plans are those after its update and player 1's those before, and both pairs of
+    averages match exactly.
+    """
+
+    def __init__(self, minimizer: RegretMinimizer, leaves: Leaves):
+        self._minimizer = minimizer
+        self._total = 0.0
+        self._plans = [np.zeros(len(learner.strategy)) for learner in minimizer.learners]
+        self._cfvs = [np.zeros(len(sequences)) for sequences in leaves.sequences]
+
+    def record(
+        self, players: tuple[int, ...], plans: Pair, ranges: Pair, cfvs: Sequence[np.ndarray]
+    ) -> None:
+        """Adds the values of the player who is updated next, and what they are against."""
+        [player] = players
+        weight = float(self._minimizer.iteration) ** self._minimizer.weighting.gamma
+        self._cfvs[player] += weight * cfvs[0]
+        self._plans[1 - player] += weight * plans[1 - player]
+        # Once per iteration, not once per player.
+        self._total += weight * player
+
+    def solution(self, game: RestrictedGame) -> Solution:
+        strategy = behaviour_strategy(game.sequence_form.treeplexes[0], self._plans[0])
+        plan_0, plan_1 = (plan / self._total for plan in self._plans)
+        cfv_0, cfv_1 = (cfv / self._total for cfv in self._cfvs)
+        return Solution(game.bind(strategy), (plan_0, plan_1), (cfv_0, cfv_1), np.nan)
+
+
+def _best_response(game: RestrictedGame) -> Solution:
+    """The solution where the opponent is bound everywhere."""
+    nothing = np.zeros_like(game.model_part)
+    strategy = game.best_response_to(nothing)[1]
+    plan = realization_plan(game.sequence_form.treeplexes[0], strategy, game.ranges[0])
+    return Solution(strategy, (plan, nothing), _no_values(), 0.0)
+
+
+def _no_values() -> Pair:
+    return np.zeros(0), np.zeros(0)

@@ -1,0 +1,74 @@
+"""`Effort`: how long to iterate, said in one way by all that iterate."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+from spiel_dl.solvers.checks import check_num_threads
+from spiel_dl.solvers.regret_minimization import CFR_PLUS, Weighting
+
+_STRETCH = 100
+_SHARE_OF_TIME = 1.0 / 8
+"""Between two looks at the clock, at most this part of the time allowed may pass."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    """How long to iterate, and by which variant of CFR.
+
+    Attributes:
+      iterations: At most so many iterations of CFR.
+      tolerance: Stop at this gap, in utility units, where it is known; None: do all iterations.
+      seconds: Stop after so long, but not before the first iteration; None: no limit.
+      weighting: The variant of CFR.
+      num_threads: Threads for the payoffs. Results depend on it in the last digits only.
+    """
+
+    iterations: int = 1000
+    tolerance: float | None = None
+    seconds: float | None = None
+    weighting: Weighting = CFR_PLUS
+    num_threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise ValueError(f"iterations={self.iterations} must be at least 1")
+        if self.tolerance is not None and not self.tolerance >= 0:
+            raise ValueError(f"tolerance={self.tolerance} must be at least 0, or None")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"seconds={self.seconds} must be positive, or None")
+        check_num_threads(self.num_threads)
+
+    def in_unit(self, unit: float) -> Effort:
+        """The same effort in a game whose utilities are scaled by a number."""
+        if self.tolerance is None:
+            return self
+        return dataclasses.replace(self, tolerance=self.tolerance * unit)
+
+
+class Clock:
+    """Shares out the iterations of an `Effort` between looks at gap and time."""
+
+    def __init__(self, effort: Effort):
+        """Starts now."""
+        self._effort = effort
+        self._start = time.perf_counter()
+
+    def allows(self, iteration: int) -> bool:
+        """Whether to go on after so many iterations."""
+        if iteration >= self._effort.iterations:
+            return False
+        seconds = self._effort.seconds
+        return iteration == 0 or seconds is None or time.perf_counter() - self._start < seconds
+
+    def stretch(self, iteration: int) -> int:
+        """How many iterations to do before the next look; few while their time is not known."""
+        left = self._effort.iterations - iteration
+        seconds = self._effort.seconds
+        if seconds is None:
+            return min(_STRETCH, left)
+        if iteration == 0:
+            return 1
+        rate = iteration / max(time.perf_counter() - self._start, 1e-9)
+        return max(1, min(_STRETCH, left, int(rate * seconds * _SHARE_OF_TIME)))

@@ -1,0 +1,42 @@
+"""Value functions made of a Python function, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.value_functions import LeafValues, ValueFunction
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+class MadeUpValue(ValueFunction):
+    """Values leaves by a function of both ranges."""
+
+    def __init__(self, evaluate: Callable[[np.ndarray, np.ndarray], Pair]):
+        self._evaluate = evaluate
+
+    def bind(self, leaves: LeafSet) -> LeafValues:
+        return _MadeUpLeafValues(leaves, self._evaluate)
+
+
+class _MadeUpLeafValues(LeafValues):
+    def __init__(self, leaves: LeafSet, evaluate: Callable[[np.ndarray, np.ndarray], Pair]):
+        super().__init__(leaves)
+        self._evaluate = evaluate
+
+    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Pair:
+        return self._evaluate(range_0, range_1)
+
+
+def broken_value(player: int) -> MadeUpValue:
+    """Says NaN for one player, and 0 for the other one."""
+
+    def evaluate(range_0: np.ndarray, range_1: np.ndarray) -> Pair:
+        values = [np.zeros_like(range_0), np.zeros_like(range_1)]
+        values[player][...] = np.nan
+        return values[0], values[1]
+
+    return MadeUpValue(evaluate)
