@@ -60,11 +60,11 @@ def test_values_are_those_of_exact_value_at_the_stored_ranges(tmp_path):
     """Also infoset by infoset, where the optimal values are unique (Kuhn's are, nearly always)."""
     config = CONFIGS[0]
     dataset, _ = make(tmp_path, config)
-    function = ExactValue(1e-7, 100_000)
-    function.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
+    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
+    leaf_values = ExactValue(1e-7, 100_000).bind(leaves)
     for row in range(dataset.num_strategies):
         ranges = [dataset.ranges[player][row].astype(float) for player in (0, 1)]
-        values = function.evaluate(*ranges)
+        values = leaf_values.evaluate(*ranges)
         for player in (0, 1):
             reached = ranges[player] > 0.01
             found = dataset.cfvs[player][row]

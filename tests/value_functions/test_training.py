@@ -16,7 +16,7 @@ from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.positional import PositionalNetwork, PositionalSamples
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=300)
@@ -85,12 +85,12 @@ def test_a_trained_network_makes_good_trunks(name, l1, untrained, trained, reque
 def test_impossible_positions_are_never_trained(loss, goofspiel, tmp_path):
     """Makes one more position impossible everywhere, and finds its output's weights untouched."""
     network = new_network(goofspiel)
-    layout = network.layout
+    layout = network.bind(goofspiel.trunk.leaves).layout
     zero = len(layout.output_of_infoset)
     output_index = layout.output_index.copy()
     output_index[:, 3] = zero
-    network.bind = lambda leaves: None
-    network.layout = dataclasses.replace(layout, output_index=output_index)
+    changed_layout = dataclasses.replace(layout, output_index=output_index)
+    network.samples = lambda dataset: PositionalSamples(changed_layout, dataset, network.device)
     before = network.parameter_arrays()
     train(network, goofspiel, tmp_path, dataclasses.replace(SHORT, loss=loss))
     after = network.parameter_arrays()
@@ -115,13 +115,14 @@ def test_validation_errors_by_hand(goofspiel, tmp_path):
         for pair in (goofspiel.ranges, goofspiel.masses, goofspiel.cfvs)
     )
     leaves = goofspiel.trunk.leaves
+    leaf_values = network.bind(leaves)
     own = [leaves.public_state_of_infoset(player) for player in (0, 1)]
     unscaled = [ranges[player] * masses[player][:, own[player]] for player in (0, 1)]
     errors, unnormalised = (
         [np.abs(value - target) for value, target in zip(values, targets, strict=True)]
         for values, targets in (
-            (network.evaluate(*ranges), cfvs),
-            (network.evaluate(*unscaled), [cfvs[p] * masses[1 - p][:, own[p]] for p in (0, 1)]),
+            (leaf_values.evaluate(*ranges), cfvs),
+            (leaf_values.evaluate(*unscaled), [cfvs[p] * masses[1 - p][:, own[p]] for p in (0, 1)]),
         )
     )
     assert max(array.max() for array in unnormalised) > 1, "the bend of the Huber loss is missed"
