@@ -14,15 +14,13 @@ import pyspiel
 
 from spiel_dl.tree import from_openspiel
 from spiel_dl.tree import public_states as public_states_lib
-from spiel_dl.tree.histories import Histories, first_occurrence_ids
+from spiel_dl.tree.histories import Histories, check_index, check_player, first_occurrence_ids
 from spiel_dl.tree.information_states import (
     InformationString,
     information_string_function,
     turn_based_string_function,
 )
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
-
-DEFAULT_MAX_HISTORIES = 50_000_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -47,7 +45,7 @@ class GameTree(Histories):
     sequence_action: tuple[np.ndarray, np.ndarray]
 
     @staticmethod
-    def from_game(game: pyspiel.Game | str, max_histories: int = DEFAULT_MAX_HISTORIES) -> GameTree:
+    def from_game(game: pyspiel.Game | str, max_histories: int | None = None) -> GameTree:
         """Compiles a two-player zero-sum perfect-recall OpenSpiel game.
 
         Games with `Rules` are enumerated from these, others by walking their states. A game with
@@ -55,10 +53,13 @@ class GameTree(Histories):
 
         Args:
           game: the game, or its game string.
-          max_histories: refuse games with more histories than this.
+          max_histories: refuse games with more histories than this; None: with more than fit into
+            the memory that is available.
 
         Raises:
-          ValueError: if the game is not of this kind, or is too large; says what and why.
+          ValueError: if the game is not of this kind, breaks OpenSpiel's rules in one of its
+            states, or is too large (`TooManyHistoriesError`); says what and why. Where random
+            playouts show that a game is far beyond the limit, that takes about a second.
         """
         turn_based = from_openspiel.load_turn_based(game)
         if not hasattr(turn_based, "rules"):
@@ -117,7 +118,8 @@ class GameTree(Histories):
         return int(np.count_nonzero(self.is_terminal))
 
     def num_infosets(self, player: int) -> int:
-        """Number of decision infosets of a player."""
+        """Number of decision infosets of a player; ValueError if it is neither 0 nor 1."""
+        check_player(player)
         return self.treeplexes[player].num_infosets
 
     @property
@@ -150,8 +152,7 @@ class GameTree(Histories):
           ValueError: if the player has no such infoset; or is neither 0 nor 1; or, if the game has
             rules, if the state is of another game.
         """
-        if player not in (0, 1):
-            raise ValueError(f"player={player} must be 0 or 1")
+        check_player(player)
         if self.infoset_strings is None:
             self._check_game_of(state)
         infoset = self._infoset_of[player].get(self._identify(state, player))
@@ -164,14 +165,16 @@ class GameTree(Histories):
         return infoset
 
     def infoset_string(self, player: int, infoset: int) -> str:
-        """`information_state_string` of a decision infoset."""
+        """`information_state_string` of a decision infoset; ValueError if there is none such."""
+        check_index("infoset", infoset, self.num_infosets(player))
         history = int(self.first_history[player][infoset])
         if self.infoset_strings is None:
             return self._information_string(self.state(history), player)
         return self.infoset_strings[player][int(self.infoset_key[player, history])]
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
-        """Legal actions of a decision infoset: int32 [n]."""
+        """Legal actions of a decision infoset: int32 [n]; ValueError if there is none such."""
+        check_index("infoset", infoset, self.num_infosets(player))
         return self.sequence_action[player][self.treeplexes[player].sequences(infoset)]
 
     def _check_game_of(self, state: pyspiel.State) -> None:

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.histories import check_player, first_occurrence_ids
 from spiel_dl.tree.restricted_form import restrict
 from spiel_dl.tree.sequence_form import SequenceForm
 
@@ -63,7 +63,8 @@ class LeafSet:
         return len(self.public_states)
 
     def num_infosets(self, player: int) -> int:
-        """L_p, the number of a player's leaf infosets."""
+        """L_p, the number of a player's leaf infosets; ValueError if it is neither 0 nor 1."""
+        check_player(player)
         return len(self.infosets[player])
 
     def public_state_of_infoset(self, player: int) -> np.ndarray:

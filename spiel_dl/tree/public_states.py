@@ -17,7 +17,7 @@ import pyspiel
 import scipy.sparse
 from scipy.sparse import csgraph
 
-from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.histories import check_index, check_player, first_occurrence_ids
 
 if TYPE_CHECKING:
     import torch
@@ -49,12 +49,22 @@ class PublicStates:
         return len(self.parent)
 
     def histories(self, public_state: int) -> np.ndarray:
-        """The histories of a public state, in breadth-first order: int64 [n]."""
+        """The histories of a public state, in breadth-first order: int64 [n].
+
+        Raises:
+          ValueError: if there is no such public state.
+        """
+        check_index("public_state", public_state, self.num_public_states)
         start, end = self._starts[public_state : public_state + 2]
         return self._by_public_state[start:end]
 
     def infosets(self, player: int, public_state: int) -> np.ndarray:
-        """A player's augmented infosets in a public state, sorted: int32 [n]."""
+        """A player's augmented infosets in a public state, sorted: int32 [n].
+
+        Raises:
+          ValueError: if there is no such player or public state.
+        """
+        check_player(player)
         return np.unique(self.augmented_infoset[player, self.histories(public_state)])
 
     @functools.cached_property
@@ -119,10 +129,13 @@ def common_knowledge(tree: GameTree) -> PublicStates:
 
     At each depth, the connected components of histories under "the same to player 0 or to player
     1". In a game without a public clock an infoset may lie at several depths; public states then
-    join these depths too, and whatever has to be joined for a tree.
+    join these depths too, and whatever has to be joined for a tree. A game that is over at once has
+    no public states.
     """
     augmented = augmented_infosets(tree)
     inner = np.flatnonzero(~tree.is_terminal)
+    if not len(inner):
+        return _number(tree, np.zeros(tree.num_histories, np.int64), augmented)
     histories = np.arange(len(inner))
     nodes = [augmented[0, inner], augmented[0].max() + 1 + augmented[1, inner]]
     edges = (np.concatenate([histories, histories]), len(inner) + np.concatenate(nodes))
