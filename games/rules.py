@@ -355,6 +355,12 @@ class Rules(abc.ABC, Generic[State]):
         public = self.public_tensor(state, perfect_recall=True)
         return torch.cat([own, public, self.private_tensor(state, player, True)], dim=1)
 
+    def information_state_strings(self, state: State, player: int) -> list[str]:
+        """The information state tensor of every row as text, see `strings_of_pieces`."""
+        pieces = {"player": (2,), **self.public_pieces(True), **self.private_pieces(True)}
+        tensors = self.information_state_tensor(state, player).numpy()
+        return [strings_of_pieces(pieces, row) for row in tensors]
+
     def history_tensor(self, state: State) -> torch.Tensor:
         """Public and both private tensors, for critics: float32 [B, Dpub + 2 Dpriv]."""
         public = self.public_tensor(state, perfect_recall=True)

@@ -14,10 +14,16 @@ import numpy as np
 import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_rules import InfosetKeys
-from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER, Histories, TooManyHistoriesError
+from spiel_dl.tree.histories import (
+    CHANCE_PLAYER,
+    TERMINAL_PLAYER,
+    Histories,
+    TooManyHistoriesError,
+    check_index,
+)
 from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.trunk import Trunk, cut
 
@@ -25,7 +31,7 @@ _MAX_HISTORIES = 10_000_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SparseTree(GameTree):
+class SparseTree(CompiledTree):
     """A tree whose root leads to particles, and whose leaves are its histories without successors.
 
     History 0 is no history of the game: a root from which chance leads to particle i as history
@@ -50,10 +56,18 @@ class SparseTree(GameTree):
         """Not available: raises ValueError. `states` has the rules' states."""
         raise ValueError("a sparse tree keeps no OpenSpiel states; read its `states` instead")
 
+    def infoset_string(self, player: int, infoset: int) -> str:
+        """What a player knows in a decision infoset; ValueError if there is none such."""
+        check_index("infoset", infoset, self.num_infosets(player))
+        row = int(self.first_history[player][infoset])
+        one = self.states.take(slice(row, row + 1))
+        strings: list[str] = rules_of(self.game).information_state_strings(one, player)
+        return strings[0]
+
 
 def sparse_trunk(
     particles: Particles, depth_limit: DepthLimit, max_histories: int = _MAX_HISTORIES
-) -> Trunk:
+) -> Trunk[SparseTree]:
     """The trunk below particles, down to a depth limit counted from them.
 
     Args:
@@ -73,16 +87,14 @@ def sparse_trunk(
     if (rules.current_player(particles.states) < 0).any():
         raise ValueError("a player must act in every particle; particles start where one does")
     histories, states = _enumerate(particles, depth_limit, max_histories)
-    complete = GameTree.from_histories(histories)
-    fields = {f.name: getattr(complete, f.name) for f in dataclasses.fields(GameTree)}
-    tree = SparseTree(**fields, states=states)
+    tree = SparseTree.from_histories(histories, states=states)
     tops = tree.public_states.of_history[1 : particles.num_particles + 1]
     if (tops != tops[0]).any():
         raise ValueError("the particles are of several public states; give those of one")
     return cut(tree, depth_limit, int(tops[0]))
 
 
-def root_ranges(trunk: Trunk, particles: Particles) -> tuple[np.ndarray, np.ndarray]:
+def root_ranges(trunk: Trunk[SparseTree], particles: Particles) -> tuple[np.ndarray, np.ndarray]:
     """Both players' ranges at the root of a sparse trunk: float64 [R_p] each.
 
     Raises:
