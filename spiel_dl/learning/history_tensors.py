@@ -14,11 +14,11 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.histories import is_converted
 
 
-def of_tree(tree: GameTree, histories: np.ndarray) -> torch.Tensor:
+def of_tree(tree: CompiledTree, histories: np.ndarray) -> torch.Tensor:
     """Tensors of histories (int [N]) in which a player acts: float32 [N, E], on the CPU.
 
     Raises:
