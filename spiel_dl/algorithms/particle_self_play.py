@@ -28,8 +28,8 @@ import math
 import numpy as np
 import pyspiel
 import scipy.optimize
-import torch
 
+from spiel_dl.optimization import Descent, LearningRate
 from spiel_dl.search import sparse_solution as particle_search
 from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -79,11 +79,11 @@ class SelfPlayConfig:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
         if not 0 <= self.exploration <= 1:
             raise ValueError(f"exploration={self.exploration} must be between 0 and 1")
-        if not 0 < self.final_learning_rate <= self.learning_rate < math.inf:
-            raise ValueError(
-                f"learning_rate={self.learning_rate} must be finite and at least "
-                f"final_learning_rate={self.final_learning_rate}, which must be positive"
-            )
+        self.rate()  # raises if the learning rates are wrong
+
+    def rate(self) -> LearningRate:
+        """The learning rate, which falls from game to game."""
+        return LearningRate(self.learning_rate, self.final_learning_rate, self.num_games)
 
 
 class ParticleSelfPlay:
@@ -109,14 +109,13 @@ class ParticleSelfPlay:
         self._rules = rules_of(self.game)
         self._config = config
         self._generator = np.random.default_rng(config.seed)
-        self._optimizer: torch.optim.Optimizer | None = None
+        self._rate = config.rate()
+        self._descent: Descent | None = None
 
     @property
     def learning_rate(self) -> float:
         """Of Adam, after the games played so far."""
-        config = self._config
-        decay = config.final_learning_rate / config.learning_rate
-        return config.learning_rate * decay ** min(1.0, self.num_games / config.num_games)
+        return self._rate.at(self.num_games)
 
     def step(self) -> float:
         """Plays a game, learns, and returns the mean squared error of the steps taken.
@@ -200,12 +199,9 @@ class ParticleSelfPlay:
 
     def _learn(self) -> float:
         """A step of Adam; its samples' weighted mean squared error, in utility units squared."""
-        if self._optimizer is None:
+        if self._descent is None:
             # The parameters exist since the network was bound in the first game.
-            parameters = self.network.module.parameters()
-            self._optimizer = torch.optim.Adam(
-                parameters, lr=self._config.learning_rate, fused=True
-            )
+            self._descent = Descent(self.network.module.parameters(), self._rate)
         chosen = self._generator.integers(len(self.buffer), size=self._config.batch_size)
         samples = [self.buffer[i] for i in chosen.tolist()]
         inputs, targets, weights = join_samples(
@@ -219,11 +215,7 @@ class ParticleSelfPlay:
                 f"the loss is {value} after {self.num_games} games; use a smaller learning rate "
                 f"than {self._config.learning_rate}"
             )
-        for group in self._optimizer.param_groups:
-            group["lr"] = self.learning_rate
-        self._optimizer.zero_grad()
-        loss.backward()
-        self._optimizer.step()
+        self._descent.step(loss, at=self.num_games)
         return value
 
 

@@ -46,7 +46,7 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.bots.policy import PolicyBot
 
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic
 from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, check_player, compile_game
 from spiel_dl.search import sepot_search
@@ -352,9 +352,9 @@ def load(
       device: where the networks live.
 
     Raises:
-      ValueError: as `trained_blueprint.load` and `SePoTPolicy`.
+      ValueError: as `checkpoints.load` and `SePoTPolicy`.
     """
-    blueprint, critic = trained_blueprint.load(path, game, device)
+    blueprint, critic = checkpoints.load(path, game, device)
     return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config)
 
 

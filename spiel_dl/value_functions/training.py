@@ -23,6 +23,7 @@ import numpy as np
 import torch
 import tqdm
 
+from spiel_dl.optimization import Descent, LearningRate
 from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
@@ -82,15 +83,15 @@ class TrainingConfig:
                 raise ValueError(f"{name}={number} must be positive")
         if self.networks_per_decade < 0:
             raise ValueError(f"networks_per_decade={self.networks_per_decade} must not be negative")
-        if not 0 < self.final_learning_rate <= self.learning_rate < math.inf:
-            raise ValueError(
-                f"learning_rate={self.learning_rate} must be finite and at least "
-                f"final_learning_rate={self.final_learning_rate}, which must be positive"
-            )
+        self.rate(1)  # raises if the learning rates are wrong
         if not 0 <= self.mass_share <= 1:
             raise ValueError(f"mass_share={self.mass_share} must be between 0 and 1")
         if not 0 < self.validation_share < 1:
             raise ValueError(f"validation_share={self.validation_share} must be between 0 and 1")
+
+    def rate(self, num_steps: int) -> LearningRate:
+        """The learning rate of a training of so many steps."""
+        return LearningRate(self.learning_rate, self.final_learning_rate, max(1, num_steps - 1))
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON can hold it."""
@@ -182,9 +183,6 @@ class _Run:
         self._network, self._directory, self._config = network, directory, config
         self._samples = network.samples(dataset)
         self._training, self._validation = _choose_samples(self._samples, dataset, config)
-        self._optimizer = torch.optim.Adam(
-            network.module.parameters(), lr=config.learning_rate, fused=True
-        )
         self._identity = {
             "network": header,
             "training": config.to_json(),
@@ -196,6 +194,8 @@ class _Run:
         self.epoch, self.step = 0, 0
         steps_per_epoch = -(-len(self._training) // config.batch_size)
         self.num_steps = config.num_epochs * steps_per_epoch
+        self._rate = config.rate(self.num_steps)
+        self._descent = Descent(network.module.parameters(), self._rate)
         self._kept_steps: set[int] = set()
         if config.networks_per_decade:
             self._kept_steps.update(log_spaced_steps(self.num_steps, config.networks_per_decade))
@@ -241,10 +241,6 @@ class _Run:
 
     def _take_step(self, samples: np.ndarray) -> None:
         config = self._config
-        decay = config.final_learning_rate / config.learning_rate
-        rate = config.learning_rate * decay ** (self.step / max(1, self.num_steps - 1))
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
         inputs, targets, is_possible = self._samples.batch(samples)
         outputs = self._network.module(inputs)
         losses = _losses(config.loss, outputs[is_possible], targets[is_possible])
@@ -254,9 +250,7 @@ class _Run:
         loss = losses.mean()
         value = loss.item()
         self._check_finite("loss", value)
-        self._optimizer.zero_grad()
-        loss.backward()
-        self._optimizer.step()
+        self._descent.step(loss, at=self.step)
         self._losses.append(value)
         self.step += 1
 
@@ -277,7 +271,7 @@ class _Run:
             "step": self.step,
             "epoch": self.epoch,
             "seconds": self._seconds,
-            "learning_rate": self._optimizer.param_groups[0]["lr"],
+            "learning_rate": self._rate.at(self.step - 1),
             "training_loss": float(np.mean(self._losses)),
             **errors,
         }
@@ -301,8 +295,7 @@ class _Run:
         arrays = {f"network.{k}": v for k, v in self._network.parameter_arrays().items()}
         for name, parameter in self._network.module.named_parameters():
             for moment in _MOMENTS:
-                state = self._optimizer.state[parameter][moment]
-                arrays[f"{moment}.{name}"] = state.cpu().numpy()
+                arrays[f"{moment}.{name}"] = self._descent.state(parameter)[moment].cpu().numpy()
         progress = {"epoch": self.epoch, "step": self.step, "seconds": self._seconds}
         self._directory.save_checkpoint(arrays, {**self._identity, **progress})
         self._last_checkpoint = f"that of step {self.step}"
@@ -315,13 +308,10 @@ class _Run:
         }
         self._network.load_parameters(parameters)
         for name, parameter in self._network.module.named_parameters():
-            # As the fused Adam itself keeps it: one count of steps per parameter, on its device.
-            count = torch.tensor(float(self.step), device=parameter.device)
-            state: dict[str, Any] = {"step": count}
+            state = self._descent.state(parameter)
+            state["step"].fill_(self.step)
             for moment in _MOMENTS:
-                tensor = torch.from_numpy(arrays[f"{moment}.{name}"]).to(parameter.device)
-                state[moment] = tensor
-            self._optimizer.state[parameter] = state
+                state[moment].copy_(torch.from_numpy(arrays[f"{moment}.{name}"]))
 
 
 def _choose_samples(

@@ -6,8 +6,9 @@ import pyspiel
 import pytest
 import torch
 
+from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy, tabulate
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy
 from spiel_dl.tree import GameTree
 

@@ -28,7 +28,7 @@ from papers.sepot.evaluation import compiled, judge, tabulated
 from papers.sepot.study import Study
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -155,7 +155,7 @@ def measure(item: Item) -> list[dict[str, Any]]:
     tree = compiled(item.game)
     trunk = cut(tree, item.depth_limit)
     _check_reach(trunk)
-    trained = trained_blueprint.load(item.checkpoint, tree)
+    trained = checkpoints.load(item.checkpoint, tree)
     blueprint = tabulated(tree, trained.blueprint)
     critic: Critic = trained.critic
     if item.critic == _EXACT:
