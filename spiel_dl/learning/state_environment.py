@@ -5,8 +5,6 @@ Every move of every row goes through Python, on one core and on the CPU.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyspiel
 import torch
@@ -50,7 +48,7 @@ class StateEnvironment:
         self.game = game
         self.generator = torch.Generator(device).manual_seed(seed)
         self._batch_size = batch_size
-        self._states: list[Any] = []
+        self._states: list[pyspiel.State] = []
         self.restart()
 
     def restart(self) -> None:
@@ -121,7 +119,7 @@ class StateEnvironment:
                 returns[row] = zero_sum_utility(self.game, self._states[row])
         return EpisodeEnds(self._tensor(finished), self._tensor(returns))
 
-    def _play_chance(self, states: list[Any]) -> None:
+    def _play_chance(self, states: list[pyspiel.State]) -> None:
         waiting = [state for state in states if state.is_chance_node()]
         while waiting:
             uniform = torch.rand(
