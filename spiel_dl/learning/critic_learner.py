@@ -137,7 +137,8 @@ class CriticLearner(Learner):
         uniform = legal / legal.sum(dim=-1, keepdim=True).clamp(min=1)
         return torch.lerp(policy, uniform, self._games["exploration"])
 
-    def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:
+    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
+        """As `Learner.policy_at`: the blueprint, without exploration."""
         if self._table is not None:
             return self._table[trajectories.infoset]
         return self._network_policy().act(trajectories.observation, trajectories.legal)

@@ -99,7 +99,7 @@ class CriticTrainer:
           The mean squared error before the step, a scalar.
         """
         seen = trajectories.distinct_histories()
-        target = self._targets(trajectories, seen, policy)
+        target = self.targets(trajectories, seen, policy)
         outputs = seen.at_moves(self.network.values(self._parameters, seen.tensors))
         error = outputs.detach() - target
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
@@ -127,9 +127,16 @@ class CriticTrainer:
         }
 
     @torch.no_grad()
-    def _targets(
+    def targets(
         self, trajectories: Trajectories, seen: Distinct, policy: torch.Tensor
     ) -> torch.Tensor:
+        """What the values should be, by v-trace: float32 [T, B, 2, K].
+
+        Args:
+          trajectories: with histories.
+          seen: these histories.
+          policy: the blueprint at all moves, float32 [T, B, A]; 0 for illegal actions.
+        """
         ratio = transformation_ratios(
             policy=policy,
             legal=trajectories.legal,

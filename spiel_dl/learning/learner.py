@@ -166,7 +166,7 @@ class Learner(abc.ABC):
         trajectories = self.play()
         terms = self._learn(trajectories)
         if self._critic is not None:
-            terms = [*terms, self._critic.learn(trajectories, self._blueprint(trajectories))]
+            terms = [*terms, self._critic.learn(trajectories, self.policy_at(trajectories))]
         return torch.stack([*terms, trajectories.valid.sum().to(self._log.dtype)])
 
     def play(self) -> Trajectories:
@@ -301,8 +301,11 @@ class Learner(abc.ABC):
         """The acting policy, or its table; see `TableSelfPlay.play`."""
 
     @abc.abstractmethod
-    def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:
-        """What the policy that is handed out says of all moves: float32 [T, B, A]."""
+    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
+        """What the policy that is handed out says of all moves: float32 [T, B, A].
+
+        Illegal actions have probability 0.
+        """
 
     @abc.abstractmethod
     def _described(self) -> dict[str, Any]:

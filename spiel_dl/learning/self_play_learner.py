@@ -119,7 +119,8 @@ class SelfPlayLearner(Learner):
         return act
 
     @torch.no_grad()
-    def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:
+    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
+        """As `Learner.policy_at`."""
         seen = trajectories.distinct_observations()
         logits = self.network.evaluate(self._policy_parameters(), seen.tensors).logits
         return policy_of(seen.at_moves(logits), trajectories.legal)

@@ -246,7 +246,7 @@ class _Run:
         losses = _losses(config.loss, outputs[is_possible], targets[is_possible])
         if config.mass_share:
             masses = self._samples.opponent_masses(samples)[is_possible]
-            losses = losses * _weights(masses, config.mass_share)
+            losses = losses * mass_weights(masses, config.mass_share)
         loss = losses.mean()
         value = loss.item()
         self._check_finite("loss", value)
@@ -350,8 +350,8 @@ def _losses(name: str, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Te
     return torch.nn.functional.mse_loss(outputs, targets, reduction="none")
 
 
-def _weights(masses: torch.Tensor, share: float) -> torch.Tensor:
-    """Weights of mean 1, a share of them proportional to masses."""
+def mass_weights(masses: torch.Tensor, share: float) -> torch.Tensor:
+    """Weights of mean 1 (float32 [n], as `masses`), a share of them proportional to masses."""
     # Rounding may leave a mass of zeros below 0, and a batch may hold zeros only.
     masses = masses.clamp(min=0.0)
     return (1 - share) + share * masses / masses.mean().clamp(min=1e-12)
