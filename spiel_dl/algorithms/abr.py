@@ -81,8 +81,8 @@ def approximate_best_response(
       player: who responds.
       opponent_policy: the model, a policy of the turn-based game.
       num_episodes: how many episodes to play.
-      seed: of the learner, chance and the opponent's choices.
-      device: of the networks.
+      seed: the seed of the learner, chance and the opponent's choices.
+      device: the device of the networks.
       show_progress: show a progress bar on standard error.
 
     Raises:

@@ -16,7 +16,7 @@ would win together at their beliefs is taken from them. And no value is beyond w
 utilities allow.
 
 For exploration, a player's range may be replaced by a random one, so that the network also learns
-about beliefs to which good play does not lead. A range of mass 0 always is.
+about beliefs to which good play does not lead. A range of mass 0 is always replaced.
 """
 
 from __future__ import annotations
@@ -49,16 +49,17 @@ class SelfPlayConfig:
     Attributes:
       depth_limit: how deep each search is.
       budget: particles that a search starts with, at most.
-      iterations: of CFR+, in each search.
+      iterations: iterations of CFR+ in each search.
       exploration: probability of a random range, for each player in each search, and of drawing the
         next public state evenly.
-      buffer_size: samples kept, the newest.
+      buffer_size: how many samples are kept, the newest ones.
       batch_size: samples in a step of Adam.
       steps_per_game: steps of Adam after each game.
-      learning_rate: of Adam, before the first game.
-      final_learning_rate: of Adam, from game `num_games` on; it falls exponentially until then.
+      learning_rate: Adam's learning rate in the first game.
+      final_learning_rate: Adam's learning rate from game `num_games` on; it falls exponentially
+        until then.
       num_games: over how many games the learning rate falls.
-      seed: of chance, particles, exploration and batches.
+      seed: seed of chance, particles, exploration and batches.
     """
 
     depth_limit: DepthLimit

@@ -42,7 +42,7 @@ class Trained(NamedTuple):
 
     Attributes:
       blueprint: a `NetworkPolicy`; an `ArrayPolicy` where the critic was trained for one.
-      critic: of this blueprint.
+      critic: the critic of this blueprint.
     """
 
     blueprint: NetworkPolicy | ArrayPolicy

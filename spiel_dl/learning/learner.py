@@ -53,14 +53,14 @@ _CRITIC_LOSS = "critic_loss"
 
 
 class Learner(abc.ABC):
-    """Plays batches of games and learns from them, a critic of transformations included if asked.
+    """Plays batches of games and learns from them; with policy transformations, a critic, too.
 
-    The critic (Kubíček et al., 2023, section 4.1) learns from the very same games, of the policy
-    that is handed out. It changes nothing for whatever else is learned, to the last bit.
+    The critic (Kubíček et al., 2023, section 4.1) values the policy that is handed out, and learns
+    from the same games. Whatever else is learned stays the same to the last bit.
 
     Attributes:
-      name: of the algorithm, in files.
-      terms: names of what `_learn` reports of every step.
+      name: the name of the algorithm, in files.
+      terms: the names of the losses and other numbers that `_learn` reports of every step.
       game: the turn-based game.
       config: how to learn.
       num_steps: learner steps done.

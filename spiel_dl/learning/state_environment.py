@@ -1,4 +1,4 @@
-"""`StateEnvironment`: a batch of OpenSpiel states, for games without `Rules` that fit into no tree.
+"""`StateEnvironment`: a batch of OpenSpiel states, for games without `Rules` too large to compile.
 
 Every move of every row goes through Python, on one core and on the CPU.
 """
@@ -36,8 +36,8 @@ class StateEnvironment:
         Args:
           game: a turn-based two-player game.
           batch_size: B.
-          device: of the tensors.
-          seed: of the chance events.
+          device: the device of the tensors.
+          seed: the seed of the chance events.
 
         Raises:
           ValueError: if `batch_size` is not positive, or the game has no information state tensors.

@@ -34,7 +34,7 @@ class DatasetConfig:
     Attributes:
       game: the game string.
       depth_limit: where the trunk ends.
-      seed: of the trunk strategies.
+      seed: seed of the trunk strategies.
       shard_size: trunk strategies per shard.
       max_iterations: iterations of predictive CFR+ per trunk strategy, at most.
       tolerance: stop earlier once the gap of every subgame is at most this, in utility units.
@@ -150,7 +150,7 @@ class Dataset:
 
         Args:
           directory: where the dataset lives.
-          names: of the shards, or patterns of them, as for `Path.glob`.
+          names: the names of the shards, or patterns of them, as for `Path.glob`.
 
         Raises:
           ValueError: if the directory holds no dataset, no such shards, or shards of something

@@ -94,7 +94,7 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
 
     Args:
       directory: where the dataset lives.
-      name: of the shard; an earlier one of that name is replaced.
+      name: the name of the shard; an earlier one of that name is replaced.
       ranges: for each player, float [n, L_p], of any scale.
 
     Raises:

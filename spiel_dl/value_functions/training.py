@@ -43,20 +43,20 @@ class TrainingConfig:
     Attributes:
       num_epochs: how many times to go through the training samples.
       batch_size: samples per step of Adam.
-      learning_rate: of the first step.
-      final_learning_rate: of the last step; it falls exponentially in between.
+      learning_rate: Adam's learning rate in its first step.
+      final_learning_rate: Adam's learning rate in its last step; it falls exponentially in between.
       loss: "huber" (quadratic up to an error of 1 utility unit, linear beyond), "l1" or "l2", the
         mean over all possible positions of a batch.
       mass_share: share of the loss in which an error counts by the opponent's mass, as it does in
         unnormalised values and so in DL-CFR; in the rest, all errors count alike.
       validation_share: share of the trunk strategies that is set apart.
-      max_strategies: train on the first so many of the strategies that are not set apart; None
-        means all. What is set apart stays the same.
+      max_strategies: train only on the first so many of the strategies that are not set apart;
+        None: on all of them. What is set apart stays the same.
       left_out_states: leaf public states, as positions in the trunk's `leaves`, to leave out of
         training and of the validation errors; they get validation errors of their own.
       epochs_per_validation: epochs between two lines of metrics and their checkpoints.
-      split_seed: of what is set apart.
-      seed: of the batches.
+      split_seed: seed of the choice of strategies that are set apart.
+      seed: seed of the batches.
       networks_per_decade: networks to keep per factor of 10 in steps; 0 keeps none.
     """
 
