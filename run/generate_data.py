@@ -15,7 +15,8 @@ from absl import app, flags
 from spiel_dl.runs import distributed
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree.from_openspiel import load_turn_based
-from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import generate
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
 _limit = depth_limit_flags.define()

@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> None:
     try:
         config = learner_flags.rnad_config()
         solver = rnad.RNaDSolver(
-            game_string, config, learner_flags.DEVICE.value, cuda_graph=_CUDA_GRAPH.value
+            game_string, config, device=learner_flags.DEVICE.value, cuda_graph=_CUDA_GRAPH.value
         )
         directory, last = learner_flags.train(solver, "rnad", game_string, {})
     except ValueError as error:

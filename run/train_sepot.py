@@ -9,7 +9,6 @@ Examples:
   python run/train_sepot.py --frozen_blueprint=runs/rnad/leduc/checkpoint.safetensors
 """
 
-import dataclasses
 import sys
 from collections.abc import Sequence
 
@@ -21,8 +20,8 @@ import unused_flags
 from absl import app, flags
 
 from spiel_dl.algorithms import rnad
-from spiel_dl.learning import checkpoints as trained_blueprint
-from spiel_dl.learning.critic_learner import CriticLearner, CriticLearnerConfig
+from spiel_dl.learning import checkpoints
+from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import TRANSFORMATION_SETS, transformations_by_name
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -46,16 +45,21 @@ def make_learner() -> Learner:
         game = load_turn_based(learner_flags.game_string())
         transformations = transformations_by_name(_TRANSFORMATIONS.value, game)
         config = learner_flags.rnad_config()
-        return rnad.RNaDSolver(game, config, device, transformations=transformations, critic=critic)
-    blueprint = trained_blueprint.load_blueprint(_FROZEN.value, device=device)
+        return rnad.RNaDSolver(
+            game, config, device=device, transformations=transformations, critic=critic
+        )
+    blueprint = checkpoints.load_blueprint(_FROZEN.value, device=device)
     transformations = transformations_by_name(_TRANSFORMATIONS.value, blueprint.game)
-    alone = CriticLearnerConfig(
-        **dataclasses.asdict(critic),
+    return CriticLearner(
+        blueprint.game,
+        blueprint,
+        transformations,
+        critic,
+        device=device,
         batch_size=rnad_flags.BATCH.value,
         max_tree_histories=rnad_flags.MAX_TREE.value,
         exploration=critic_flags.EXPLORATION.value,
     )
-    return CriticLearner(blueprint.game, blueprint, transformations, alone, device)
 
 
 def _refuse_unused_flags() -> None:

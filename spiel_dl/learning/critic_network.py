@@ -66,7 +66,7 @@ class NetworkCritic(Critic):
       game: the turn-based game.
       network: the network.
       parameters: float32 [P], its parameters.
-      names: of the transformations, the identity first.
+      names: the names of the transformations, the identity first.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class NetworkCritic(Critic):
           game: the turn-based game.
           network: for this game's histories.
           parameters: float32 [P], not copied.
-          names: of the transformations, K of them.
+          names: the names of the transformations, K of them.
 
         Raises:
           ValueError: if the parameters or the names are not those of the network.

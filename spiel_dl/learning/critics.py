@@ -133,7 +133,7 @@ def mean_absolute_error(critic: Critic, exact: ExactCritic) -> float:
     transformations.
 
     Args:
-      critic: of the same game, blueprint and transformations.
+      critic: the critic of the same game, blueprint and transformations.
       exact: what its values should be.
     """
     tree = exact.tree

@@ -27,7 +27,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.play import named_policies
 from spiel_dl.play.matches import HighestActionPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -149,8 +149,8 @@ def load_contestant(
         return named_policies.load_resolving(
             source, game, search.depth_limit, search.effort.iterations, device
         )
-    if trained_blueprint.is_checkpoint(name):
-        return trained_blueprint.load_blueprint(name, game, device)
+    if checkpoints.is_checkpoint(name):
+        return checkpoints.load_blueprint(name, game, device)
     if kind not in MODEL_KINDS and not Path(name).exists():
         raise ValueError(
             f"nobody is called {name!r}, and there is no such file; give one of {CONTESTANT_NAMES}"
@@ -162,8 +162,8 @@ def _load_sepot(
     name: str, game: pyspiel.Game, search: SearchOptions, device: str
 ) -> openspiel_policy.Policy:
     kind, _, source = name.partition(":")
-    if kind == "sepot" and hasattr(game, "rules") and trained_blueprint.is_checkpoint(source):
-        blueprint, critic = trained_blueprint.load(source, game, device)
+    if kind == "sepot" and hasattr(game, "rules") and checkpoints.is_checkpoint(source):
+        blueprint, critic = checkpoints.load(source, game, device)
         if isinstance(blueprint, NetworkPolicy):
             return SePoTPlayPolicy(
                 game,

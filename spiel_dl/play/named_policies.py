@@ -13,7 +13,7 @@ from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.jobs.dl_cfr_run import load_value_function
 from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.policies.opponent_models import MODEL_KINDS, MODEL_NAMES
@@ -45,8 +45,8 @@ def load_policy(name: str, game: AnyGame) -> ArrayPolicy:
       ValueError: if the game cannot be compiled, or there is no policy of this name for it.
     """
     tree = compile_game(game)
-    if trained_blueprint.is_checkpoint(name):
-        return ArrayPolicy.from_policy(tree, trained_blueprint.load_blueprint(name, tree))
+    if checkpoints.is_checkpoint(name):
+        return ArrayPolicy.from_policy(tree, checkpoints.load_blueprint(name, tree))
     path = Path(name)
     if path.is_dir():
         path /= AVERAGE_POLICY_FILE
@@ -159,7 +159,7 @@ def load_sepot(
     kind, _, source = name.partition(":")
     if kind not in SEPOT:
         raise ValueError(f"no search {name!r}; give one of {SEARCH_NAMES}")
-    if not trained_blueprint.is_checkpoint(source):
+    if not checkpoints.is_checkpoint(source):
         raise ValueError(
             f"{source} is neither a learner's checkpoint nor a run directory with one; train one "
             "by run/train_sepot.py"

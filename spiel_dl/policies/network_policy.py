@@ -10,8 +10,6 @@ import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 
 
@@ -153,26 +151,6 @@ class NetworkPolicy(openspiel_policy.Policy):
         if self.fine_tuning is not None:
             policy = self.fine_tuning.apply(policy)
         return policy * legal
-
-
-def tabulate(
-    environment: TreeEnvironment,
-    network: PolicyNetwork,
-    parameters: torch.Tensor,
-    fine_tuning: FineTuning | None = None,
-) -> ArrayPolicy:
-    """A network's policy at all infosets of a compiled game."""
-    tree = environment.tree
-    tensors, legal = environment.infoset_tensors, environment.infoset_legal
-    rows = policy_rows(network, parameters, tensors[:-1], legal[:-1], fine_tuning)
-    strategies = []
-    for player, first_row in ((0, 0), (1, tree.num_infosets(0))):
-        treeplex = tree.treeplexes[player]
-        strategy = np.ones(treeplex.num_sequences)
-        row = first_row + treeplex.infoset_of_sequence[1:]
-        strategy[1:] = rows[row, tree.sequence_action[player][1:]]
-        strategies.append(strategy)
-    return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
 @torch.no_grad()

@@ -15,7 +15,8 @@ from spiel_dl.jobs.on_policy import OnPolicyConfig, train_on_policy
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import ExactValue
-from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.positional import PositionalNetwork
 
 GOOFSPIEL = DatasetConfig(
@@ -113,8 +114,7 @@ def test_what_is_asked_is_solved(tmp_path: Path) -> None:
     network = PositionalNetwork.load(tmp_path / "run" / "rounds" / "00" / "network.safetensors")
     solver = DLCFRSolver("kuhn_poker", network, KUHN.depth_limit)
     asked = asked_ranges(solver, [1, 6, 10, 15, 20])
-    exact = ExactValue(1e-6)
-    exact.bind(solver.trunk.leaves)
+    exact = ExactValue(1e-6).bind(solver.trunk.leaves)
     for row in range(5):
         values = exact.evaluate(asked[0][row], asked[1][row])
         for player in (0, 1):

@@ -9,10 +9,12 @@ import torch
 
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
+from spiel_dl.optimization import Descent
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import training
-from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
@@ -191,7 +193,7 @@ def test_training_goes_on_from_a_trained_network(kuhn, tmp_path, monkeypatch):
     start = json.loads((tmp_path / "again" / "metrics.jsonl").read_text().splitlines()[0])
     assert start["step"] == 1
     assert start["l1"] == pytest.approx(first["l1"], rel=0.1)
-    monkeypatch.setattr(training._Run, "_record", killing(training._Run._record, step=20))
+    monkeypatch.setattr(RunDirectory, "append_metrics", killing(step=20))
     killed = PositionalNetwork.load(file)
     killed.initialize(kuhn.trunk.leaves)
     with pytest.raises(KeyboardInterrupt):
@@ -202,13 +204,14 @@ def test_training_goes_on_from_a_trained_network(kuhn, tmp_path, monkeypatch):
     assert_equal(resumed, again)
 
 
-def killing(method, step):
-    """The method, but as if the run were killed in it from a step on."""
+def killing(step):
+    """`RunDirectory.append_metrics`, but as if the run were killed in it from a step on."""
+    original = RunDirectory.append_metrics
 
-    def dying(run):
-        if run.step >= step:
+    def dying(directory, line):
+        if line["step"] >= step:
             raise KeyboardInterrupt
-        return method(run)
+        original(directory, line)
 
     return dying
 
@@ -266,14 +269,14 @@ def test_metrics_and_kept_networks(kuhn, tmp_path):
 def test_a_killed_run_ends_with_the_same_parameters(fatal_step, kuhn, tmp_path, monkeypatch):
     whole = new_network(kuhn)
     last = train(whole, kuhn, tmp_path / "whole", SHORT)
-    original = training._Run._take_step
+    original = Descent.step
 
-    def dying(run, samples):
-        if run.step == fatal_step:
+    def dying(descent, loss, *, at):
+        if at == fatal_step:
             raise KeyboardInterrupt
-        original(run, samples)
+        original(descent, loss, at=at)
 
-    monkeypatch.setattr(training._Run, "_take_step", dying)
+    monkeypatch.setattr(Descent, "step", dying)
     with pytest.raises(KeyboardInterrupt):
         train(new_network(kuhn), kuhn, tmp_path / "killed", SHORT)
     monkeypatch.undo()
@@ -370,7 +373,7 @@ def test_a_killed_training_of_a_particle_network_ends_the_same(kuhn, tmp_path, m
     whole = new_particle_network(kuhn)
     train(whole, kuhn, tmp_path / "whole", SHORT)
     with monkeypatch.context() as patch:
-        patch.setattr(training._Run, "_record", killing(training._Run._record, step=20))
+        patch.setattr(RunDirectory, "append_metrics", killing(step=20))
         with pytest.raises(KeyboardInterrupt):
             train(new_particle_network(kuhn), kuhn, tmp_path / "killed", SHORT)
     with pytest.raises(ValueError, match=r"has network .*particle_network.*not .*positional"):
@@ -395,8 +398,8 @@ def test_files_are_loaded_by_their_kind(kuhn, tmp_path):
 def test_a_share_of_the_loss_counts_by_mass(kuhn, tmp_path):
     """By hand: of masses 0, 1 and 3 with mean 4/3; and one step of it is an unnormalised loss's."""
     masses = torch.tensor([0.0, 1.0, 3.0])
-    np.testing.assert_allclose(training._weights(masses, 0.5), [0.5, 0.875, 1.625])
-    assert training._weights(torch.zeros(2), 1.0).tolist() == [0, 0]
+    np.testing.assert_allclose(training.mass_weights(masses, 0.5), [0.5, 0.875, 1.625])
+    assert training.mass_weights(torch.zeros(2), 1.0).tolist() == [0, 0]
     config = dataclasses.replace(SHORT, num_epochs=1, batch_size=10_000, loss="l1", mass_share=1.0)
     trained, stepped = new_network(kuhn), new_network(kuhn)
     train(trained, kuhn, tmp_path, config)

@@ -23,7 +23,7 @@ from papers.report import Report
 from papers.sepot.evaluation import compiled, judge, tabulated
 from papers.sepot.study import Study
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -188,7 +188,7 @@ def _cases(study: Study) -> list[Case]:
 def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
     learned: Critic | None = None
     if case.blueprint.endswith(_SUFFIX):
-        trained = trained_blueprint.load(case.blueprint, tree)
+        trained = checkpoints.load(case.blueprint, tree)
         blueprint, learned = tabulated(tree, trained.blueprint), trained.critic
     else:
         blueprint = load_model(case.blueprint, tree)
