@@ -285,14 +285,14 @@ def run_iterations(game, learners, iterations, weighting, alternating, tolerance
       tolerance: cumulative regrets up to this count as zero in regret matching.
       cfv: a pair of float64 [S_p], work space.
     """
-    treeplexes, payoffs, constants = game
+    (treeplex_0, treeplex_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
+    learner_0, learner_1 = learners
+    cfv_0, cfv_1 = cfv
     for iteration in range(iterations[0], iterations[1] + 1):
-        for player in range(2):
-            if alternating or player == 0:
-                against = learners[1 - player].realization
-                counterfactual_values(payoffs[player], constants[player], against, cfv[player])
-            if not alternating and player == 0:
-                counterfactual_values(payoffs[1], constants[1], learners[0].realization, cfv[1])
-            update_player(
-                treeplexes[player], learners[player], iteration, weighting, tolerance, cfv[player]
-            )
+        counterfactual_values(payoffs_0, constants_0, learner_1.realization, cfv_0)
+        if not alternating:
+            counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
+        update_player(treeplex_0, learner_0, iteration, weighting, tolerance, cfv_0)
+        if alternating:
+            counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
+        update_player(treeplex_1, learner_1, iteration, weighting, tolerance, cfv_1)

@@ -14,13 +14,15 @@ whether regret matching looks one step ahead. Iteration t does, for one player a
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Mapping
 
 import numba
 import numpy as np
 
-from spiel_dl.solvers import kernels
+from spiel_dl.solvers import arranged_kernels, kernels
+from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
 from spiel_dl.solvers.checks import (
     check_iterations,
     check_num_threads,
@@ -36,6 +38,8 @@ from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 RELATIVE_TOLERANCE = 1e-12
 Pair = tuple[np.ndarray, np.ndarray]
 LeafValues = Callable[[Pair], tuple[Pair, Pair]]
+# From so many iterations on, an arrangement gains more time than copying learners takes.
+_WORTH_ARRANGING = 8
 _STATE_FIELDS = ("regret", "strategy", "realization", "average", "prediction")
 
 
@@ -134,15 +138,18 @@ class RegretMinimizer:
             return
         check_iterations(num_iterations)
         first, last = self.num_averaged + 1, self.num_averaged + num_iterations
-        kernels.run_iterations(
-            self._game,
+        how = (
             self.learners,
             (first, last),
             (self.weighting.alpha, self.weighting.beta, self.weighting.gamma),
             self._alternating_updates,
             self._tolerance,
-            self._cfvs,
         )
+        is_long = num_iterations >= _WORTH_ARRANGING
+        if is_long and self._is_plain() and self._arranged_game is not None:
+            arranged_kernels.run_iterations(self._arranged_game, *how)
+        else:
+            kernels.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
         self.num_averaged = last
 
@@ -202,6 +209,15 @@ class RegretMinimizer:
         numba.set_num_threads(self._num_threads)
         cfv[:] = constants[player]
         kernels.add_payoffs_parallel(payoffs[player], against, self._num_threads, cfv)
+
+    def _is_plain(self) -> bool:
+        """Whether nobody is held fixed anywhere or has an inflow."""
+        return not any(learner.is_fixed.any() or learner.inflow.size for learner in self.learners)
+
+    @functools.cached_property
+    def _arranged_game(self) -> ArrangedGame | None:
+        _, payoffs, constants = self._game
+        return arrange_game(self.sequence_form.treeplexes, payoffs, constants)
 
     def average_strategy(self, player: int) -> np.ndarray:
         """The average as a behaviour strategy: float64 [S].
