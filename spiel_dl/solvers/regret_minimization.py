@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 import numba
 import numpy as np
 
-from spiel_dl.solvers import arranged_kernels, kernels
+from spiel_dl.solvers import arranged_kernels, kernels, minimizer_state
 from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
 from spiel_dl.solvers.checks import (
     check_iterations,
@@ -40,7 +40,6 @@ Pair = tuple[np.ndarray, np.ndarray]
 LeafValues = Callable[[Pair], tuple[Pair, Pair]]
 # From so many iterations on, an arrangement gains more time than copying learners takes.
 _WORTH_ARRANGING = 8
-_STATE_FIELDS = ("regret", "strategy", "realization", "average", "prediction")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,11 +131,11 @@ class RegretMinimizer:
         self._realize(1)
 
     def run(self, num_iterations: int) -> None:
-        """Does that many iterations; a ValueError if the number is negative."""
+        """Does that many iterations; a ValueError if that is not an integer >= 0."""
+        num_iterations = check_iterations(num_iterations)
         if self._num_threads > 1:
             self._iterate(num_iterations, None)
             return
-        check_iterations(num_iterations)
         first, last = self.num_averaged + 1, self.num_averaged + num_iterations
         how = (
             self.learners,
@@ -164,13 +163,13 @@ class RegretMinimizer:
             alternating updates; the values of players who are not updated then are not read.
 
         Raises:
-          ValueError: if the number is negative, or values are not finite.
+          ValueError: if the number is not an integer >= 0, or values are not finite.
         """
         self._iterate(num_iterations, leaf_values)
 
     def _iterate(self, num_iterations: int, leaf_values: LeafValues | None) -> None:
         """`kernels.run_iterations` step by step."""
-        check_iterations(num_iterations)
+        num_iterations = check_iterations(num_iterations)
         plans = (self.learners[0].realization, self.learners[1].realization)
         weighting = (self.weighting.alpha, self.weighting.beta, self.weighting.gamma)
         treeplexes = self._game[0]
@@ -360,11 +359,27 @@ class RegretMinimizer:
         self._start_at(player, strategy, weight * self.sequence_form.utility_range)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Copies of all that changes from iteration to iteration, for checkpoints."""
-        counts = {"iteration": self.iteration, "num_averaged": self.num_averaged}
-        state = {name: np.array([count]) for name, count in counts.items()}
+        """Copies of all that changes from iteration to iteration, for checkpoints.
+
+        With it go a checksum of the game and the variant, which `load_state` compares.
+        """
+        weighting = self.weighting
+        state = {
+            "game": self._game_checksum.copy(),
+            "variant": np.array(
+                [
+                    weighting.alpha,
+                    weighting.beta,
+                    weighting.gamma,
+                    weighting.predictive,
+                    self._alternating_updates,
+                ]
+            ),
+            "iteration": np.array([self.iteration]),
+            "num_averaged": np.array([self.num_averaged]),
+        }
         for player, learner in enumerate(self.learners):
-            for field in _STATE_FIELDS:
+            for field in minimizer_state.FIELDS:
                 state[f"{field}_{player}"] = getattr(learner, field).copy()
         return state
 
@@ -372,21 +387,20 @@ class RegretMinimizer:
         """Goes on from a `state()` of a minimizer of the same game and variant.
 
         Raises:
-          ValueError: if the state is of another game or variant; nothing has changed then.
+          ValueError: if the state is of another game or variant, or if it is not consistent: if a
+            strategy is no distribution, say. Nothing has changed then.
         """
-        own = self.state()
-        for name, array in own.items():
-            if name not in state or state[name].shape != array.shape:
-                found = state[name].shape if name in state else "nothing"
-                raise ValueError(
-                    f"the state's {name} has shape {found}, but {array.shape} is needed: it was "
-                    "saved for another game or another variant of CFR"
-                )
+        treeplexes = self.sequence_form.treeplexes
+        minimizer_state.check_state(state, self.state(), treeplexes, self.learners)
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
         for player, learner in enumerate(self.learners):
-            for field in _STATE_FIELDS:
+            for field in minimizer_state.FIELDS:
                 getattr(learner, field)[:] = state[f"{field}_{player}"]
+
+    @functools.cached_property
+    def _game_checksum(self) -> np.ndarray:
+        return minimizer_state.game_checksum(self.sequence_form)
 
     def _start_at(self, player: int, strategy: np.ndarray, sizes: np.ndarray | float) -> None:
         """Makes regret matching come to a strategy, with these sums of an infoset's regrets."""
