@@ -58,12 +58,13 @@ def check_state(
                 f"the state's {name} has shape {shape}, but {array.shape} is needed: it was "
                 "saved for another game or another variant of CFR"
             )
-        if name in ("game", "variant") and not np.array_equal(found, array):
+        _check_numbers(name, found, np.issubdtype(array.dtype, np.integer))
+    for name in ("game", "variant"):
+        if not np.array_equal(state[name], own[name]):
             raise ValueError(
                 f"the state was saved for another {name}, of the same size: its {name} is "
-                f"{found.tolist()}, not {array.tolist()}"
+                f"{state[name].tolist()}, not {own[name].tolist()}"
             )
-        _check_numbers(name, found, np.issubdtype(array.dtype, np.integer))
     if state["num_averaged"][0] > state["iteration"][0]:
         raise ValueError(
             f"the state has averaged {state['num_averaged'][0]} iterations of only "
