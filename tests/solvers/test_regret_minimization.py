@@ -15,21 +15,10 @@ from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
 from tests.solvers.exact_cfr import ExactCFR
+from tests.solvers.matrix_games import matrix_game
 
 LEDUC = "leduc_poker"
 GOOFSPIEL_4 = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
-
-
-def matrix_game(payoffs: list[list[float]]) -> SequenceForm:
-    """A one-shot game: player 0 picks a row, player 1, unaware of it, a column."""
-    matrix = np.array(payoffs)
-    sizes = matrix.shape
-    zero, one = np.zeros(1, np.int32), np.ones(1, np.int32)
-    treeplexes = [Treeplex(zero, one, np.array([size], np.int32), 1) for size in sizes]
-    padded = np.zeros((sizes[0] + 1, sizes[1] + 1))
-    padded[1:, 1:] = matrix
-    payoffs_array = scipy.sparse.csr_array(padded)
-    return SequenceForm((treeplexes[0], treeplexes[1]), payoffs_array, float(np.ptp(matrix)))
 
 
 def subgame() -> SequenceForm:
