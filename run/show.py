@@ -16,7 +16,7 @@ from absl import app, flags
 
 from spiel_dl.play import named_policies, public_tree_page
 from spiel_dl.play.public_tree_view import view_public_tree
-from spiel_dl.policies.array_policy import compile_game
+from spiel_dl.tree.load import compile_game
 from spiel_dl.tree.pieces import Pieces
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")

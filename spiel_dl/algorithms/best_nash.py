@@ -12,16 +12,11 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.robust_response import best_safe_plan
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
 def best_nash(game: AnyGame, player: int, opponent_policy: openspiel_policy.Policy) -> ArrayPolicy:

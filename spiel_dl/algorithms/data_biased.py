@@ -20,15 +20,10 @@ from __future__ import annotations
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.solvers.robust_response import plan_against_floors
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
 def data_biased_response(

@@ -21,16 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER
+from spiel_dl.tree.load import AnyGame, compile_game
 
 _FOLD_CALL_GAMES = ("leduc_poker", "python_leduc")
 """Games in which 0 is to fold, legal only against a bet, and 1 to check or call."""

@@ -15,11 +15,12 @@ from spiel_dl.jobs.dl_cfr_run import load_value_function
 from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE
 from spiel_dl.learning import checkpoints as trained_blueprint
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.opponent_models import MODEL_KINDS, MODEL_NAMES
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, MAX_HISTORIES
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame, compile_game
 
 POLICY_NAMES = f"{MODEL_NAMES}, a run directory, a policy file, or a learner's checkpoint"
 SEARCH_NAMES = (

@@ -16,6 +16,8 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games import views
 from spiel_dl.play.contestants import SearchOptions, load_contestant
+from spiel_dl.policies import asking
+from spiel_dl.tree.load import AnyGame, turn_based_game
 
 _LINE_WIDTH = 80
 _CURTAIN = "\n" * 50  # pushes what the other player saw out of sight
@@ -55,7 +57,7 @@ class Match:
 
     def __init__(
         self,
-        game: pyspiel.Game,
+        game: AnyGame,
         opponent: openspiel_policy.Policy | None,
         source: TextIO,
         sink: TextIO,
@@ -66,8 +68,10 @@ class Match:
         """Sets up a match.
 
         Args:
-          game: a turn-based two-player game, such as `load_turn_based` gives.
-          opponent: whom the person plays against; None: another person at the same keyboard.
+          game: the game, its game string, or the compiled game. Simultaneous moves are played turn
+            by turn.
+          opponent: the policy that the person plays against, of this game or of its turn-based
+            form; None: another person at the same keyboard.
           source: where the people's lines come from.
           sink: what they see.
           seat: which player the person is; None: a random one in every game. Without meaning
@@ -76,12 +80,13 @@ class Match:
           reveal: whether to show all that was hidden once a game is over.
 
         Raises:
-          ValueError: if `seat` is no player, or the game does not tell what its players see.
+          ValueError: if `seat` is no player, or the game cannot be played turn by turn by two
+            players or does not tell what they see.
         """
         if seat not in (0, 1, None):
             raise ValueError(f"seat={seat} is no player; use 0, 1, or None for a random one")
-        _check_readable(game)
-        self.game = game
+        self.game = turn_based_game(game)
+        _check_readable(self.game)
         self.scores = [0.0, 0.0]
         self.num_finished = 0
         self._opponent = opponent
@@ -120,7 +125,9 @@ class Match:
             if player == pyspiel.PlayerId.CHANCE:
                 state.apply_action(self._draw(dict(state.chance_outcomes())))
             elif self._opponent is not None and player != seat:
-                state.apply_action(self._draw(self._opponent.action_probabilities(state, player)))
+                state.apply_action(
+                    self._draw(asking.action_probabilities(self._opponent, state, player))
+                )
             else:
                 state.apply_action(self._ask(state, player))
         self._finish(state, seat)

@@ -13,14 +13,9 @@ import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import cfr, sequence_form_lp
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
 def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:

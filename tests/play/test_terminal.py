@@ -339,11 +339,16 @@ def test_wrong_settings_are_refused():
 class _Blind:
     """A game with imperfect information that does not tell what players see."""
 
+    def num_players(self):
+        return 2
+
     def get_type(self):
         blind = pyspiel.load_game("kuhn_poker").get_type()
 
         class Type:
             information = blind.information
+            chance_mode = blind.chance_mode
+            dynamics = blind.dynamics
             provides_observation_string = False
             provides_information_state_string = False
 

@@ -12,8 +12,9 @@ from open_spiel.python.algorithms import cfr as openspiel_cfr
 
 from spiel_dl.algorithms import exploitability
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.load import compile_game
 
 
 @pytest.mark.parametrize("iterations", [1, 3])
