@@ -29,6 +29,7 @@ from spiel_dl.play.tally import Tally
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
@@ -114,22 +115,6 @@ class MatchResult:
     def half_width(self) -> float:
         """Of the 95% confidence interval of the mean return, over pairs; NaN of a single pair."""
         return self.pairs.half_width
-
-
-class HighestActionPolicy(openspiel_policy.Policy):
-    """Always plays the legal action with the highest id: in Goofspiel, the highest card."""
-
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """1 for the highest legal action, 0 for the others.
-
-        Raises:
-          ValueError: if the player does not act in this state, or both do and none is named.
-        """
-        player = asking.acting_player(state, player_id)
-        actions = state.legal_actions(player)
-        return {action: float(action == max(actions)) for action in actions}
 
 
 _QUICK = (

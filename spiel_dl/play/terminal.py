@@ -15,7 +15,8 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games import views
-from spiel_dl.play.contestants import SearchOptions, load_contestant
+from spiel_dl.play.registry import load_policy
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies import asking
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
@@ -288,14 +289,14 @@ def _fitting(offered: Sequence[Option], text: str) -> list[Option]:
 
 
 def load_opponent(
-    name: str, game: pyspiel.Game, search: SearchOptions | None = None
+    name: str, game: AnyGame, search: SearchOptions | None = None
 ) -> openspiel_policy.Policy | None:
     """The opponent of a name.
 
     Args:
-      name: "human", or what `contestants.load_contestant` knows: "random", a file that
+      name: "human", or what `registry.load_policy` knows: "uniform", a file that
         `ArrayPolicy.save` wrote, "sepot:CHECKPOINT", "resolving:exact", and others.
-      game: the turn-based game to be played.
+      game: the game to be played.
       search: how to search, for those who do; None: the defaults.
 
     Returns:
@@ -307,10 +308,10 @@ def load_opponent(
     if name == "human":
         return None
     try:
-        return load_contestant(name, game, search)
+        return load_policy(name, game, **(search.keywords() if search else {}))
     except ValueError as error:
         raise ValueError(
-            f"no opponent {name!r}: {error}; or play against random or human"
+            f"no opponent {name!r}: {error}; or play against uniform or human"
         ) from error
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
+from spiel_dl.tree.game_tree import GameTree
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,8 +160,27 @@ class NetworkPolicy(openspiel_policy.Policy):
         return policy * legal
 
 
+class InfosetTensors(Protocol):
+    """What a network is asked in all infosets of a compiled game, player 0's infosets first.
+
+    A last row of its own stands for histories where nobody acts.
+    """
+
+    @property
+    def tree(self) -> GameTree:
+        """The compiled game."""
+
+    @property
+    def infoset_tensors(self) -> torch.Tensor:
+        """Information state tensors: float32 [I_0 + I_1 + 1, D]."""
+
+    @property
+    def infoset_legal(self) -> torch.Tensor:
+        """Legal actions: bool [I_0 + I_1 + 1, A]."""
+
+
 def tabulate(
-    environment: TreeEnvironment,
+    environment: InfosetTensors,
     network: PolicyNetwork,
     parameters: torch.Tensor,
     fine_tuning: FineTuning | None = None,

@@ -16,9 +16,9 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPlayPolicy, S
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play.contestants import RememberingPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.small_policies import RememberingPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.public_states import consistent_histories

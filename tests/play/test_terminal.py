@@ -29,7 +29,7 @@ class Always(openspiel_policy.Policy):
         return {action: float(action == chosen) for action in legal}
 
 
-def make_match(game_string, lines, opponent="random", **settings):
+def make_match(game_string, lines, opponent="uniform", **settings):
     game = load_turn_based(game_string)
     if isinstance(opponent, int):
         policy = Always(game, opponent)
@@ -302,7 +302,7 @@ def test_opponents_are_random_people_or_policy_files(tmp_path):
     game = load_turn_based("kuhn_poker")
     assert play.load_opponent("human", game) is None
     state = state_after(game, [0, 1])
-    assert play.load_opponent("random", game).action_probabilities(state) == {0: 0.5, 1: 0.5}
+    assert play.load_opponent("uniform", game).action_probabilities(state) == {0: 0.5, 1: 0.5}
     tree = GameTree.from_game(game)
     strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
     # Player 1's sequences: the empty one, then (pass, bet) for each of its infosets: always bets.
@@ -313,7 +313,7 @@ def test_opponents_are_random_people_or_policy_files(tmp_path):
     assert policy.action_probabilities(state_after(game, [0, 1, 0])) == {0: 0.0, 1: 1.0}
     with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
         play.load_opponent(str(path), load_turn_based("leduc_poker"))
-    with pytest.raises(ValueError, match=r"no opponent 'nobody'.*against random or human"):
+    with pytest.raises(ValueError, match=r"no opponent 'nobody'.*against uniform or human"):
         play.load_opponent("nobody", game)
 
 
