@@ -16,14 +16,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import pyspiel
 import torch
 import tqdm
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python import rl_agent_policy, rl_environment
 
+from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import check_player
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.load import AnyGame, turn_based_game
 
 try:
     from open_spiel.python.pytorch import dqn
@@ -79,11 +79,11 @@ class ApproximateBestResponse(NamedTuple):
 
 
 def approximate_best_response(
-    game: pyspiel.Game | str,
+    game: AnyGame,
     player: int,
-    opponent_policy: openspiel_policy.Policy,
-    config: ABRConfig | None = None,
+    model: openspiel_policy.Policy,
     *,
+    config: ABRConfig | None = None,
     seed: int = 0,
     device: str = "cpu",
     show_progress: bool = False,
@@ -91,9 +91,10 @@ def approximate_best_response(
     """Trains a DQN agent against a fixed opponent.
 
     Args:
-      game: the game, or its game string; one with simultaneous moves is converted.
+      game: the game, its game string, or the compiled game; one with simultaneous moves is played
+        turn by turn.
       player: who responds.
-      opponent_policy: the model, a policy of the turn-based game.
+      model: the opponent's policy.
       config: the learner's settings; None: the defaults.
       seed: of the learner, chance and the opponent's choices.
       device: of the networks.
@@ -105,7 +106,7 @@ def approximate_best_response(
     """
     check_player(player)
     config = ABRConfig() if config is None else config
-    turn_based = load_turn_based(game)
+    turn_based = turn_based_game(game)
     if not turn_based.get_type().provides_information_state_tensor:
         raise ValueError(
             f"{turn_based} has no information state tensors, which the learner's network needs; "
@@ -119,7 +120,7 @@ def approximate_best_response(
         agent = _new_agent(environment, player, config, seed, device)
         start = time.perf_counter()
         for _ in tqdm.trange(config.num_episodes, unit="episode", disable=not show_progress):
-            _play_episode(environment, agent, player, opponent_policy, generator)
+            _play_episode(environment, agent, player, model, generator)
         seconds = time.perf_counter() - start
     policy = rl_agent_policy.JointRLAgentPolicy(turn_based, {player: agent}, use_observation=False)
     return ApproximateBestResponse(policy, config.num_episodes, seconds)
@@ -157,7 +158,7 @@ def _play_episode(
     environment: rl_environment.Environment,
     agent: dqn.DQN,
     player: int,
-    opponent_policy: openspiel_policy.Policy,
+    model: openspiel_policy.Policy,
     generator: np.random.Generator,
 ) -> None:
     """One episode; the agent learns as it steps."""
@@ -169,7 +170,8 @@ def _play_episode(
                 raise ValueError("training diverged: the loss is NaN; lower the learning rate")
             action = int(output.action)
         else:
-            answer = opponent_policy.action_probabilities(environment.get_state, 1 - player)
+            state = environment.get_state
+            answer = asking.action_probabilities(model, state, 1 - player)
             probabilities = np.array(list(answer.values()))
             action = int(generator.choice(list(answer), p=probabilities / probabilities.sum()))
         time_step = environment.step([action])

@@ -45,16 +45,14 @@ class _Children(NamedTuple):
     fold: np.ndarray
 
 
-def local_best_response(
-    game: AnyGame, player: int, opponent_policy: openspiel_policy.Policy
-) -> ArrayPolicy:
+def local_best_response(game: AnyGame, player: int, model: openspiel_policy.Policy) -> ArrayPolicy:
     """The local best response of a player to an opponent's policy.
 
     Args:
       game: the game, its game string, or the compiled game: kuhn_poker, leduc_poker or
         python_leduc.
       player: who responds.
-      opponent_policy: the model; its part for `player` is not read.
+      model: the opponent's policy; its part for `player` is not read.
 
     Returns:
       A policy in which `player` plays its response, uniformly where the model never comes, and the
@@ -65,12 +63,12 @@ def local_best_response(
         be compiled, the model is not a policy for it, or there is no such player.
     """
     check_player(player)
-    tree = compile_game(game, opponent_policy)
-    model = read_strategy(tree, opponent_policy, 1 - player)
+    tree = compile_game(game, model)
+    strategy = read_strategy(tree, model, 1 - player)
     children = _find_children(tree)
-    values = _values_after_actions(tree, player, model, children)
-    response = _greedy(tree, player, model, values)
-    return ArrayPolicy(tree, (response, model) if player == 0 else (model, response))
+    values = _values_after_actions(tree, player, strategy, children)
+    response = _greedy(tree, player, strategy, values)
+    return ArrayPolicy(tree, (response, strategy) if player == 0 else (strategy, response))
 
 
 def _find_children(tree: GameTree) -> _Children:

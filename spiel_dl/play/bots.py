@@ -6,6 +6,7 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import check_player
 
 
@@ -45,7 +46,7 @@ class SeatedBot(pyspiel.Bot):
         Raises:
           ValueError: if the player does not act in this state, or the policy does not know it.
         """
-        probabilities = self._policy.action_probabilities(state, self._player)
+        probabilities = asking.action_probabilities(self._policy, state, self._player)
         action = self._generator.choice(list(probabilities), p=list(probabilities.values()))
         return list(probabilities.items()), int(action)
 
@@ -58,9 +59,9 @@ def policy_bot(policy: openspiel_policy.Policy, player: int, seed: int | None = 
     """A `pyspiel.Bot` that plays a policy.
 
     Args:
-      policy: of the game that is played. A policy that answers states of a game with simultaneous
-        moves, such as an `ArrayPolicy`, makes a bot for that game, too; others, such as networks,
-        refuse these states with a ValueError and play the turn-based game.
+      policy: of the game that is played, or of the game with simultaneous moves that it was
+        converted from. An `ArrayPolicy` of the turn-based game also plays the one with simultaneous
+        moves; a network refuses its states with a ValueError.
       player: the seat, 0 or 1.
       seed: of its choices; None: another one every time.
 

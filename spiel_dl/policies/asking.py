@@ -43,14 +43,14 @@ def acting_player(state: pyspiel.State, player_id: int | None = None) -> int:
 def action_probabilities(
     policy: openspiel_policy.Policy | pyspiel.Policy, state: pyspiel.State, player: int
 ) -> Mapping[int, float]:
-    """A policy's answer in a state of a turn-based game.
+    """A policy's answer in a state.
 
-    A policy of a game with simultaneous moves is asked in that game's state, which does not show
-    what player 0 has chosen already if player 1 is asked.
+    In a state of a game that was converted to turns, a policy of the game with simultaneous moves is
+    asked in that game's state, which does not show what player 0 has chosen if player 1 is asked.
 
     Args:
       policy: a policy in Python or C++, of the turn-based game or of the one it was converted from.
-      state: a state of the turn-based game in which the player acts.
+      state: a state in which the player acts.
       player: who is asked.
 
     Returns:
@@ -58,6 +58,8 @@ def action_probabilities(
     """
     is_converted = isinstance(state, pyspiel.TurnBasedSimultaneousState)
     if isinstance(policy, pyspiel.Policy):
+        if state.is_simultaneous_node():
+            return policy.action_probabilities(state.information_state_string(player))
         # A C++ policy does not tell whether it is for the converted game or for the original.
         answer = policy.action_probabilities(state)
         if is_converted and not answer:

@@ -19,13 +19,13 @@ SMALL = abr.ABRConfig(num_episodes=1000)
 def test_kuhn_is_learned(player: int) -> None:
     tree = compile_game("kuhn_poker")
     model = opponent_models.random_policy(tree, 2)
-    learned = abr.approximate_best_response("kuhn_poker", player, model, SMALL, seed=1)
+    learned = abr.approximate_best_response("kuhn_poker", player, model, config=SMALL, seed=1)
     found = exploitability.gain(tree, learned.policy, model, player)
     value = exploitability.game_value(tree, player)
     most = best_response.best_response_value(tree, model, player) - value
     assert 0.9 * most < found <= most + 1e-12
     untrained = abr.ABRConfig(num_episodes=1)
-    guess = abr.approximate_best_response("kuhn_poker", player, model, untrained, seed=1)
+    guess = abr.approximate_best_response("kuhn_poker", player, model, config=untrained, seed=1)
     assert exploitability.gain(tree, guess.policy, model, player) < 0.9 * most
     assert learned.episodes == 1000
     assert learned.seconds > guess.seconds > 0
@@ -40,7 +40,9 @@ def test_a_seed_says_all_and_global_generators_are_left_alone() -> None:
     np.random.seed(3)  # noqa: NPY002
     torch.manual_seed(3)
     config = abr.ABRConfig(num_episodes=150)
-    learned = [abr.approximate_best_response(tree.game, 0, model, config, seed=5) for _ in "ab"]
+    learned = [
+        abr.approximate_best_response(tree.game, 0, model, config=config, seed=5) for _ in "ab"
+    ]
     assert (np.random.random(), torch.rand(()).item()) == expected  # noqa: NPY002
     weights = [read_strategy(tree, result.policy, 0) for result in learned]
     np.testing.assert_array_equal(weights[0], weights[1])
@@ -50,7 +52,7 @@ def test_simultaneous_games_are_converted() -> None:
     game = "goofspiel(imp_info=true,num_cards=3,points_order=descending)"
     tree = compile_game(game)
     config = abr.ABRConfig(num_episodes=30)
-    learned = abr.approximate_best_response(game, 1, ArrayPolicy.uniform(tree), config)
+    learned = abr.approximate_best_response(game, 1, ArrayPolicy.uniform(tree), config=config)
     sums = tree.treeplexes[1].sum_per_infoset(read_strategy(tree, learned.policy, 1))
     np.testing.assert_array_equal(sums, 1.0)
 
