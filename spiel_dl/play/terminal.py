@@ -124,10 +124,10 @@ class Match:
         while not state.is_terminal():
             player = state.current_player()
             if player == pyspiel.PlayerId.CHANCE:
-                state.apply_action(self._draw(dict(state.chance_outcomes())))
+                state.apply_action(self.draw(dict(state.chance_outcomes())))
             elif self._opponent is not None and player != seat:
                 state.apply_action(
-                    self._draw(asking.action_probabilities(self._opponent, state, player))
+                    self.draw(asking.action_probabilities(self._opponent, state, player))
                 )
             else:
                 state.apply_action(self._ask(state, player))
@@ -171,13 +171,13 @@ class Match:
         if self._opponent is None and self._at_screen != player:
             self._draw_curtain(player)
         offered = options(state)
-        self._write(f"\n{view(state, player)}\n\nLegal actions:\n{_list(offered)}")
+        self._write(f"\n{view(state, player)}\n\nLegal actions:\n{list_options(offered)}")
         while True:
             line = self._read(f"Player {player}> ").strip()
             if line == "help":
                 self._write("\n".join(filter(None, [_HELP, _summary(self.game)])))
             elif line == "actions":
-                self._write(_list(offered))
+                self._write(list_options(offered))
             else:
                 try:
                     return choose(offered, line)
@@ -190,8 +190,8 @@ class Match:
         self._write(f"{_CURTAIN}{'=' * _LINE_WIDTH}")
         self._read(f"Player {player}, it is your turn. Press Enter when only you can see this. ")
 
-    def _draw(self, probabilities: Mapping[int, float]) -> int:
-        """One of the keys, at random."""
+    def draw(self, probabilities: Mapping[int, float]) -> int:
+        """One of the keys, at random: what chance or the opponent does."""
         actions = list(probabilities)
         return self._random.choices(actions, [probabilities[action] for action in actions])[0]
 
@@ -341,7 +341,7 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"[a-z]+|\d+", text.casefold()))
 
 
-def _list(offered: Sequence[Option]) -> str:
+def list_options(offered: Sequence[Option]) -> str:
     """All options, in as many columns as fit."""
     widest = max(len(str(option.number)) for option in offered)
     cells = [f"{option.number:>{widest}}  {option.name}" for option in offered]

@@ -45,8 +45,8 @@ def action_probabilities(
 ) -> Mapping[int, float]:
     """A policy's answer in a state.
 
-    In a state of a game that was converted to turns, a policy of the game with simultaneous moves is
-    asked in that game's state, which does not show what player 0 has chosen if player 1 is asked.
+    In a state of a game that was converted to turns, a policy of the game with simultaneous moves
+    is asked in that game's state, which does not show player 1 what player 0 has chosen.
 
     Args:
       policy: a policy in Python or C++, of the turn-based game or of the one it was converted from.
