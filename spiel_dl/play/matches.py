@@ -29,7 +29,7 @@ from spiel_dl.play.tally import Tally
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.policies.small_policies import HighestActionPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
@@ -121,6 +121,7 @@ _QUICK = (
     NetworkPolicy,
     ArrayPolicy,
     HighestActionPolicy,
+    UniformPolicy,
     openspiel_policy.UniformRandomPolicy,
     openspiel_policy.TabularPolicy,
 )

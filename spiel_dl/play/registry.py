@@ -17,7 +17,7 @@ from spiel_dl.play import searches
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy, UniformPolicy
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.solvers import regret_minimization
@@ -137,7 +137,7 @@ def _in_all_infosets(tree: GameTree, policy: openspiel_policy.Policy) -> ArrayPo
 def _uniform(request: Request) -> openspiel_policy.Policy:
     if isinstance(request.game, GameTree):
         return ArrayPolicy.uniform(request.game)
-    return openspiel_policy.UniformRandomPolicy(turn_based_game(request.game))
+    return UniformPolicy(turn_based_game(request.game), [0, 1])
 
 
 def _highest(request: Request) -> openspiel_policy.Policy:

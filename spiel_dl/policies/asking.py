@@ -63,12 +63,17 @@ def action_probabilities(
         # A C++ policy does not tell whether it is for the converted game or for the original.
         answer = policy.action_probabilities(state)
         if is_converted and not answer:
-            original = state.simultaneous_game_state()
-            answer = policy.action_probabilities(original.information_state_string(player))
+            key = _original_state(state).information_state_string(player)
+            answer = policy.action_probabilities(key)
         return answer
     if is_converted and _is_simultaneous(policy.game):
-        return policy.action_probabilities(state.simultaneous_game_state(), player)
+        return policy.action_probabilities(_original_state(state), player)
     return policy.action_probabilities(state, player)
+
+
+def _original_state(state: pyspiel.TurnBasedSimultaneousState) -> pyspiel.State:
+    # A copy, because OpenSpiel hands out a reference that is invalid once `state` is gone.
+    return state.simultaneous_game_state().clone()
 
 
 def _is_simultaneous(game: pyspiel.Game | None) -> bool:

@@ -1,4 +1,4 @@
-"""Small policies: the highest action, a policy for each seat, and one that remembers answers."""
+"""Small policies: uniform, highest action, one for each seat, and one that remembers answers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,25 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
 from spiel_dl.tree.information_states import InformationString, turn_based_string_function
+
+
+class UniformPolicy(openspiel_policy.Policy):
+    """Plays all legal actions with the same probability.
+
+    OpenSpiel's `UniformRandomPolicy` plays joint actions where both players move and none is named;
+    this one refuses to.
+    """
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """The same probability for every legal action.
+
+        Raises:
+          ValueError: if the player does not act in this state, or both do and none is named.
+        """
+        actions = state.legal_actions(asking.acting_player(state, player_id))
+        return dict.fromkeys(actions, 1.0 / len(actions))
 
 
 class HighestActionPolicy(openspiel_policy.Policy):

@@ -9,13 +9,17 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import exploitability
+from spiel_dl.jobs import head_to_head
+from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.play import bots, terminal
-from spiel_dl.play.matches import HighestActionPolicy, play_match, play_pairs
+from spiel_dl.play.matches import play_match, play_pairs
+from spiel_dl.play.registry import load_array_policy, load_policy
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.tree import GameTree
+from spiel_dl.policies.small_policies import HighestActionPolicy
+from spiel_dl.tree import DepthLimit, GameTree
 
 GOOFSPIEL = "goofspiel(imp_info=True,num_cards=4,points_order=descending)"
 
@@ -106,6 +110,46 @@ def test_simultaneous_states_are_answered_or_refused():
             policy.action_probabilities(state, player)
     # In a match it is asked in the states of its own game.
     assert play_match(game, policy, policy, 2).mean_return == 0.0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "uniform", "highest", "random:1", "equilibrium", "cfr:3", "resolving:zero", "cdbr:uniform",
+        "cdrnr:0.5:uniform", "rnr:0.5:cfr:2",
+    ],
+)  # fmt: skip
+def test_policies_by_name_answer_states_of_the_original_game(name):
+    game = pyspiel.load_game("goofspiel(imp_info=True,num_cards=3,points_order=descending)")
+    limit = DepthLimit(rounds=1)
+    policy = load_policy(name, game, depth_limit=limit)
+    tree = GameTree.from_game(game)
+    table = load_array_policy(name, tree, depth_limit=limit)
+    generator, num_nodes = np.random.default_rng(0), 0
+    for _ in range(10):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            for player in (0, 1):
+                answer = policy.action_probabilities(state, player)
+                assert list(answer) == state.legal_actions(player)
+                expected = table.action_probabilities(state, player)
+                assert answer == pytest.approx(expected, abs=1e-6)
+                num_nodes += 1
+            with pytest.raises(ValueError, match="both players move in this state"):
+                policy.action_probabilities(state)
+            state.apply_actions([int(generator.choice(state.legal_actions(p))) for p in (0, 1)])
+    assert num_nodes == 40
+
+
+def test_a_match_of_named_policies_has_the_value_of_the_tree():
+    tree = GameTree.from_game(GOOFSPIEL)
+    highest = load_array_policy("highest", tree)
+    other = load_array_policy("cfr:1", tree)
+    value = exploitability.expected_value(tree, highest, other)
+    value -= exploitability.expected_value(tree, other, highest)
+    row = head_to_head.measure(HeadToHeadConfig(GOOFSPIEL, "highest", "cfr:1", num_games=1000))
+    assert row["mean"] == pytest.approx(value / 2, abs=1.5 * row["half_width"])
+    assert abs(value / 2) > 3 * row["half_width"]
 
 
 def test_who_is_not_to_move_is_refused():
