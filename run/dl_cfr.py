@@ -17,13 +17,14 @@ from absl import app, flags
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
 from spiel_dl.jobs import dl_cfr_run
-from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.jobs.solver_run import PLOT_FILE
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory
+from spiel_dl.value_functions import network_files
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
 _limit = depth_limit_flags.define()
 _VALUES = flags.DEFINE_string(
-    "value_function", dl_cfr_run.EXACT, "exact, zero, or the file of a network."
+    "value_function", network_files.EXACT, "exact, zero, or the file of a network."
 )
 _TOLERANCE = flags.DEFINE_float(
     "exact_tolerance", 1e-4, "Gap of the subgames with --value_function=exact, in utility units."
@@ -58,7 +59,7 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     if not _RESTART_EVERY.value:
         unused_flags.refuse(["restart_growth"], "used with --restart_every only")
-    if _VALUES.value != dl_cfr_run.EXACT:
+    if _VALUES.value != network_files.EXACT:
         unused_flags.refuse(
             ["exact_tolerance", "warm_start"], "used with --value_function=exact only"
         )
@@ -100,7 +101,7 @@ def _solver_and_directory() -> tuple[DLCFRSolver, RunDirectory]:
     limit = _limit()
     solver = DLCFRSolver(
         _GAME.value,
-        dl_cfr_run.load_value_function(
+        network_files.load_value_function(
             _VALUES.value,
             exact_tolerance=_TOLERANCE.value,
             warm_start=_WARM_START.value,

@@ -1,4 +1,4 @@
-"""Plays two contestants against each other, with both seats, common luck and 95% intervals.
+"""Plays two policies against each other, with both seats, common luck and 95% intervals.
 
 Examples:
   python run/head_to_head.py --game=leduc_poker --first=cfr+:1000 --second=uniform
@@ -13,15 +13,15 @@ import search_flags
 from absl import app, flags
 
 from spiel_dl.jobs import head_to_head
-from spiel_dl.play.contestants import CONTESTANT_NAMES
 from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.registry import POLICY_NAMES
 from spiel_dl.runs import distributed
 from spiel_dl.runs.parts import Parts
 from spiel_dl.runs.run_directory import describe_environment
 
 _GAME = flags.DEFINE_string("game", None, "OpenSpiel game string, with parameters.")
 _PRESET = flags.DEFINE_enum("preset", None, list(PRESETS), "A game of the SePoT paper, by name.")
-_FIRST = flags.DEFINE_string("first", None, f"Who plays: {CONTESTANT_NAMES}.", required=True)
+_FIRST = flags.DEFINE_string("first", None, f"Who plays: {POLICY_NAMES}.", required=True)
 _SECOND = flags.DEFINE_string(
     "second", None, "Against whom; the same names as for --first.", required=True
 )

@@ -19,12 +19,12 @@ import search_flags
 from absl import app, flags
 
 from spiel_dl.play import terminal as play
-from spiel_dl.play.contestants import CONTESTANT_NAMES
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.play.registry import POLICY_NAMES
+from spiel_dl.tree.load import turn_based_game
 
 _GAME = flags.DEFINE_string("game", "python_leduc", "OpenSpiel game string, with parameters.")
 _OPPONENT = flags.DEFINE_string(
-    "opponent", "random", f"human (at the same keyboard), random, or one of: {CONTESTANT_NAMES}."
+    "opponent", "uniform", f"human (at the same keyboard), or one of: {POLICY_NAMES}."
 )
 _SEAT = flags.DEFINE_enum(
     "seat", "0", ["0", "1", "random"], "Which player you are; not used with --opponent=human."
@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     try:
-        game = load_turn_based(_GAME.value)
+        game = turn_based_game(_GAME.value)
         match = play.Match(
             game,
             play.load_opponent(_OPPONENT.value, game, search_flags.search_options(game)),

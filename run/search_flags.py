@@ -4,7 +4,7 @@ import depth_limit_flags
 import pyspiel
 from absl import flags
 
-from spiel_dl.play.contestants import SearchOptions
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.search.sepot_config import LEAF_CHOICES
 from spiel_dl.solvers.effort import Effort
 

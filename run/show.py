@@ -14,14 +14,15 @@ from collections.abc import Sequence
 import depth_limit_flags
 from absl import app, flags
 
-from spiel_dl.play import named_policies, public_tree_page
+from spiel_dl.play import public_tree_page, registry
 from spiel_dl.play.public_tree_view import view_public_tree
-from spiel_dl.policies.array_policy import compile_game
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.load import compile_game
 from spiel_dl.tree.pieces import Pieces
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
-_POLICY = flags.DEFINE_string("policy", None, f"What to show: {named_policies.POLICY_NAMES}.")
-_SEARCH = flags.DEFINE_string("search", None, f"Show a search: {named_policies.SEARCH_NAMES}.")
+_POLICY = flags.DEFINE_string("policy", None, f"What to show: {registry.POLICY_NAMES}.")
+_SEARCH = flags.DEFINE_string("search", None, f"Show a search: {registry.SEARCH_NAMES}.")
 _limit = depth_limit_flags.define("Depth of what is shown,")
 _LOOK_AHEAD = flags.DEFINE_integer(
     "look_ahead", 1, "Depth limit of each search, in the unit of what is shown.", lower_bound=1
@@ -49,16 +50,16 @@ def main(argv: Sequence[str]) -> None:
         limit = _limit()
         tree = compile_game(_GAME.value)
         if _SEARCH.value is None:
-            name, policy = _POLICY.value, named_policies.load_policy(_POLICY.value, tree)
+            name, policy = _POLICY.value, registry.load_array_policy(_POLICY.value, tree)
         else:
             look_ahead = Pieces(tree, limit, "sliding").limit(_LOOK_AHEAD.value)
             name = f"{_SEARCH.value}, {look_ahead} ahead"
-            policy = named_policies.load_search(
+            policy = registry.load_array_policy(
                 _SEARCH.value,
                 tree,
-                look_ahead,
+                depth_limit=look_ahead,
+                effort=Effort(_ITERATIONS.value),
                 player=_PLAYER.value,
-                iterations=_ITERATIONS.value,
                 device=_DEVICE.value,
             )
         view = view_public_tree(tree, policy, limit, name)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from spiel_dl.algorithms.cfr import SOLVERS
-from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE, run_solver
-from spiel_dl.runs.run_directory import RunDirectory, slug
+from spiel_dl.jobs.solver_run import PLOT_FILE, run_solver
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory, slug
 
 _GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
 _SOLVER = flags.DEFINE_enum("solver", "cfr_plus", list(SOLVERS), "Variant of CFR.")

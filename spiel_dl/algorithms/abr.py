@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import pyspiel
 import torch
 import tqdm
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python import rl_agent_policy, rl_environment
 
+from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import check_player
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.load import AnyGame, turn_based_game
 
 try:
     from open_spiel.python.pytorch import dqn
@@ -65,9 +65,9 @@ class ApproximateBestResponse(NamedTuple):
 
 
 def approximate_best_response(
-    game: pyspiel.Game | str,
+    game: AnyGame,
     player: int,
-    opponent_policy: openspiel_policy.Policy,
+    model: openspiel_policy.Policy,
     *,
     num_episodes: int = 20_000,
     seed: int = 0,
@@ -77,12 +77,13 @@ def approximate_best_response(
     """Trains a DQN agent against a fixed opponent.
 
     Args:
-      game: the game, or its game string; one with simultaneous moves is converted.
+      game: the game, its game string, or the compiled game; one with simultaneous moves is played
+        turn by turn.
       player: who responds.
-      opponent_policy: the model, a policy of the turn-based game.
+      model: the opponent's policy.
       num_episodes: how many episodes to play.
-      seed: the seed of the learner, chance and the opponent's choices.
-      device: the device of the networks.
+      seed: of the learner, chance and the opponent's choices.
+      device: of the networks.
       show_progress: show a progress bar on standard error.
 
     Raises:
@@ -93,7 +94,7 @@ def approximate_best_response(
     check_player(player)
     if num_episodes < 1:
         raise ValueError(f"num_episodes={num_episodes} must be at least 1")
-    turn_based = load_turn_based(game)
+    turn_based = turn_based_game(game)
     if not turn_based.get_type().provides_information_state_tensor:
         raise ValueError(
             f"{turn_based} has no information state tensors, which the learner's network needs; "
@@ -107,7 +108,7 @@ def approximate_best_response(
         agent = _new_agent(environment, player, num_episodes, seed, device)
         start = time.perf_counter()
         for _ in tqdm.trange(num_episodes, unit="episode", disable=not show_progress):
-            _play_episode(environment, agent, player, opponent_policy, generator)
+            _play_episode(environment, agent, player, model, generator)
         seconds = time.perf_counter() - start
     policy = rl_agent_policy.JointRLAgentPolicy(turn_based, {player: agent}, use_observation=False)
     return ApproximateBestResponse(policy, num_episodes, seconds)
@@ -135,7 +136,7 @@ def _play_episode(
     environment: rl_environment.Environment,
     agent: dqn.DQN,
     player: int,
-    opponent_policy: openspiel_policy.Policy,
+    model: openspiel_policy.Policy,
     generator: np.random.Generator,
 ) -> None:
     """One episode; the agent learns as it steps."""
@@ -147,7 +148,8 @@ def _play_episode(
                 raise ValueError("training diverged: the loss is NaN; lower the learning rate")
             action = int(output.action)
         else:
-            answer = opponent_policy.action_probabilities(environment.get_state, 1 - player)
+            state = environment.get_state
+            answer = asking.action_probabilities(model, state, 1 - player)
             probabilities = np.array(list(answer.values()))
             action = int(generator.choice(list(answer), p=probabilities / probabilities.sum()))
         time_step = environment.step([action])

@@ -17,9 +17,8 @@ import tqdm
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import plots
-from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory, log_spaced_steps
 
-AVERAGE_POLICY_FILE = "average_policy.safetensors"
 PLOT_FILE = "exploitability.png"
 # How long to solve before the progress bar moves, and before a checkpoint is written at the latest.
 _SECONDS_PER_STRETCH = 0.2

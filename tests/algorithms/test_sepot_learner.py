@@ -24,7 +24,8 @@ from spiel_dl.learning.transformations import (
     paper_transformations,
     pure_transformations,
 )
-from spiel_dl.play.contestants import SearchOptions, load_contestant
+from spiel_dl.play.registry import load_policy
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
@@ -214,7 +215,7 @@ def test_networks_on_a_gpu_give_the_same_searches(tmp_path: Path) -> None:
     search = SearchOptions(DepthLimit(rounds=1), effort=Effort(iterations=20))
     for name in ("sepot", "sepot_continual"):
         policies = [
-            load_contestant(f"{name}:{tmp_path}", game, search, device)
+            load_policy(f"{name}:{tmp_path}", game, device=device, **search.keywords())
             for device in ("cpu", "cuda")
         ]
         state = game.new_initial_state()

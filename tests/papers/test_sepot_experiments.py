@@ -29,7 +29,7 @@ from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
-from spiel_dl.play.contestants import SearchOptions
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.depth_limit import has_rounds

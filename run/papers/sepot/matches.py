@@ -20,8 +20,8 @@ from papers.sepot.study import Study
 from spiel_dl.jobs import head_to_head
 from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.learning import checkpoints
-from spiel_dl.play.contestants import SearchOptions
 from spiel_dl.play.presets import PRESETS, TABLE_1
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.reports import Table
