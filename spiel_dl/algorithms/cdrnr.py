@@ -41,7 +41,8 @@ of them, exploitability can be three times the gain at p = 0.5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 
 from open_spiel.python import policy as openspiel_policy
 
@@ -112,18 +113,16 @@ class CDRNRPolicy(ResponsePolicy):
                 "another gadget"
             )
         pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
-        settings = {
-            "model_of": 1 - player,
-            "p": p,
-            "value_function": value_function,
-            "effort": effort,
-            "exact": exact,
-        }
-        step: ModelStep
-        if gadget == "joint":
-            step = JointStep(pieces, policy, **settings)
-        elif gadget == "full":
-            step = FullStep(pieces, policy, **settings)
-        else:
-            step = ResolvingStep(pieces, policy, gadget, **settings)
-        super().__init__(step)
+        steps: dict[str, Callable[..., ModelStep]] = {"joint": JointStep, "full": FullStep}
+        make = steps.get(gadget, functools.partial(ResolvingStep, gadget=gadget))
+        super().__init__(
+            make(
+                pieces,
+                policy,
+                model_of=1 - player,
+                p=p,
+                value_function=value_function,
+                effort=effort,
+                exact=exact,
+            )
+        )

@@ -40,6 +40,7 @@ throughout (`continual=False`), by which a player need not have searched before.
 from __future__ import annotations
 
 import os
+from typing import Protocol
 
 import numpy as np
 import pyspiel
@@ -48,6 +49,7 @@ from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.bots.policy import PolicyBot
 
 from spiel_dl.learning import checkpoints
+from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, check_player, compile_game
@@ -167,28 +169,42 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution | None]):
         return self.step.num_left_to_blueprint
 
 
+class LearnerWithCritic(Protocol):
+    """A learner of a policy and of a critic of it."""
+
+    def policy(self) -> openspiel_policy.Policy:
+        """The policy as it is now."""
+
+    def critic(self) -> NetworkCritic:
+        """The critic of this policy."""
+
+
 def load(
-    path: str | os.PathLike[str],
+    source: str | os.PathLike[str] | LearnerWithCritic,
     depth_limit: DepthLimit,
     *,
     config: SearchConfig | None = None,
     game: AnyGame | None = None,
     device: torch.device | str = "cpu",
 ) -> SePoTPolicy:
-    """Search on top of the blueprint and the critic of a checkpoint (`run/train_sepot.py`).
+    """Search on top of the blueprint and the critic of a learner.
 
     Args:
-      path: the checkpoint, or the run directory that it is in.
+      source: a learner with a critic, its checkpoint (`run/train_sepot.py`), or the run directory
+        that this is in.
       depth_limit: how deep each search looks.
       config: the rest; None: the defaults.
-      game: the game, or the compiled game; None: as named in the file.
-      device: where the networks live.
+      game: the game, or the compiled game; None: that of the learner.
+      device: where the networks of a checkpoint live.
 
     Raises:
       ValueError: as `checkpoints.load` and `SePoTPolicy`.
     """
-    blueprint, critic = checkpoints.load(path, game, device)
-    return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config=config)
+    if isinstance(source, (str, os.PathLike)):
+        blueprint, critic = checkpoints.load(source, game, device)
+        return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config=config)
+    learned, critic = source.policy(), source.critic()
+    return SePoTPolicy(game or critic.game, learned, critic, depth_limit, config=config)
 
 
 class SePoTBot(PolicyBot):
