@@ -120,7 +120,8 @@ class DLCFRSolver:
         """Many iterations.
 
         Raises:
-          ValueError: if the number is negative, or the value function's values are not finite.
+          ValueError: if the number is not an integer >= 0, or the value function's values are not
+            finite.
         """
         num_iterations = check_iterations(num_iterations)
         if self._restarts is None:

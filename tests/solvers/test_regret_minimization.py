@@ -19,6 +19,7 @@ from tests.solvers.matrix_games import matrix_game
 
 LEDUC = "leduc_poker"
 GOOFSPIEL_4 = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
+NO_LEAVES = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def subgame() -> SequenceForm:
@@ -354,7 +355,7 @@ def test_iterations_must_be_integers(num_iterations):
     with pytest.raises(ValueError, match=r"num_iterations=.* must be an integer"):
         minimizer.run(num_iterations)
     with pytest.raises(ValueError, match=r"num_iterations=.* must be an integer"):
-        minimizer.run_with_leaves(num_iterations, lambda _: pytest.fail("asked for values"))
+        minimizer.run_with_leaves(num_iterations, NO_LEAVES, lambda *_: pytest.fail("asked"))
     assert minimizer.iteration == 0
 
 
@@ -374,7 +375,7 @@ def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="num_iterations=-5"):
         minimizer.run(-5)
     with pytest.raises(ValueError, match="num_iterations=-1"):
-        minimizer.run_with_leaves(-1, lambda _: pytest.fail("asked for values"))
+        minimizer.run_with_leaves(-1, NO_LEAVES, lambda *_: pytest.fail("asked for values"))
     assert (minimizer.iteration, minimizer.num_averaged) == (0, 0)
     with pytest.raises(ValueError, match="2 finite numbers"):
         minimizer.set_range(0, np.array([0.5]))
