@@ -132,9 +132,9 @@ _Visit = tuple[pyspiel.State, int, int, int, float, bool]
 
 
 class _Walk:
-    """One depth-first walk, which holds no states but those on the way to the one it visits.
+    """A depth-first walk, which keeps only the states on the way to the history that it visits.
 
-    Among the histories of one depth, the order of the visit is the breadth-first one.
+    It visits the histories of one depth in the order of a breadth-first walk.
     """
 
     def __init__(self, game: pyspiel.Game):
@@ -149,7 +149,7 @@ class _Walk:
         self._strings: tuple[dict[int, str], dict[int, str]] = ({}, {})
         self._string_bytes = 0
         self._idle_keys_valid = True
-        # Whether players were told nothing but the mover's label so far, see `_is_movers_label`.
+        # Whether all idle players so far were told the mover's label, see `_is_movers_label`.
         self._all_movers_labels = True
         self._information_string = information_string_function(game)
 

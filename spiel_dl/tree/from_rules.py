@@ -60,7 +60,7 @@ class _Level(NamedTuple):
 
 
 class _Enumeration:
-    """The histories so far, level by level."""
+    """The levels of a game that were enumerated so far, and how the next one is made."""
 
     def __init__(self, game: pyspiel.Game, limit: SizeLimit):
         self._game = game

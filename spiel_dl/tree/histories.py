@@ -1,4 +1,4 @@
-"""`Histories`: every history of a game as flat arrays, breadth first, nothing numbered yet."""
+"""`Histories`: all histories of a game as flat arrays, before infosets are numbered."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CHANCE_TOLERANCE = 1e-5
 
 
 def is_converted(game: pyspiel.Game) -> bool:
-    """Whether a game was converted from one with simultaneous moves."""
+    """Whether OpenSpiel converted a game from one with simultaneous moves to turns."""
     return bool(game.get_type().short_name == "turn_based_simultaneous_game")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Histories:
-    """The H histories of a game, breadth first, the root first: what an enumeration hands over.
+    """The H histories of a game, breadth first, so the root comes first. Enumerations return it.
 
     The children of a history stand together, in the order of its legal actions.
 
@@ -82,7 +82,7 @@ class Histories:
     def first_child(self) -> np.ndarray:
         """Int32 [H], a history's first child, which its siblings follow.
 
-        For a history without children, where its first child would stand.
+        For a history without children it is the place that its first child would have.
         """
         return (1 + np.cumsum(self.num_children) - self.num_children).astype(np.int32)
 

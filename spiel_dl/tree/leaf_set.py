@@ -77,7 +77,7 @@ class LeafSet(Generic[Tree]):
     def counterfactual_reach(
         self, range_0: np.ndarray, range_1: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """What chance and the opponent do to come to each infoset.
+        """The reach of each infoset by chance and the opponent, summed over its leaves.
 
         Args:
           range_0: float [..., L_0], player 0's.

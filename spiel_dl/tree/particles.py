@@ -19,7 +19,7 @@ from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.histories import counts_before, first_occurrence_ids
 from spiel_dl.tree.public_states import consistent_histories
 
-# A beam wider than this takes seconds, so it is for when there is no particle at all.
+# A wider beam takes seconds, so it is tried only if none has found a single particle.
 _MAX_WIDER_BEAM = 4096
 
 
@@ -113,10 +113,11 @@ class Particles:
     ) -> Particles:
         """Different particles at random, up to `budget`, many of which share an infoset.
 
-        Where histories are many, those drawn one by one hardly share any, and what an infoset is
-        worth against the few of the opponent's that it meets says little. So half of the budget is
-        spent on infosets of each player: they are drawn by total reach, and n of each one's
-        particles, n the root of that half. What both halves have drawn counts once.
+        Among many histories, those drawn one by one hardly share an infoset. Each infoset then
+        meets few of the opponent's, and its value against these few says little about its value in
+        the game. So half of the budget goes to infosets of each player. They are drawn by total
+        reach, and of each one n particles are taken, where n is the root of that half. A particle
+        that is drawn for both players counts once.
 
         Args:
           infosets: int [2, N], both players' infosets of the particles.
@@ -135,7 +136,7 @@ class Particles:
             order = weighted_order(self.total_reach, generator)
             rank, _ = first_occurrence_ids(infosets[player, order])
             turn = counts_before(rank)
-            # The last ones fill what the infosets leave.
+            # Infosets with fewer particles leave room, which further ones of the others fill.
             by_infoset = np.lexsort((rank, turn >= max(1, math.isqrt(half))))
             chosen.append(order[by_infoset[: half if player == 0 else budget - half]])
         return self.take(np.unique(np.concatenate(chosen)))
@@ -152,10 +153,10 @@ def sample_consistent(
 ) -> Particles:
     """Random histories of a public state too large to list, or of one infoset in it.
 
-    Expands breadth first as `Rules.consistent_histories` does, but goes on with at most `budget`
-    random histories from each step to the next. Reaches are those of uniform play. Where dead ends
-    leave none, or few of a small budget, up to 64 times as many are kept. Later choices of a
-    history are drawn evenly only among what the beam kept, so the sample is not uniform.
+    Expands breadth first as `Rules.consistent_histories` does, but at every step keeps at most
+    `budget` random histories (a beam). Reaches are those of uniform play. If dead ends leave no
+    history, or fewer than a small budget, the search is repeated with a beam up to 64 times as
+    wide. The sample is not uniform, because each step draws from what the steps before have kept.
 
     Args:
       game: a game with `Rules`.

@@ -5,9 +5,9 @@ Two schemes, with a depth limit of k levels (moves, plies or rounds, as its unit
   * `block`: it starts anew every k levels, looks k levels ahead and keeps all of them.
   * `sliding`: it starts anew at every level, looks k levels ahead and keeps the first one.
 
-Levels are counted from the root of the game. A *piece* begins in a public state whose histories are
-the first ones at or beyond a level where the solver starts anew in which a player acts; the first
-piece begins at the root.
+Levels are counted from the root of the game. What the solver solves after one start is a *piece*.
+The first piece begins at the root. Any other one begins in a public state: the first in which a
+player acts, at or beyond a level where the solver starts anew.
 """
 
 from __future__ import annotations
@@ -83,16 +83,19 @@ class Pieces(Generic[Tree]):
         return found[0], found[1]
 
     def first_kept(self, depth: int) -> int:
-        """The first level that the piece which keeps this level (or a later start) keeps."""
+        """The first of the levels that are kept by the piece which keeps level `depth`."""
         return depth // self.num_kept * self.num_kept
 
     def horizon(self, depth: int) -> int:
-        """The level down to which that piece looks: it is the first one below."""
+        """The first level below those that this piece looks at."""
         return self.first_kept(depth) + self.depth_limit.value
 
     @functools.cached_property
     def of_history(self) -> np.ndarray:
-        """Int32 [H], the public state where a history's piece begins; `ROOT` in the first one."""
+        """Int32 [H], the public state where the piece of each history begins.
+
+        `ROOT` for the histories of the first piece.
+        """
         tree, block = self.tree, self.depths // self.num_kept
         start = np.full(tree.num_histories, ROOT)
         for begin, end in tree.levels_below_root():
@@ -115,7 +118,7 @@ class Pieces(Generic[Tree]):
         return path[::-1]
 
     def below(self, piece: int) -> np.ndarray:
-        """The histories at and below which a piece begins: bool [H]."""
+        """Which histories lie in the public state where a piece begins, or below it: bool [H]."""
         if piece == ROOT:
             return np.ones(self.tree.num_histories, np.bool_)
         below = self.tree.public_states.of_history == piece

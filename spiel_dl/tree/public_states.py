@@ -127,10 +127,10 @@ def of_tree(tree: NumberedHistories) -> PublicStates:
 def common_knowledge(tree: NumberedHistories) -> PublicStates:
     """The finest closed partition whose public states form a tree.
 
-    At each depth, the connected components of histories under "the same to player 0 or to player
-    1". In a game without a public clock an infoset may lie at several depths; public states then
-    join these depths too, and whatever has to be joined for a tree. A game that is over at once has
-    no public states.
+    Two histories of one depth are connected if they are the same to player 0 or to player 1, and
+    public states are connected components. In a game without a public clock an infoset may lie at
+    several depths. A public state then spans these depths, and public states are joined further
+    until they form a tree. A game that is over at once has no public states.
     """
     augmented = augmented_infosets(tree)
     inner = np.flatnonzero(~tree.is_terminal)

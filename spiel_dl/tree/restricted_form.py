@@ -19,11 +19,11 @@ def restrict(
 
     Args:
       tree: the whole game.
-      infosets: for each player, int [I_p], the infosets to keep, increasing. An infoset that is
-        left out, behind one that is kept or behind a root, must have one action only.
+      infosets: for each player, int [I_p], the infosets to keep, increasing. If an infoset that is
+        left out follows one that is kept, or a root, it must have a single action.
       num_roots: number of root sequences of each player.
-      root: int64 [2, H], the root sequence behind which a history lies; read where none of the
-        player's last sequences is of a kept infoset.
+      root: int64 [2, H], the root sequence from which each history follows. It is read at the
+        histories where the player has not acted in a kept infoset yet.
       terminals: the terminal histories to keep.
 
     Returns:

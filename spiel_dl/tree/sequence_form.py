@@ -161,10 +161,11 @@ class SequenceForm:
         return self.payoffs if player == 0 else self._payoffs_for_1
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
-        """What each own sequence pays a player, by itself: float64 [S_p], a fresh array.
+        """What each of a player's sequences pays by itself: float64 [S_p], a new array.
 
-        Terminal histories right behind the sequence, against the opponent's realization plan
-        (float64 [S_-p]), and the sequence's constant; not what further own actions earn.
+        That is the payoff against the opponent's realization plan (float64 [S_-p]) of the terminal
+        histories at which the sequence is the player's last one, and the sequence's constant. What
+        the player's further actions earn is not in it.
         """
         values = self.payoffs_for(player) @ opponent_plan
         return values if self.constants is None else values + self.constants[player]

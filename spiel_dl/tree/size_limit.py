@@ -16,7 +16,6 @@ import dataclasses
 import itertools
 import math
 import random
-import sys
 import time
 from typing import TYPE_CHECKING, NoReturn
 
@@ -39,9 +38,11 @@ BYTES_PER_HISTORY = 200
 BYTES_PER_STRING = 150
 """What an infoset's string takes beside its characters."""
 _MEMORY_SHARE = 0.8
+_MOST_HISTORIES = 2**31 - 1  # They are numbered in 32 bits.
 # Games that are enumerated within this time are not sampled, nor is memory measured for them.
 _SECONDS_UNTIL_LARGE = 0.2
 _SECONDS_BEFORE_PROGRESS = 1.0
+_SMALL_LEVEL = 1 << 26  # bytes
 # A playout ends where more histories than this are certain to be refused: deep games would take
 # long, and numbers beyond floating point mean nothing to anybody.
 _LARGEST_ESTIMATE = 1e18
@@ -191,7 +192,7 @@ class SizeLimit:
         self._game = game
         self._by_memory = max_histories is None
         # Memory is measured once a game is not small.
-        self.max_histories = max_histories or sys.maxsize
+        self.max_histories = min(max_histories or _MOST_HISTORIES, _MOST_HISTORIES)
         self._memory, self._room = 0, 0.0
         self._start = time.perf_counter()
         self._estimate: HistoryEstimate | None = None
@@ -241,6 +242,8 @@ class SizeLimit:
         Raises:
           TooManyHistoriesError: if they do not fit.
         """
+        if num_histories * bytes_each <= _SMALL_LEVEL:
+            return  # Without a look at the memory, which takes longer than small levels.
         # Not what was available at first: the histories so far are in memory by now.
         available = available_memory.available_bytes()
         if num_histories * bytes_each > _MEMORY_SHARE * available:
@@ -270,7 +273,8 @@ class SizeLimit:
         self._memory = available_memory.available_bytes()
         self._room = _MEMORY_SHARE * self._memory
         if self._by_memory:
-            self.max_histories = int(self._room) // BYTES_PER_HISTORY
+            room = int(self._room) // BYTES_PER_HISTORY
+            self.max_histories = min(room, _MOST_HISTORIES)
 
     def _show(self, num_seen: int) -> None:
         if self._bar is None:

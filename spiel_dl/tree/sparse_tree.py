@@ -32,10 +32,11 @@ _MAX_HISTORIES = 10_000_000
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SparseTree(CompiledTree):
-    """A tree whose root leads to particles, and whose leaves are its histories without successors.
+    """The histories that follow some particles, down to a depth limit.
 
-    History 0 is no history of the game: a root from which chance leads to particle i as history
-    i + 1. Infosets of leaves have no actions, so `treeplexes` are to be cut before they are solved.
+    History 0 is not one of the game's. There, chance chooses a particle; particle i is history
+    i + 1. The leaves are the histories without successors. Infosets of leaves have no actions, so
+    the tree must be cut before it is solved.
 
     Attributes:
       states: the rules' states of all histories, batch dimension H; the game's root as row 0.
@@ -122,8 +123,8 @@ def depth_of_steps(
     Args:
       rules: the game's.
       depth_limit: whose unit counts.
-      before: the states before the steps, batch dimension B; a player has acted already where
-        chance acts, or does so in the first step that is counted.
+      before: the states before the steps, batch dimension B. Where chance acts, a player must have
+        acted before, because plies do not count chance events at the start of a game.
       after: the states after them.
     """
     if depth_limit.plies is not None:

@@ -31,7 +31,7 @@ class Trunk(Generic[Tree]):
     Attributes:
       tree: the whole game.
       depth_limit: where it is cut, counted from where it starts.
-      root_of_history: int64 [2, H], the root sequence of each player behind which a history lies:
+      root_of_history: int64 [2, H], each player's root sequence from which a history follows:
         0 in a whole game, a position in `root_infosets` in a subgame, -1 outside it.
       root_infosets: for each player, int32 [R_p], the augmented infosets of the tree to which the
         root sequences belong, in the order of their first history.
@@ -75,7 +75,8 @@ def cut(
 
     Raises:
       ValueError: if the limit is in rounds that the game does not have, if an infoset lies partly
-        above and partly below it, or if there is no such public state or it is no place to start.
+        above and partly below it, if there is no such public state, or if one of its
+        histories follows another.
     """
     if public_state is None and (depth_limit.moves or 0) > len(tree.levels_below_root()):
         return _whole_game(tree, depth_limit)
@@ -86,13 +87,13 @@ def cut(
 
 
 def cut_beyond(tree: Tree, beyond: np.ndarray, depth_limit: DepthLimit) -> Trunk[Tree]:
-    """Cuts a whole game where it is more than a depth limit that ends the trunk.
+    """Cuts a whole game at given histories, which need not be those at a depth limit.
 
     Args:
       tree: the whole game.
       beyond: bool [H], which histories are beyond the trunk if a player acts there; what follows
         them is beyond it as well.
-      depth_limit: the one to be named in messages and by value functions.
+      depth_limit: what messages and value functions call the cut.
 
     Raises:
       ValueError: if an infoset lies partly above and partly below the cut.

@@ -137,6 +137,7 @@ def test_an_explicit_limit_counts_alone(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_level_of_rules_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before its states are joined, whatever the number of histories may be."""
     monkeypatch.setattr(available_memory, "available_bytes", lambda: 100_000)
+    monkeypatch.setattr(size_limit, "_SMALL_LEVEL", 0)
     with pytest.raises(TooManyHistoriesError, match=r"histories of depth \d+ alone take .* GiB"):
         GameTree.from_game(
             "python_battleships(board_width=2,board_height=2,ship_sizes=[2])", max_histories=10**9
