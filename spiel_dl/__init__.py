@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     )
     from spiel_dl.algorithms.dl_cfr import DLCFRSolver as DLCFR
     from spiel_dl.algorithms.exploitability import expected_value, exploitability, nash_conv
+    from spiel_dl.algorithms.mmd import MMDSolver as MMD
     from spiel_dl.algorithms.particle_search import ParticlePolicy as ParticleSearch
-    from spiel_dl.algorithms.policy_gradient import MMDSolver as MMD
-    from spiel_dl.algorithms.policy_gradient import PPOSolver as PPO
+    from spiel_dl.algorithms.ppo import PPOSolver as PPO
     from spiel_dl.algorithms.rnad import RNaDSolver as RNaD
     from spiel_dl.algorithms.rnr import RNRPolicy as RNR
     from spiel_dl.algorithms.sepot import SePoTPolicy as SePoT
@@ -97,8 +97,8 @@ _SOURCES = {
     "ExactValue": ("value_functions.exact", "ExactValue"),
     "GameTree": ("tree.game_tree", "GameTree"),
     "LinearCFR": ("algorithms.cfr", "LinearCFRSolver"),
-    "MMD": ("algorithms.policy_gradient", "MMDSolver"),
-    "PPO": ("algorithms.policy_gradient", "PPOSolver"),
+    "MMD": ("algorithms.mmd", "MMDSolver"),
+    "PPO": ("algorithms.ppo", "PPOSolver"),
     "ParticleSearch": ("algorithms.particle_search", "ParticlePolicy"),
     "PredictiveCFRPlus": ("algorithms.cfr", "PredictiveCFRPlusSolver"),
     "RNR": ("algorithms.rnr", "RNRPolicy"),

@@ -41,8 +41,8 @@ from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.learning.vtrace import Targets, v_trace
-from spiel_dl.policies.array_policy import AnyGame
 from spiel_dl.policies.policy_network import log_policy
+from spiel_dl.tree.load import AnyGame
 
 _TARGET, _LAST, _SECOND_TO_LAST = range(3)  # rows of the fixed networks' parameters
 
