@@ -61,7 +61,7 @@ def measure(game: str, max_tree_histories: int, peer_game: str | None) -> dict[s
             hidden_sizes=tuple(_HIDDEN.value),
             max_tree_histories=max_tree_histories,
         ),
-        _DEVICE.value,
+        device=_DEVICE.value,
         cuda_graph=_CUDA_GRAPH.value,
     )
     has_peer = peer_game is not None and bool(_PEER_PYTHON.value)

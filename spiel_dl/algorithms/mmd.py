@@ -29,7 +29,7 @@ from spiel_dl.learning.policy_gradient import (
 )
 from spiel_dl.learning.self_play import Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
-from spiel_dl.policies.array_policy import AnyGame
+from spiel_dl.tree.load import AnyGame
 
 
 class MMDSolver(PolicyGradientLearner):

@@ -26,7 +26,6 @@ import dataclasses
 import math
 
 import numpy as np
-import pyspiel
 import scipy.optimize
 
 from spiel_dl.optimization import Descent, LearningRate
@@ -34,8 +33,8 @@ from spiel_dl.search import sparse_solution
 from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import Particles, rules_of, sample_consistent
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -99,8 +98,13 @@ class ParticleSelfPlay:
       buffer: the newest samples.
     """
 
-    def __init__(self, game: pyspiel.Game | str, network: ParticleNetwork, config: SelfPlayConfig):
+    def __init__(self, game: AnyGame, network: ParticleNetwork, config: SelfPlayConfig):
         """Loads the game; plays nothing yet.
+
+        Args:
+          game: the game, its game string, or the compiled game.
+          network: learns; it may be fresh.
+          config: how to play and how to learn.
 
         Raises:
           ValueError: if the game has no rules.
@@ -108,7 +112,7 @@ class ParticleSelfPlay:
         self.network = network
         self.num_games = 0
         self.buffer: collections.deque[SparseSample] = collections.deque(maxlen=config.buffer_size)
-        self.game = load_turn_based(game)
+        self.game = turn_based_game(game)
         self._rules = rules_of(self.game)
         self._config = config
         self._generator = np.random.default_rng(config.seed)

@@ -41,8 +41,8 @@ from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.learning.vtrace import Targets, v_trace
-from spiel_dl.policies.array_policy import AnyGame
 from spiel_dl.policies.policy_network import log_policy
+from spiel_dl.tree.load import AnyGame
 
 _TARGET, _LAST, _SECOND_TO_LAST = range(3)  # rows of the fixed networks' parameters
 
@@ -183,7 +183,7 @@ class RNaDSolver(SelfPlayLearner):
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
         value = self.network.evaluate(self._fixed[_TARGET], seen.tensors).value
-        log_last, log_second_to_last = self._regularisation_log_policies(trajectories)
+        log_last, log_second_to_last = self.regularisation_log_policies(trajectories)
         log_reg = self._shares[0] * log_last + self._shares[1] * log_second_to_last
         return v_trace(
             value=seen.at_moves(value),
@@ -199,7 +199,7 @@ class RNaDSolver(SelfPlayLearner):
             rho_bar=self.config.rho_bar,
         )
 
-    def _regularisation_log_policies(self, trajectories: Trajectories) -> torch.Tensor:
+    def regularisation_log_policies(self, trajectories: Trajectories) -> torch.Tensor:
         """What the two last regularisation policies say of all moves: float32 [2, T, B, A]."""
         if self._log_policy_tables is not None:
             return self._log_policy_tables[:, trajectories.infoset]

@@ -26,13 +26,12 @@ import torch
 
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.learner import FILE_KIND
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import CHECKPOINT_FILE
-from spiel_dl.tree.from_openspiel import load_turn_based
-from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
 
 _Arrays = Mapping[str, np.ndarray]
 
@@ -117,7 +116,7 @@ def _game_of(
     path: str | os.PathLike[str], header: Mapping[str, Any], game: AnyGame | None
 ) -> pyspiel.Game:
     """The turn-based game of a checkpoint."""
-    known = game.game if isinstance(game, GameTree) else load_turn_based(game or header["game"])
+    known = turn_based_game(game or header["game"])
     if str(known) != header["game"]:
         raise ValueError(f"{path} is of {header['game']}, not of {known}; use the same game")
     return known

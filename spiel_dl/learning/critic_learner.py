@@ -25,8 +25,9 @@ from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.tabulation import table_of, tabulate
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
+from spiel_dl.tree.load import AnyGame, compile_game
 
 BLUEPRINT_PARAMETERS = "blueprint"
 STRATEGIES = ("strategy_0", "strategy_1")

@@ -11,13 +11,13 @@ from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.table_self_play import TableSelfPlay
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.load import AnyGame, turn_based_game
 
 
 def self_play_of(
-    game: pyspiel.Game | str | GameTree,
+    game: AnyGame,
     batch_size: int,
     device: torch.device | str = "cpu",
     *,
@@ -36,7 +36,7 @@ def self_play_of(
     Raises:
       ValueError: if the game is none that can be learned here, or `batch_size` is not positive.
     """
-    turn_based = game.game if isinstance(game, GameTree) else load_turn_based(game)
+    turn_based = turn_based_game(game)
     check_tensors(turn_based)  # before a large game is walked in vain
     tree = game if isinstance(game, GameTree) else _compile(turn_based, max_tree_histories)
     if tree is not None:

@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import pyspiel
 import torch
 import tqdm
 from open_spiel.python import policy as openspiel_policy
@@ -39,11 +38,10 @@ from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
-from spiel_dl.policies.array_policy import AnyGame
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import tensor_files
-from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, turn_based_game
 
 FILE_KIND = "learner"
 """What a header calls a checkpoint of a learner."""
@@ -101,7 +99,7 @@ class Learner(abc.ABC):
                 "pass transformations= too"
             )
         # A compiled game is played by tables, however large it is.
-        self.game: pyspiel.Game = game.game if isinstance(game, GameTree) else load_turn_based(game)
+        self.game = turn_based_game(game)
         self.config = config
         self._self_play = self_play_of(
             game if isinstance(game, GameTree) else self.game,

@@ -13,9 +13,10 @@ from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
+from spiel_dl.tree.load import AnyGame
 
 
 class SelfPlayLearner(Learner):

@@ -23,6 +23,7 @@ from spiel_dl.algorithms import rnad
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import log_policy
 from spiel_dl.runs import tensor_files
 
 SMALL = rnad.RNaDConfig(batch_size=32, hidden_sizes=(32, 32), learning_rate=1e-3, seed=3)
@@ -183,9 +184,13 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     for _ in range(10):
         solver.step()
     trajectories = solver.play()
-    tabulated = solver._regularisation_log_policies(trajectories)
-    solver._log_policy_tables = None
-    computed = solver._regularisation_log_policies(trajectories)
+    tabulated = solver.regularisation_log_policies(trajectories)
+    # The target network's parameters come first.
+    last_two = torch.from_numpy(solver.state()["fixed_parameters"][1:])
+    logits = solver.network.evaluate(last_two, trajectories.observation.flatten(0, 1)).logits
+    shape = trajectories.action.shape
+    computed = log_policy(logits.unflatten(1, shape), trajectories.legal)
+    assert not torch.equal(last_two[0], last_two[1])
     valid = trajectories.valid.expand(2, -1, -1)
     assert torch.allclose(tabulated[valid], computed[valid], atol=1e-6)
 
