@@ -81,7 +81,8 @@ class _Option:
 
     def description(self) -> str:
         """What --help says of it."""
-        text = re.split(r"(?<=\.) ", self.text)[0]
+        first, *others = re.split(r"(?<=\.) ", self.text)
+        text = " ".join([first, *(each for each in others if each.startswith("Default"))])
         if self.choices and not all(choice in text for choice in self.choices):
             text = f"{text.rstrip('.')}: {', '.join(self.choices)}."
         if self.kind is _Kind.BOOL:
@@ -181,7 +182,8 @@ class Flags(Generic[T]):
         except ValueError as error:
             text = str(error)
             for name, option in self._options.items():
-                text = re.sub(rf"(?<![\w-]){name}=", f"--{option.flag}=", text)
+                # Not in the middle of a repr.
+                text = re.sub(rf"(?<![\w(-])(?<!, ){name}=", f"--{option.flag}=", text)
             raise ValueError(text) from error
 
     def call(self) -> T:
@@ -243,6 +245,7 @@ def define(
     defaults: Mapping[str, Any] | None = None,
     choices: Mapping[str, Iterable[str]] | None = None,
     texts: Mapping[str, str] | None = None,
+    required: Collection[str] = (),
     is_first: bool = False,
     flag_values: flags.FlagValues = flags.FLAGS,
 ) -> Flags[T]:
@@ -262,13 +265,14 @@ def define(
       choices: the values that a str may have, by parameter; also told by a field's
         `metadata["choices"]`.
       texts: other help texts than the docstring's, by parameter; also told by `metadata["help"]`.
+      required: parameters that must be given on the command line, although they have a default.
       is_first: show the group before all others.
       flag_values: where the flags go.
 
     Raises:
       TypeError: if a parameter is of no type that a flag may have, or is not described.
     """
-    said = _Said(names or {}, prefix, defaults or {}, choices or {}, texts or {})
+    said = _Said(names or {}, prefix, defaults or {}, choices or {}, texts or {}, required)
     options = [
         _option(target, parameter, said)
         for parameter in inspect.signature(target).parameters.values()
@@ -288,6 +292,7 @@ class _Said(typing.NamedTuple):
     defaults: Mapping[str, Any]
     choices: Mapping[str, Iterable[str]]
     texts: Mapping[str, str]
+    required: Collection[str]
 
 
 def _option(target: Callable[..., Any], parameter: inspect.Parameter, said: _Said) -> _Option:
@@ -300,7 +305,7 @@ def _option(target: Callable[..., Any], parameter: inspect.Parameter, said: _Sai
     default = said.defaults.get(name, parameter.default)
     if name in fields and fields[name].default_factory is not dataclasses.MISSING:
         default = said.defaults.get(name, fields[name].default_factory())
-    is_required = default is inspect.Parameter.empty
+    is_required = default is inspect.Parameter.empty or name in said.required
     text = said.texts.get(name) or metadata.get("help") or _texts(target).get(name)
     if text is None:
         raise TypeError(f"{target} does not describe {name}; add it to the docstring")

@@ -14,19 +14,21 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import config_flags
 from absl import app, flags
 
+from spiel_dl.runs.distributed import ENGINES, Engine, make_engine
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.runs.workers import WorkerDiedError
+from spiel_dl.tree.depth_limit import DepthLimit
 
 _HELP = ("help", "helpshort", "h", "?")
 
 
-def run(main: Callable[..., None], **options: Any) -> None:
+def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any) -> None:
     """Starts a script: defines the flags of its main function, parses all flags, and calls it.
 
     A ValueError, an error of the operating system, the death of workers and Ctrl-C end the script
@@ -34,9 +36,12 @@ def run(main: Callable[..., None], **options: Any) -> None:
 
     Args:
       main: the script's work; its keyword arguments become the first group of flags.
+      one_of: names of flags of which exactly one is to be given.
       **options: as `config_flags.define` takes them.
     """
     own = config_flags.define(main, is_first=True, **options)
+    if one_of:
+        flags.mark_flags_as_mutual_exclusive(one_of, required=True)
     app.run(lambda _: _call(own), flags_parser=_parse)
 
 
@@ -125,6 +130,40 @@ def open_run(
         raise ValueError("--run_dir is empty; give the path of a directory")
     _opened.append(RunDirectory(path, identity, resume=resume))
     return _opened[-1]
+
+
+def run_directory(*, is_required: bool = False) -> config_flags.Flags[RunDirectory]:
+    """Defines --run_dir and --resume; `build` takes the first two arguments of `open_run`."""
+    required = ["run_dir"] if is_required else []
+    return config_flags.define(open_run, "Run directory", required=required)
+
+
+def workers() -> config_flags.Flags[Engine]:
+    """Defines the flags that say who does the work; `build` makes the engine."""
+    return config_flags.define(
+        make_engine,
+        "Workers; no result depends on them",
+        names={"name": "engine"},
+        defaults={"name": None},
+        choices={"name": ENGINES},
+        texts={
+            "name": "who does the work. Default: this process, if there is one worker.",
+            "ray_address": "of a running Ray cluster. Default: one on this machine.",
+        },
+    )
+
+
+def depth_limit(subject: str = "Depth limit") -> config_flags.Flags[DepthLimit]:
+    """Defines --moves, --plies and --rounds, of which one is to be given."""
+    return config_flags.define(
+        DepthLimit,
+        f"{subject}, in one of three units",
+        texts={
+            "moves": "player actions.",
+            "plies": "player actions, and chance events after the first of them.",
+            "rounds": "a game's own rounds, if it has any.",
+        },
+    )
 
 
 def _how_to_resume() -> str:

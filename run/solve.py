@@ -4,7 +4,6 @@ Example:
   python run/solve.py --game="leduc_poker" --solver=cfr_plus --iterations=1000
 """
 
-import config_flags
 import script
 from config_flags import Positive
 
@@ -12,7 +11,7 @@ from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE, run_solver
 from spiel_dl.runs.run_directory import slug
 
-_RUN = config_flags.define(script.open_run, "Run directory")
+_RUN = script.run_directory()
 
 
 def main(

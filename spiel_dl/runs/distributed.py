@@ -35,7 +35,8 @@ from spiel_dl.runs.workers import WorkerDiedError as WorkerDiedError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_IN_PROCESS, _PROCESSES, _RAY = "in_process", "processes", "ray"
+ENGINES = _IN_PROCESS, _PROCESSES, _RAY = "in_process", "processes", "ray"
+"""The names that `make_engine` takes."""
 # The flags of `define_flags` belong to the script that calls it, and are shown in its --help.
 flags.disclaim_key_flags()
 
@@ -202,7 +203,7 @@ def make_engine(name: str | None, num_workers: int = 1, ray_address: str | None 
     Args:
       name: "in_process", "processes" or "ray". None: "ray" if there is an address, "in_process"
         for one worker, "processes" for more.
-      num_workers: how many workers.
+      num_workers: processes, or workers of the cluster.
       ray_address: of a running Ray cluster; None: one on this machine.
 
     Raises:
