@@ -81,10 +81,10 @@ class _Option:
 
     def description(self) -> str:
         """What --help says of it."""
-        first, *others = re.split(r"(?<=\.) ", self.text)
-        text = " ".join([first, *(each for each in others if each.startswith("Default"))])
+        text, *others = re.split(r"(?<=\.) ", self.text)
         if self.choices and not all(choice in text for choice in self.choices):
             text = f"{text.rstrip('.')}: {', '.join(self.choices)}."
+        text = " ".join([text, *(each for each in others if each.startswith("Default"))])
         if self.kind is _Kind.BOOL:
             return f"{text} ({'on' if self.default else 'off'})"
         return f"{text} Required." if self.is_required else text
@@ -122,6 +122,11 @@ class _Parser(flags.ArgumentParser):
 
 class _ListFlag(flags.MultiFlag):
     """Values separated by commas, or a flag that is repeated, or both."""
+
+    def parse(self, arguments: Any) -> None:
+        """Adds to the values given before, or replaces the default; nothing is a value, too."""
+        super().parse(arguments)
+        self.present = max(self.present, 1)
 
     def _parse(self, arguments: Any) -> list[Any]:
         if isinstance(arguments, str):
@@ -239,6 +244,7 @@ def define(
     target: Callable[..., T],
     title: str = "",
     *,
+    only: Collection[str] = (),
     leave_out: Collection[str] = (),
     names: Mapping[str, str] | None = None,
     prefix: str = "",
@@ -258,7 +264,8 @@ def define(
     Args:
       target: the dataclass, NamedTuple, class or function.
       title: the headline in --help; flags of a group without one come first.
-      leave_out: parameters that get no flag.
+      only: the parameters that get flags; empty: all of them.
+      leave_out: parameters that get none.
       names: of flags, by parameter, where they are not the parameter's.
       prefix: what the other flags' names begin with, before the parameter's.
       defaults: other defaults than the target's, by parameter.
@@ -277,6 +284,7 @@ def define(
         _option(target, parameter, said)
         for parameter in inspect.signature(target).parameters.values()
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.VAR_KEYWORD)
+        and (not only or parameter.name in only)
         and parameter.name not in leave_out
     ]
     group = Flags(target, title, options, flag_values)

@@ -125,7 +125,7 @@ def open_run(
     Raises:
       ValueError: as `RunDirectory`.
     """
-    path = run_dir or default
+    path = default if run_dir is None else run_dir
     if not path:
         raise ValueError("--run_dir is empty; give the path of a directory")
     _opened.append(RunDirectory(path, identity, resume=resume))
@@ -183,7 +183,6 @@ def check_device(device: str) -> None:
     try:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
         raise ValueError(
-            f"--device={device} cannot be used ({reason}); take cpu or cuda"
+            f"--device={device} cannot be used here; take cpu, or cuda where torch finds a GPU"
         ) from error

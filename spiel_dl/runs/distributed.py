@@ -23,6 +23,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import dataclasses
+import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeVar
 
@@ -32,6 +33,7 @@ from absl import flags
 from spiel_dl.runs.workers import Processes, RayTasks, name_item, ray_connection, share_out
 from spiel_dl.runs.workers import WorkerDiedError as WorkerDiedError
 
+_PROCESSES_PER_CORE = 32
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -81,20 +83,27 @@ class LocalProcesses(Engine):
       num_workers: how many.
 
     Raises:
-      ValueError: if `num_workers` is not positive.
+      ValueError: if `num_workers` is not positive, or more than the machine can hold.
     """
 
     num_workers: int
 
     def __post_init__(self) -> None:
         _check_workers(self.num_workers)
+        most = _PROCESSES_PER_CORE * (os.cpu_count() or 1)
+        if self.num_workers > most:
+            raise ValueError(
+                f"num_workers={self.num_workers} are too many processes for this machine; take at "
+                f"most {most}"
+            )
 
     def results(
         self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int
     ) -> Generator[tuple[int, Result], None, None]:
         """See `Engine`."""
-        with Processes(function, self.num_workers) as crew:
-            yield from share_out(crew, self.num_workers, items, max_retries)
+        num_workers = max(1, min(self.num_workers, len(items)))
+        with Processes(function, num_workers) as crew:
+            yield from share_out(crew, num_workers, items, max_retries)
 
 
 @dataclasses.dataclass(frozen=True)
