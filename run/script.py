@@ -25,6 +25,8 @@ from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.runs.workers import WorkerDiedError
 from spiel_dl.tree.depth_limit import DepthLimit
 
+# The flags belong to the script.
+flags.disclaim_key_flags()
 _HELP = ("help", "helpshort", "h", "?")
 
 

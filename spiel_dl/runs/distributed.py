@@ -28,7 +28,6 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeVar
 
 import tqdm
-from absl import flags
 
 from spiel_dl.runs.workers import Processes, RayTasks, name_item, ray_connection, share_out
 from spiel_dl.runs.workers import WorkerDiedError as WorkerDiedError
@@ -39,8 +38,6 @@ Result = TypeVar("Result")
 
 ENGINES = _IN_PROCESS, _PROCESSES, _RAY = "in_process", "processes", "ray"
 """The names that `make_engine` takes."""
-# The flags of `define_flags` belong to the script that calls it, and are shown in its --help.
-flags.disclaim_key_flags()
 
 
 class Engine(abc.ABC):
@@ -232,28 +229,6 @@ def make_engine(name: str | None, num_workers: int = 1, ray_address: str | None 
     if name == _RAY:
         return Ray(num_workers, ray_address)
     raise ValueError(f"engine={name!r} must be one of {(_IN_PROCESS, _PROCESSES, _RAY)}")
-
-
-def define_flags() -> Callable[[], Engine]:
-    """Defines a script's absl flags --engine, --num_workers and --ray_address.
-
-    Returns:
-      A function that makes the engine once the flags are parsed; it raises as `make_engine` does.
-    """
-    name = flags.DEFINE_enum(
-        "engine",
-        None,
-        [_IN_PROCESS, _PROCESSES, _RAY],
-        "Who does the work; no result depends on it. Default: this process, if there is one worker "
-        "and no --ray_address.",
-    )
-    num_workers = flags.DEFINE_integer(
-        "num_workers", 1, "Processes, or workers of the cluster, that do it.", lower_bound=1
-    )
-    address = flags.DEFINE_string(
-        "ray_address", None, "Of a running Ray cluster. Default: one on this machine, for this run."
-    )
-    return lambda: make_engine(name.value, num_workers.value, address.value)
 
 
 def _check_workers(num_workers: int) -> None:
