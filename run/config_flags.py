@@ -323,9 +323,13 @@ def _option(target: Callable[..., Any], parameter: inspect.Parameter, said: _Sai
 
 
 def _hints(target: Callable[..., Any]) -> dict[str, Any]:
+    return typing.get_type_hints(_maker(target), include_extras=True)
+
+
+def _maker(target: Callable[..., Any]) -> Any:
+    """What has the annotations of the parameters: a function, or a class with fields."""
     is_plain_class = isinstance(target, type) and not _says_attributes(target)
-    documented: Any = target.__init__ if is_plain_class else target
-    return typing.get_type_hints(documented, include_extras=True)
+    return getattr(target, "__init__") if is_plain_class else target  # noqa: B009
 
 
 def _without_bounds(hint: Any) -> tuple[Any, Bounds]:
@@ -366,10 +370,8 @@ def _is_union(hint: Any) -> bool:
 
 def _texts(target: Callable[..., Any]) -> dict[str, str]:
     """Descriptions of parameters, from docstrings; those of a subclass come before its bases'."""
-    if not isinstance(target, type):
-        return _section(target, "Args")
-    if not _says_attributes(target):
-        return _section(target.__init__, "Args")
+    if not isinstance(target, type) or not _says_attributes(target):
+        return _section(_maker(target), "Args")
     found: dict[str, str] = {}
     for each in reversed(target.__mro__):
         found |= _section(each, "Attributes")

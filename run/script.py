@@ -66,7 +66,7 @@ def _parse(argv: list[str]) -> list[str]:
 def _call(own: config_flags.Flags[None]) -> None:
     try:
         if "device" in flags.FLAGS:
-            check_device(flags.FLAGS["device"].value)
+            check_device(str(flags.FLAGS["device"].value))
         own.call()
     except (ValueError, WorkerDiedError) as error:
         _fail(str(error))

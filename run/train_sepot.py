@@ -9,6 +9,8 @@ Examples:
   python run/train_sepot.py --frozen_blueprint=runs/rnad/leduc/checkpoint.safetensors
 """
 
+from typing import Any
+
 import config_flags
 import learners
 import script
@@ -26,7 +28,7 @@ _GAME = learners.define_game()
 _RUN = config_flags.define(learners.train, "Run")
 _DIRECTORY = script.run_directory()
 _RNAD = learners.define_rnad()
-_OF_CRITIC = {
+_OF_CRITIC: dict[str, Any] = {
     "leave_out": [*learners.OF_ADAM, "final_learning_rate"],
     "prefix": "critic_",
     "names": {
