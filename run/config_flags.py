@@ -14,17 +14,14 @@ of each text, to fit on a screen; --helpfull gives all.
 from __future__ import annotations
 
 import dataclasses
-import enum
-import inspect
 import math
 import re
 import textwrap
-import types
-import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from absl import flags
+from parameters import Kind, Parameter, parameters_of
 
 T = TypeVar("T")
 
@@ -35,47 +32,19 @@ _NUMBERS = {int: "an integer", float: "a number"}
 flags.disclaim_key_flags()
 
 
-class Bounds(typing.NamedTuple):
-    """Bounds of a number that nothing else checks, as in `Annotated[int, Bounds(1)]`."""
-
-    low: float
-    high: float = math.inf
-
-
-Positive = Annotated[int, Bounds(1)]
-NotNegative = Annotated[int, Bounds(0)]
-
-
-class _Kind(enum.Enum):
-    """How a flag looks on the command line."""
-
-    ONE = 1
-    BOOL = 2
-    LIST = 3
-
-
 @dataclasses.dataclass(frozen=True)
-class _Option:
-    """One parameter, and its flag."""
+class _Option(Parameter):
+    """A parameter, and its flag."""
 
-    parameter: str
     flag: str
-    kind: _Kind
-    element: type
-    choices: tuple[str, ...]
-    bounds: Bounds
-    default: Any
-    is_required: bool
-    is_tuple: bool
-    text: str
 
     def label(self) -> str:
         """How --help writes the flag and its default."""
-        if self.kind is _Kind.BOOL:
+        if self.kind is Kind.BOOL:
             return f"--[no]{self.flag}"
         if self.default is None:
             return f"--{self.flag}=..."
-        if self.kind is _Kind.LIST:
+        if self.kind is Kind.LIST:
             return f"--{self.flag}={','.join(map(str, self.default))}"
         return f"--{self.flag}={self.default}"
 
@@ -85,7 +54,7 @@ class _Option:
         if self.choices and not all(choice in text for choice in self.choices):
             text = f"{text.rstrip('.')}: {', '.join(self.choices)}."
         text = " ".join([text, *(each for each in others if each.startswith("Default"))])
-        if self.kind is _Kind.BOOL:
+        if self.kind is Kind.BOOL:
             return f"{text} ({'on' if self.default else 'off'})"
         return f"{text} Required." if self.is_required else text
 
@@ -151,7 +120,7 @@ class Flags(Generic[T]):
         """Defines the flags that no other group has defined."""
         self.title = title
         self._target = target
-        self._options = {option.parameter: option for option in options}
+        self._options = {option.name: option for option in options}
         self._values = flag_values
         self._shown = [option for option in options if option.flag not in flag_values]
         for option in self._shown:
@@ -257,9 +226,9 @@ def define(
 ) -> Flags[T]:
     """Defines a flag for every parameter of a dataclass or a function.
 
-    Types are bool, int, float, str, a Literal of str, a tuple or sequence of one of them, and any
-    of these or None. A parameter without a default must be given on the command line. Parameters
-    that can only be given by position get no flags: `build` takes them.
+    See `parameters.parameters_of` for their types and texts. A parameter without a default must be
+    given on the command line. Parameters that can only be given by position get no flags: `build`
+    takes them.
 
     Args:
       target: the dataclass, NamedTuple, class or function.
@@ -269,9 +238,8 @@ def define(
       names: of flags, by parameter, where they are not the parameter's.
       prefix: what the other flags' names begin with, before the parameter's.
       defaults: other defaults than the target's, by parameter.
-      choices: the values that a str may have, by parameter; also told by a field's
-        `metadata["choices"]`.
-      texts: other help texts than the docstring's, by parameter; also told by `metadata["help"]`.
+      choices: the values that a str may have, by parameter.
+      texts: other help texts than the docstring's, by parameter.
       required: parameters that must be given on the command line, although they have a default.
       is_first: show the group before all others.
       flag_values: where the flags go.
@@ -279,121 +247,34 @@ def define(
     Raises:
       TypeError: if a parameter is of no type that a flag may have, or is not described.
     """
-    said = _Said(names or {}, prefix, defaults or {}, choices or {}, texts or {}, required)
-    options = [
-        _option(target, parameter, said)
-        for parameter in inspect.signature(target).parameters.values()
-        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.VAR_KEYWORD)
-        and (not only or parameter.name in only)
-        and parameter.name not in leave_out
-    ]
+    names, defaults, texts, choices = names or {}, defaults or {}, texts or {}, choices or {}
+    options = []
+    for each in parameters_of(target, leave_out, only):
+        default, is_required = each.default, each.is_required
+        if each.name in required:
+            default, is_required = None, True
+        elif each.name in defaults:
+            default, is_required = defaults[each.name], False
+        found = dataclasses.replace(
+            each,
+            default=default,
+            is_required=is_required,
+            text=texts.get(each.name, each.text),
+            choices=tuple(choices.get(each.name, each.choices)),
+        )
+        options.append(_Option(**vars(found), flag=names.get(each.name, prefix + each.name)))
     group = Flags(target, title, options, flag_values)
     _GROUPS.insert(0 if is_first else len(_GROUPS), group)
     return group
 
 
-class _Said(typing.NamedTuple):
-    """What `define` is told about single parameters."""
-
-    names: Mapping[str, str]
-    prefix: str
-    defaults: Mapping[str, Any]
-    choices: Mapping[str, Iterable[str]]
-    texts: Mapping[str, str]
-    required: Collection[str]
-
-
-def _option(target: Callable[..., Any], parameter: inspect.Parameter, said: _Said) -> _Option:
-    name = parameter.name
-    fields: dict[str, Any] = getattr(target, "__dataclass_fields__", {})
-    metadata = fields[name].metadata if name in fields else {}
-    hint, bounds = _without_bounds(_hints(target)[name])
-    kind, element, choices, is_tuple = _type_of(hint, name)
-    choices = tuple(said.choices.get(name, metadata.get("choices", choices)))
-    default = said.defaults.get(name, parameter.default)
-    if name in fields and fields[name].default_factory is not dataclasses.MISSING:
-        default = said.defaults.get(name, fields[name].default_factory())
-    is_required = default is inspect.Parameter.empty or name in said.required
-    text = said.texts.get(name) or metadata.get("help") or _texts(target).get(name)
-    if text is None:
-        raise TypeError(f"{target} does not describe {name}; add it to the docstring")
-    flag = said.names.get(name, said.prefix + name)
-    default = None if is_required else default
-    return _Option(name, flag, kind, element, choices, bounds, default, is_required, is_tuple, text)
-
-
-def _hints(target: Callable[..., Any]) -> dict[str, Any]:
-    return typing.get_type_hints(_maker(target), include_extras=True)
-
-
-def _maker(target: Callable[..., Any]) -> Any:
-    """What has the annotations of the parameters: a function, or a class with fields."""
-    is_plain_class = isinstance(target, type) and not _says_attributes(target)
-    return getattr(target, "__init__") if is_plain_class else target  # noqa: B009
-
-
-def _without_bounds(hint: Any) -> tuple[Any, Bounds]:
-    for each in (hint, *typing.get_args(hint)):
-        for extra in getattr(each, "__metadata__", ()):
-            if isinstance(extra, Bounds):
-                return (each.__origin__ if each is hint else hint), extra
-    return hint, Bounds(-math.inf)
-
-
-def _says_attributes(target: type) -> bool:
-    """Whether parameters are described as attributes of the class."""
-    return dataclasses.is_dataclass(target) or hasattr(target, "_fields")
-
-
-def _type_of(hint: Any, name: str) -> tuple[_Kind, type, tuple[str, ...], bool]:
-    """Kind, type of an element, choices, and whether it is a tuple."""
-    members = list(typing.get_args(hint)) if _is_union(hint) else [hint]
-    members = [getattr(m, "__origin__", m) if hasattr(m, "__metadata__") else m for m in members]
-    members = [member for member in members if member is not type(None)]
-    # A path, or a device of torch, may also be a str.
-    hint = str if str in members else members[0]
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin is typing.Literal:
-        return _Kind.ONE, str, arguments, False
-    if origin is not None and issubclass(origin, Sequence) and arguments:
-        return _Kind.LIST, arguments[0], (), origin is tuple
-    if hint is bool:
-        return _Kind.BOOL, bool, (), False
-    if hint in (int, float, str):
-        return _Kind.ONE, hint, (), False
-    raise TypeError(f"{name} is of the type {hint}, which no flag can have; leave it out")
-
-
-def _is_union(hint: Any) -> bool:
-    return typing.get_origin(hint) in (typing.Union, types.UnionType)
-
-
-def _texts(target: Callable[..., Any]) -> dict[str, str]:
-    """Descriptions of parameters, from docstrings; those of a subclass come before its bases'."""
-    if not isinstance(target, type) or not _says_attributes(target):
-        return _section(_maker(target), "Args")
-    found: dict[str, str] = {}
-    for each in reversed(target.__mro__):
-        found |= _section(each, "Attributes")
-    return found
-
-
-def _section(documented: Any, title: str) -> dict[str, str]:
-    """The entries of a section of a docstring, each as one line."""
-    text = inspect.cleandoc(documented.__doc__ or "")
-    section = re.search(rf"^{title}:\n((?:  .*\n|\n)*)", text + "\n", re.MULTILINE)
-    entries = re.split(r"^  (?=\w+: )", section[1], flags=re.MULTILINE) if section else []
-    pairs = (entry.partition(": ") for entry in entries if entry.strip())
-    return {name: " ".join(body.replace("`", "").split()) for name, _, body in pairs}
-
-
 def _define_one(option: _Option, flag_values: flags.FlagValues) -> None:
     name, text, required = option.flag, option.text, option.is_required
-    if option.kind is _Kind.BOOL:
+    if option.kind is Kind.BOOL:
         flags.DEFINE_bool(name, option.default, text, flag_values, required=required)
         return
     parser = _Parser(option)
-    if option.kind is _Kind.ONE:
+    if option.kind is Kind.ONE:
         flags.DEFINE(parser, name, option.default, text, flag_values, required=required)
         return
     default = None if option.default is None else list(option.default)

@@ -11,7 +11,7 @@ from typing import Any
 
 import config_flags
 import script
-from config_flags import Positive
+from parameters import Positive
 
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts

@@ -8,7 +8,7 @@ Example:
 
 import config_flags
 import script
-from config_flags import Positive
+from parameters import Positive
 
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate

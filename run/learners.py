@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import config_flags
-from config_flags import Positive
+from parameters import Positive
 
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.jobs import learner_run

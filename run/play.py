@@ -17,7 +17,7 @@ from typing import Literal
 
 import players
 import script
-from config_flags import Positive
+from parameters import Positive
 
 from spiel_dl.play import terminal
 from spiel_dl.play.contestants import CONTESTANT_NAMES

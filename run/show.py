@@ -11,7 +11,7 @@ minutes already in Leduc: fewer --iterations are quicker.
 from typing import Annotated
 
 import script
-from config_flags import Bounds, Positive
+from parameters import Bounds, Positive
 
 from spiel_dl.play import named_policies, public_tree_page
 from spiel_dl.play.public_tree_view import view_public_tree

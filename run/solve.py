@@ -5,7 +5,7 @@ Example:
 """
 
 import script
-from config_flags import Positive
+from parameters import Positive
 
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE, run_solver

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import config_flags
 import pytest
 from absl import flags
+from parameters import Bounds
 
 from spiel_dl.algorithms.rnad import RNaDConfig
 
@@ -64,7 +65,7 @@ class Pair(NamedTuple):
 
 
 def function(
-    before: str, /, *, path: str, count: Annotated[int, config_flags.Bounds(1, 5)] = 2
+    before: str, /, *, path: str, count: Annotated[int, Bounds(1, 5)] = 2
 ) -> tuple[str, str, int]:
     """An example.
 
