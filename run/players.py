@@ -6,7 +6,8 @@ import config_flags
 import script
 
 from spiel_dl.play.contestants import SearchOptions
-from spiel_dl.search.sepot_search import LEAF_CHOICES, SearchEffort
+from spiel_dl.search.sepot_config import LEAF_CHOICES
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import default_depth_limit
 from spiel_dl.tree.from_openspiel import load_turn_based
 
@@ -17,10 +18,16 @@ class SearchFlags:
     def __init__(self) -> None:
         self._limit = script.depth_limit("Depth limit of searches")
         self._options = config_flags.define(
-            SearchOptions, "Searches", only=["max_histories", "budget"]
+            SearchOptions,
+            "Searches",
+            only=["max_histories", "budget", "leaf_choice"],
+            choices={"leaf_choice": LEAF_CHOICES},
+            texts={"leaf_choice": "SePoT: how the opponent chooses at the leaves."},
         )
         self._effort = config_flags.define(
-            SearchEffort, only=["iterations", "leaf_choice"], choices={"leaf_choice": LEAF_CHOICES}
+            Effort,
+            only=["iterations"],
+            defaults={"iterations": SearchOptions().effort.iterations},
         )
 
     def build(self, game: str) -> SearchOptions:

@@ -113,8 +113,7 @@ def test_what_is_asked_is_solved(tmp_path: Path) -> None:
     network = PositionalNetwork.load(tmp_path / "run" / "rounds" / "00" / "network.safetensors")
     solver = DLCFRSolver("kuhn_poker", network, KUHN.depth_limit)
     asked = asked_ranges(solver, [1, 6, 10, 15, 20])
-    exact = ExactValue(1e-6)
-    exact.bind(solver.trunk.leaves)
+    exact = ExactValue(1e-6).bind(solver.trunk.leaves)
     for row in range(5):
         values = exact.evaluate(asked[0][row], asked[1][row])
         for player in (0, 1):
