@@ -31,7 +31,7 @@ def main(
     game: str = "python_leduc",
     opponent: str = "random",
     seat: Literal["0", "1", "random"] = "0",
-    games: Positive = 1,
+    num_games: Positive = 1,
     seed: int | None = None,
     reveal: bool = False,
 ) -> None:
@@ -41,7 +41,7 @@ def main(
       game: OpenSpiel game string, with parameters.
       opponent: human (at the same keyboard), or a policy's name.
       seat: which player you are; not used with --opponent=human.
-      games: games to play.
+      num_games: games to play.
       seed: of chance, opponent and seats. Default: none.
       reveal: show what was hidden once a game is over.
     """
@@ -55,7 +55,7 @@ def main(
         seed=seed,
         reveal=reveal,
     )
-    match.play(games)
+    match.play(num_games)
 
 
 if __name__ == "__main__":
