@@ -21,7 +21,8 @@ from spiel_dl.runs import reports
 from spiel_dl.runs.distributed import IN_PROCESS, Engine, LocalProcesses, Ray
 from spiel_dl.runs.run_directory import RunDirectory, describe_environment
 from spiel_dl.tree import DepthLimit
-from spiel_dl.value_functions.dataset import DatasetConfig, generate
+from spiel_dl.value_functions.dataset import DatasetConfig
+from spiel_dl.value_functions.generation import generate
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
 _SHARDS = flags.DEFINE_integer("shards", 40, "Files of data.", lower_bound=2)

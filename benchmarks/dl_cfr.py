@@ -24,7 +24,8 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.runs import reports
 from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.value_functions.dataset import DatasetConfig, random_ranges, solve_ranges
+from spiel_dl.value_functions.dataset import DatasetConfig
+from spiel_dl.value_functions.generation import random_ranges, solve_ranges
 from spiel_dl.value_functions.positional import PositionalNetwork
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")

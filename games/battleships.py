@@ -68,7 +68,7 @@ class BattleshipsState(rules.StateBatch):
     boards: torch.Tensor
 
 
-class BattleshipsRules(rules.Rules):
+class BattleshipsRules(rules.Rules[BattleshipsState]):
     """Rules of Battleships.
 
     Args:

@@ -213,8 +213,8 @@ def keep_freed_memory() -> None:
 
 
 def _play_event(
-    game_rules: rules.Rules, state: Any, roots: rules.StateBatch, uniform: torch.Tensor
-) -> Any:
+    game_rules: rules.Rules, state: rules.State, roots: rules.State, uniform: torch.Tensor
+) -> rules.State:
     """Starts a new game where one has ended, and plays one chance event where chance acts.
 
     `roots` are as many as the states; `uniform` is float64 [B], random numbers in [0, 1).

@@ -85,7 +85,7 @@ class _Tables(NamedTuple):
     action: torch.Tensor
 
 
-class GoofspielIIRules(rules.Rules):
+class GoofspielIIRules(rules.Rules[GoofspielIIState]):
     """Rules of two-player Goofspiel with hidden bids.
 
     Args:

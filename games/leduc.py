@@ -86,7 +86,7 @@ class _Tables(NamedTuple):
     slots: torch.Tensor  # int8 [2 * M], 0, 1, 2, ...
 
 
-class LeducRules(rules.Rules):
+class LeducRules(rules.Rules[LeducState]):
     """Rules of Leduc poker.
 
     Args:
@@ -304,7 +304,7 @@ class LeducRules(rules.Rules):
         actions = torch.empty((1, 0), dtype=torch.int16, device=public_tensor.device)
         reach = torch.ones(1, dtype=torch.float64, device=public_tensor.device)
         for _ in range(num_private):
-            states, actions, reach = self._expand(states, actions, reach)
+            states, actions, reach = self._extend(states, actions, reach)
             if len(reach) > limit:
                 none = torch.zeros(0, dtype=torch.int64, device=public_tensor.device)
                 return rules.ConsistentHistories(

@@ -81,7 +81,7 @@ class _Tables(NamedTuple):
     winner_bits: torch.Tensor
 
 
-class OshiZumoIIRules(rules.Rules):
+class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
     """Rules of Oshi-Zumo with hidden bids. The defaults are the DL-CFR paper's setting.
 
     Args:

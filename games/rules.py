@@ -27,8 +27,8 @@ import abc
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import torch
@@ -82,8 +82,11 @@ class StateBatch:
     def _tensors(self) -> list[torch.Tensor]:
         return [getattr(self, field.name) for field in dataclasses.fields(self)]
 
-    def _map(self, function: Any) -> Self:
+    def _map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Self:
         return type(self)(*(function(tensor) for tensor in self._tensors()))
+
+
+State = TypeVar("State", bound=StateBatch)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +109,30 @@ class ConsistentHistories:
     chance_reach: torch.Tensor
 
 
-class Rules(abc.ABC):
+@dataclasses.dataclass(frozen=True)
+class Children(Generic[State]):
+    """All successors of a batch of states, or some of them.
+
+    Attributes:
+      states: the successors, batch dimension N.
+      parent: int64 [N], the row from which each one follows.
+      action: int64 [N], the player action or chance outcome that leads to it.
+      probability: float64 [N], chance's probability of the outcome; 1 for player actions.
+    """
+
+    states: State
+    parent: torch.Tensor
+    action: torch.Tensor
+    probability: torch.Tensor
+
+    def take(self, rows: torch.Tensor) -> Children[State]:
+        """Those of some rows (int64 [n]), in their order."""
+        return Children(
+            self.states.take(rows), self.parent[rows], self.action[rows], self.probability[rows]
+        )
+
+
+class Rules(abc.ABC, Generic[State]):
     """A two-player zero-sum perfect-recall game as functions on batches of states.
 
     Attributes:
@@ -130,36 +156,36 @@ class Rules(abc.ABC):
     max_utility: float
 
     @abc.abstractmethod
-    def initial_state(self, batch_size: int = 1, device: torch.device | str = "cpu") -> StateBatch:
+    def initial_state(self, batch_size: int = 1, device: torch.device | str = "cpu") -> State:
         """A batch of B copies of the root."""
 
     @abc.abstractmethod
-    def current_player(self, state: Any) -> torch.Tensor:
+    def current_player(self, state: State) -> torch.Tensor:
         """Who acts: int8 [B], OpenSpiel's player ids."""
 
     @abc.abstractmethod
-    def legal_actions(self, state: Any) -> torch.Tensor:
+    def legal_actions(self, state: State) -> torch.Tensor:
         """Legal actions of the player to move: bool [B, A]; False in chance and terminal states."""
 
-    def chance_probabilities(self, state: Any) -> torch.Tensor:
+    def chance_probabilities(self, state: State) -> torch.Tensor:
         """Probabilities of chance outcomes: float64 [B, C]; 0 where chance does not act."""
         return torch.zeros(
             (state.batch_size, self.num_chance_outcomes), dtype=torch.float64, device=state.device
         )
 
     @abc.abstractmethod
-    def apply(self, state: Any, action: torch.Tensor) -> Any:
+    def apply(self, state: State, action: torch.Tensor) -> State:
         """The successors under `action` (int64 [B]; chance outcomes too, legality not checked).
 
         Terminal states are returned unchanged, whatever their action.
         """
 
     @abc.abstractmethod
-    def returns(self, state: Any) -> torch.Tensor:
+    def returns(self, state: State) -> torch.Tensor:
         """Player 0's utility: float64 [B]; 0 in states that are not terminal."""
 
     @abc.abstractmethod
-    def round_index(self, state: Any) -> torch.Tensor:
+    def round_index(self, state: State) -> torch.Tensor:
         """How many rounds of the game are over: int16 [B]."""
 
     @abc.abstractmethod
@@ -171,14 +197,16 @@ class Rules(abc.ABC):
         """Names and shapes of the pieces of a player's private tensor, in order."""
 
     @abc.abstractmethod
-    def public_tensor(self, state: Any, perfect_recall: bool = True) -> torch.Tensor:
+    def public_tensor(self, state: State, perfect_recall: bool = True) -> torch.Tensor:
         """What everybody sees: float32 [B, Dpub], the public pieces flattened and joined."""
 
     @abc.abstractmethod
-    def private_tensor(self, state: Any, player: int, perfect_recall: bool = True) -> torch.Tensor:
+    def private_tensor(
+        self, state: State, player: int, perfect_recall: bool = True
+    ) -> torch.Tensor:
         """What `player` alone sees: float32 [B, Dpriv], the private pieces flattened and joined."""
 
-    def public_code(self, state: Any) -> torch.Tensor:
+    def public_code(self, state: State) -> torch.Tensor:
         """What the perfect-recall public tensor says, shorter: int8 [B, K].
 
         Codes are equal where, and only where, these tensors are. Trees tell infosets apart by
@@ -186,7 +214,7 @@ class Rules(abc.ABC):
         """
         return self.public_tensor(state, True).to(torch.int8)
 
-    def private_code(self, state: Any, player: int) -> torch.Tensor:
+    def private_code(self, state: State, player: int) -> torch.Tensor:
         """The same of the perfect-recall private tensor: int8 [B, K'], K' for both players."""
         return self.private_tensor(state, player, True).to(torch.int8)
 
@@ -195,7 +223,7 @@ class Rules(abc.ABC):
         """A name of an action, or of a chance outcome if `player` is -1, for people."""
 
     @abc.abstractmethod
-    def describe(self, state: Any, row: int = 0) -> str:
+    def describe(self, state: State, row: int = 0) -> str:
         """The whole state of one row, hidden parts included, for people."""
 
     def consistent_histories(
@@ -237,12 +265,12 @@ class Rules(abc.ABC):
 
     def _expand_towards(
         self,
-        states: Any,
+        states: State,
         actions: torch.Tensor,
         reach: torch.Tensor,
         target: torch.Tensor,
         limit: int,
-    ) -> tuple[Any, torch.Tensor, torch.Tensor]:
+    ) -> tuple[State, torch.Tensor, torch.Tensor]:
         """The successors of all rows whose public bits are among `target` (bool [1, Dpub]).
 
         Goes on in chunks, so that successors which contradict the target never take much memory,
@@ -250,7 +278,7 @@ class Rules(abc.ABC):
         """
         found, count = [], 0
         for rows in torch.arange(states.batch_size, device=reach.device).split(_CHUNK):
-            children = self._expand(states.take(rows), actions[rows], reach[rows])
+            children = self._extend(states.take(rows), actions[rows], reach[rows])
             bits = self.public_tensor(children[0], perfect_recall=True) > 0
             kept = (bits <= target).all(dim=1).nonzero()[:, 0]
             found.append((children[0].take(kept), children[1][kept], children[2][kept]))
@@ -260,16 +288,21 @@ class Rules(abc.ABC):
         batches, histories, reaches = zip(*found, strict=True)
         return type(states).concatenate(list(batches)), torch.cat(histories), torch.cat(reaches)
 
-    def _expand(
-        self, states: Any, actions: torch.Tensor, reach: torch.Tensor
-    ) -> tuple[Any, torch.Tensor, torch.Tensor]:
-        """All successors of a batch, with their actions and chance reaches."""
-        parent, action, probability = self.successors(states)
-        children = self.apply(states.take(parent), action)
-        history = torch.cat([actions[parent], action[:, None].to(actions.dtype)], dim=1)
-        return children, history, reach[parent] * probability
+    def _extend(
+        self, states: State, actions: torch.Tensor, reach: torch.Tensor
+    ) -> tuple[State, torch.Tensor, torch.Tensor]:
+        """All successors of a batch, with their histories' actions and chance reaches."""
+        children = self.expand(states)
+        own = children.action[:, None].to(actions.dtype)
+        history = torch.cat([actions[children.parent], own], dim=1)
+        return children.states, history, reach[children.parent] * children.probability
 
-    def successors(self, state: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def expand(self, state: State) -> Children[State]:
+        """All successors of a batch, ordered by row, then by action; terminal rows have none."""
+        parent, action, probability = self.successors(state)
+        return Children(self.apply(state.take(parent), action), parent, action, probability)
+
+    def successors(self, state: State) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """All (parent row, action) pairs of a batch, ordered by row, then by action.
 
         Returns:
@@ -315,14 +348,20 @@ class Rules(abc.ABC):
         """Dpriv, the length of a private tensor."""
         return _total_size(self.private_pieces(perfect_recall))
 
-    def information_state_tensor(self, state: Any, player: int) -> torch.Tensor:
+    def information_state_tensor(self, state: State, player: int) -> torch.Tensor:
         """Player one-hot, public and own private tensor: float32 [B, 2 + Dpub + Dpriv]."""
         own = torch.zeros((state.batch_size, 2), device=state.device)
         own[:, player] = 1.0
         public = self.public_tensor(state, perfect_recall=True)
         return torch.cat([own, public, self.private_tensor(state, player, True)], dim=1)
 
-    def history_tensor(self, state: Any) -> torch.Tensor:
+    def information_state_strings(self, state: State, player: int) -> list[str]:
+        """The information state tensor of every row as text, see `strings_of_pieces`."""
+        pieces = {"player": (2,), **self.public_pieces(True), **self.private_pieces(True)}
+        tensors = self.information_state_tensor(state, player).numpy()
+        return [strings_of_pieces(pieces, row) for row in tensors]
+
+    def history_tensor(self, state: State) -> torch.Tensor:
         """Public and both private tensors, for critics: float32 [B, Dpub + 2 Dpriv]."""
         public = self.public_tensor(state, perfect_recall=True)
         private = [self.private_tensor(state, player, True) for player in (0, 1)]

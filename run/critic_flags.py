@@ -2,10 +2,9 @@
 
 from absl import flags
 
-from spiel_dl.learning.critic_learner import CriticLearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 
-_DEFAULT = CriticLearnerConfig()
+_DEFAULT = CriticConfig()
 HIDDEN = flags.DEFINE_multi_integer(
     "critic_hidden_size",
     list(_DEFAULT.hidden_sizes),
@@ -24,7 +23,7 @@ _RHO_BAR = flags.DEFINE_float(
     "critic_rho_bar", _DEFAULT.rho_bar, "v-trace's rho bar: bounds the ratio at a move."
 )
 EXPLORATION = flags.DEFINE_float(
-    "exploration", _DEFAULT.exploration, "Share of random decisions with a frozen blueprint."
+    "exploration", 0.2, "Share of random decisions with a frozen blueprint."
 )
 
 

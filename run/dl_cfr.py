@@ -16,14 +16,16 @@ from parameters import Positive
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
 from spiel_dl.jobs import dl_cfr_run
-from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE
+from spiel_dl.jobs.solver_run import PLOT_FILE
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
+from spiel_dl.value_functions import network_files
 
 _LIMIT = script.depth_limit()
 _VALUES = config_flags.define(
-    dl_cfr_run.load_value_function,
+    network_files.load_value_function,
     "Values at the leaves",
     names={"name": "value_function"},
-    defaults={"name": dl_cfr_run.EXACT},
+    defaults={"name": network_files.EXACT},
     texts={"name": "exact, zero, or the file of a network."},
 )
 _RESTARTS = config_flags.define(
@@ -87,7 +89,7 @@ def _solver(
     restarts = None if _RESTARTS.values["every"] is None else _RESTARTS.build()
     if restarts is None:
         _RESTARTS.refuse("used with --restart_every only", only=["growth"])
-    if values["name"] != dl_cfr_run.EXACT:
+    if values["name"] != network_files.EXACT:
         only = ["exact_tolerance", "warm_start"]
         _VALUES.refuse("used with --value_function=exact only", only=only)
     limit = _LIMIT.build()

@@ -11,7 +11,8 @@ import script
 from parameters import Positive
 
 from spiel_dl.tree.from_openspiel import load_turn_based
-from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import generate
 
 _DATA = config_flags.define(
     DatasetConfig,

@@ -1,4 +1,4 @@
-"""Plays two contestants against each other, with both seats, common luck and 95% intervals.
+"""Plays two policies against each other, with both seats, common luck and 95% intervals.
 
 Examples:
   python run/head_to_head.py --game=leduc_poker --first=cfr+:1000 --second=uniform
@@ -11,8 +11,8 @@ import players
 import script
 
 from spiel_dl.jobs import head_to_head
-from spiel_dl.play.contestants import CONTESTANT_NAMES
 from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.registry import POLICY_NAMES
 from spiel_dl.runs.parts import Parts
 from spiel_dl.runs.run_directory import describe_environment
 
@@ -64,5 +64,5 @@ if __name__ == "__main__":
         main,
         one_of=["game", "preset"],
         choices={"preset": PRESETS},
-        texts={"first": f"who plays: {CONTESTANT_NAMES}."},
+        texts={"first": f"who plays: {POLICY_NAMES}."},
     )

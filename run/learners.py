@@ -97,7 +97,7 @@ def train(
         {
             "game": str(learner.game),
             "algorithm": learner.name,
-            "learner": learner.config.to_json(),
+            "learner": learner.settings(),
             "steps_per_evaluation": steps_per_evaluation,
             "fine_tuning": dataclasses.asdict(tuning) if tuning else None,
             "device": device,

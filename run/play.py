@@ -20,8 +20,8 @@ import script
 from parameters import Positive
 
 from spiel_dl.play import terminal
-from spiel_dl.play.contestants import CONTESTANT_NAMES
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.play.registry import POLICY_NAMES
+from spiel_dl.tree.load import turn_based_game
 
 _SEARCH = players.SearchFlags()
 
@@ -29,7 +29,7 @@ _SEARCH = players.SearchFlags()
 def main(
     *,
     game: str = "python_leduc",
-    opponent: str = "random",
+    opponent: str = "uniform",
     seat: Literal["0", "1", "random"] = "0",
     num_games: Positive = 1,
     seed: int | None = None,
@@ -45,7 +45,7 @@ def main(
       seed: of chance, opponent and seats. Default: none.
       reveal: show what was hidden once a game is over.
     """
-    loaded = load_turn_based(game)
+    loaded = turn_based_game(game)
     match = terminal.Match(
         loaded,
         terminal.load_opponent(opponent, loaded, _SEARCH.build(game)),
@@ -59,5 +59,5 @@ def main(
 
 
 if __name__ == "__main__":
-    opponents = f"human (at the same keyboard), random, {CONTESTANT_NAMES}."
+    opponents = f"human (at the same keyboard), {POLICY_NAMES}."
     script.run(main, texts={"opponent": opponents})

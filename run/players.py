@@ -5,11 +5,11 @@ from __future__ import annotations
 import config_flags
 import script
 
-from spiel_dl.play.contestants import SearchOptions
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.search.sepot_config import LEAF_CHOICES
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import default_depth_limit
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.load import turn_based_game
 
 
 class SearchFlags:
@@ -37,5 +37,5 @@ class SearchFlags:
           ValueError: if there is no such game, or the flags contradict each other.
         """
         limit = self._limit.build if self._limit.given else None
-        found = limit() if limit else default_depth_limit(load_turn_based(game))
+        found = limit() if limit else default_depth_limit(turn_based_game(game))
         return self._options.build(depth_limit=found, effort=self._effort.build())

@@ -19,7 +19,7 @@ from papers.responses.study import Choices, Study
 from papers.responses.sweeps import Sweep
 
 from spiel_dl.algorithms.cdrnr import GADGETS
-from spiel_dl.policies.opponent_models import MODEL_NAMES
+from spiel_dl.play.registry import POLICY_NAMES
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.pieces import SCHEMES
 
@@ -34,8 +34,7 @@ _GAMES = flags.DEFINE_multi_enum(
 _MODELS = flags.DEFINE_multi_string(
     "model",
     [],
-    f"{MODEL_NAMES} or a policy file, but in gadgets and times; may be repeated. Default: the "
-    "experiment's.",
+    f"{POLICY_NAMES}, but in gadgets and times; may be repeated. Default: the experiment's.",
 )
 _PLAYERS = flags.DEFINE_multi_integer(
     "player",

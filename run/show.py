@@ -13,9 +13,10 @@ from typing import Annotated
 import script
 from parameters import Bounds, Positive
 
-from spiel_dl.play import named_policies, public_tree_page
+from spiel_dl.play import public_tree_page, registry
 from spiel_dl.play.public_tree_view import view_public_tree
-from spiel_dl.policies.array_policy import compile_game
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.load import compile_game
 from spiel_dl.tree.pieces import Pieces
 
 _LIMIT = script.depth_limit("Depth of what is shown")
@@ -47,12 +48,17 @@ def main(
     limit = _LIMIT.build()
     tree = compile_game(game)
     if search is None:
-        name, shown = policy or "", named_policies.load_policy(policy or "", tree)
+        name, shown = policy or "", registry.load_array_policy(policy or "", tree)
     else:
         ahead = Pieces(tree, limit, "sliding").limit(look_ahead)
         name = f"{search}, {ahead} ahead"
-        shown = named_policies.load_search(
-            search, tree, ahead, player=player, iterations=iterations, device=device
+        shown = registry.load_array_policy(
+            search,
+            tree,
+            depth_limit=ahead,
+            effort=Effort(iterations),
+            player=player,
+            device=device,
         )
     view = view_public_tree(tree, shown, limit, name)
     public_tree_page.write(output, view.to_json())
@@ -68,7 +74,7 @@ if __name__ == "__main__":
         main,
         one_of=["policy", "search"],
         texts={
-            "policy": f"what to show: {named_policies.POLICY_NAMES}.",
-            "search": f"show a search: {named_policies.SEARCH_NAMES}.",
+            "policy": f"what to show: {registry.POLICY_NAMES}.",
+            "search": f"show a search: {registry.SEARCH_NAMES}.",
         },
     )

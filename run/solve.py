@@ -8,8 +8,8 @@ import script
 from parameters import Positive
 
 from spiel_dl.algorithms.cfr import SOLVERS
-from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE, run_solver
-from spiel_dl.runs.run_directory import slug
+from spiel_dl.jobs.solver_run import PLOT_FILE, run_solver
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, slug
 
 _RUN = script.run_directory()
 

@@ -27,7 +27,7 @@ def main(*, cuda_graph: bool = False) -> None:
     run = _RUN.values
     torch.set_num_threads(run["num_threads"])
     config = learners.rnad_config(_RNAD, run["num_steps"])
-    solver = RNaDSolver(_GAME.build(), config, run["device"], cuda_graph=cuda_graph)
+    solver = RNaDSolver(_GAME.build(), config, device=run["device"], cuda_graph=cuda_graph)
     directory, last = _RUN.build(solver, {}, _DIRECTORY.build, "rnad")
     print(f"game                        {solver.game}")
     print(f"learner steps               {last['step']:,}")

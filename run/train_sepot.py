@@ -9,8 +9,6 @@ Examples:
   python run/train_sepot.py --frozen_blueprint=runs/rnad/leduc/checkpoint.safetensors
 """
 
-from typing import Any
-
 import config_flags
 import learners
 import script
@@ -18,7 +16,7 @@ import torch
 
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.critic_learner import CriticLearner, CriticLearnerConfig
+from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import TRANSFORMATION_SETS, transformations_by_name
@@ -28,22 +26,19 @@ _GAME = learners.define_game()
 _RUN = config_flags.define(learners.train, "Run")
 _DIRECTORY = script.run_directory()
 _RNAD = learners.define_rnad()
-_OF_CRITIC: dict[str, Any] = {
-    "leave_out": [*learners.OF_ADAM, "final_learning_rate"],
-    "prefix": "critic_",
-    "names": {
-        "hidden_sizes": "critic_hidden_size",
-        "seed": "seed",
-        **{name: name for name in ("batch_size", "max_tree_histories", "exploration")},
-    },
-    "texts": {
-        "hidden_sizes": "units of each hidden layer.",
-        "learning_rate": "Adam's for the critic.",
-        "exploration": "share of random decisions with a frozen blueprint.",
-    },
-}
-_CRITIC = config_flags.define(CriticConfig, "Critic", **_OF_CRITIC)
-_ALONE = config_flags.define(CriticLearnerConfig, "Critic of a frozen blueprint", **_OF_CRITIC)
+_CRITIC = config_flags.define(
+    CriticConfig,
+    "Critic",
+    leave_out=[*learners.OF_ADAM, "final_learning_rate"],
+    prefix="critic_",
+    names={"hidden_sizes": "critic_hidden_size", "seed": "seed"},
+    texts={"hidden_sizes": "units of each hidden layer.", "learning_rate": "Adam's."},
+)
+_ALONE = config_flags.define(
+    CriticLearner,
+    "Critic of a frozen blueprint",
+    only=["device", "batch_size", "exploration", "max_tree_histories"],
+)
 
 
 def main(*, frozen_blueprint: str | None = None, transformations: str = "paper") -> None:
@@ -80,7 +75,7 @@ def _learner(frozen_blueprint: str | None, transformations: str) -> Learner:
         return RNaDSolver(
             game,
             learners.rnad_config(_RNAD, run["num_steps"]),
-            run["device"],
+            device=run["device"],
             transformations=transformations_by_name(transformations, game),
             critic=_CRITIC.build(),
         )
@@ -90,7 +85,7 @@ def _learner(frozen_blueprint: str | None, transformations: str) -> Learner:
     )
     blueprint = checkpoints.load_blueprint(frozen_blueprint, device=run["device"])
     found = transformations_by_name(transformations, blueprint.game)
-    return CriticLearner(blueprint.game, blueprint, found, _ALONE.build(), run["device"])
+    return _ALONE.build(blueprint.game, blueprint, found, _CRITIC.build())
 
 
 if __name__ == "__main__":

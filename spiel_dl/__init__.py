@@ -1,1 +1,132 @@
-"""Depth-limited solving and search for two-player zero-sum imperfect-information games."""
+"""Depth-limited solving and search for two-player zero-sum imperfect-information games.
+
+```python
+import spiel_dl as dl
+
+solver = dl.CFRPlus("leduc_poker")
+solver.run(1000)
+print(dl.nash_conv("leduc_poker", solver.average_policy()))
+```
+
+The names below are imported when they are first used, so `import spiel_dl` itself takes no time,
+and solving a game of OpenSpiel's own imports no torch. Games written for this package are known to
+OpenSpiel once one of them is loaded here by its game string, or after `import spiel_dl.games`.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
+    from spiel_dl.algorithms.cdbr import CDBRPolicy as CDBR
+    from spiel_dl.algorithms.cdrnr import CDRNRPolicy as CDRNR
+    from spiel_dl.algorithms.cfr import CFRPlusSolver as CFRPlus
+    from spiel_dl.algorithms.cfr import CFRSolver as CFR
+    from spiel_dl.algorithms.cfr import DiscountedCFRSolver as DiscountedCFR
+    from spiel_dl.algorithms.cfr import LinearCFRSolver as LinearCFR
+    from spiel_dl.algorithms.cfr import PredictiveCFRPlusSolver as PredictiveCFRPlus
+    from spiel_dl.algorithms.continual_resolving import (
+        ContinualResolvingPolicy as ContinualResolving,
+    )
+    from spiel_dl.algorithms.dl_cfr import DLCFRSolver as DLCFR
+    from spiel_dl.algorithms.exploitability import expected_value, exploitability, nash_conv
+    from spiel_dl.algorithms.particle_search import ParticlePolicy as ParticleSearch
+    from spiel_dl.algorithms.policy_gradient import MMDSolver as MMD
+    from spiel_dl.algorithms.policy_gradient import PPOSolver as PPO
+    from spiel_dl.algorithms.rnad import RNaDSolver as RNaD
+    from spiel_dl.algorithms.rnr import RNRPolicy as RNR
+    from spiel_dl.algorithms.sepot import SePoTPolicy as SePoT
+    from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game as solve_lp
+    from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+    from spiel_dl.play.bots import policy_bot
+    from spiel_dl.play.matches import play_match
+    from spiel_dl.play.registry import load_policy
+    from spiel_dl.policies.array_policy import ArrayPolicy
+    from spiel_dl.tree.depth_limit import DepthLimit
+    from spiel_dl.tree.game_tree import GameTree
+    from spiel_dl.tree.load import AnyGame, compile_game
+    from spiel_dl.value_functions.base import ZeroValue
+    from spiel_dl.value_functions.exact import ExactValue
+
+__all__ = [
+    "CDBR",
+    "CDRNR",
+    "CFR",
+    "DLCFR",
+    "MMD",
+    "PPO",
+    "RNR",
+    "AnyGame",
+    "ArrayPolicy",
+    "CFRPlus",
+    "ContinualResolving",
+    "DepthLimit",
+    "DiscountedCFR",
+    "ExactValue",
+    "GameTree",
+    "LinearCFR",
+    "ParticleSearch",
+    "PredictiveCFRPlus",
+    "RNaD",
+    "SePoT",
+    "ZeroValue",
+    "best_response_policy",
+    "best_response_value",
+    "compile_game",
+    "expected_value",
+    "exploitability",
+    "load_policy",
+    "nash_conv",
+    "play_match",
+    "policy_bot",
+    "solve_lp",
+    "trunk_exploitability",
+]
+
+_SOURCES = {
+    "AnyGame": ("tree.load", "AnyGame"),
+    "ArrayPolicy": ("policies.array_policy", "ArrayPolicy"),
+    "CDBR": ("algorithms.cdbr", "CDBRPolicy"),
+    "CDRNR": ("algorithms.cdrnr", "CDRNRPolicy"),
+    "CFR": ("algorithms.cfr", "CFRSolver"),
+    "CFRPlus": ("algorithms.cfr", "CFRPlusSolver"),
+    "ContinualResolving": ("algorithms.continual_resolving", "ContinualResolvingPolicy"),
+    "DLCFR": ("algorithms.dl_cfr", "DLCFRSolver"),
+    "DepthLimit": ("tree.depth_limit", "DepthLimit"),
+    "DiscountedCFR": ("algorithms.cfr", "DiscountedCFRSolver"),
+    "ExactValue": ("value_functions.exact", "ExactValue"),
+    "GameTree": ("tree.game_tree", "GameTree"),
+    "LinearCFR": ("algorithms.cfr", "LinearCFRSolver"),
+    "MMD": ("algorithms.policy_gradient", "MMDSolver"),
+    "PPO": ("algorithms.policy_gradient", "PPOSolver"),
+    "ParticleSearch": ("algorithms.particle_search", "ParticlePolicy"),
+    "PredictiveCFRPlus": ("algorithms.cfr", "PredictiveCFRPlusSolver"),
+    "RNR": ("algorithms.rnr", "RNRPolicy"),
+    "RNaD": ("algorithms.rnad", "RNaDSolver"),
+    "SePoT": ("algorithms.sepot", "SePoTPolicy"),
+    "ZeroValue": ("value_functions.base", "ZeroValue"),
+    "best_response_policy": ("algorithms.best_response", "best_response_policy"),
+    "best_response_value": ("algorithms.best_response", "best_response_value"),
+    "compile_game": ("tree.load", "compile_game"),
+    "expected_value": ("algorithms.exploitability", "expected_value"),
+    "exploitability": ("algorithms.exploitability", "exploitability"),
+    "load_policy": ("play.registry", "load_policy"),
+    "nash_conv": ("algorithms.exploitability", "nash_conv"),
+    "play_match": ("play.matches", "play_match"),
+    "policy_bot": ("play.bots", "policy_bot"),
+    "solve_lp": ("algorithms.sequence_form_lp", "solve_zero_sum_game"),
+    "trunk_exploitability": ("algorithms.trunk_exploitability", "trunk_exploitability"),
+}
+"""Where each name is defined: its module and what it is called there."""
+
+if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
+
+    def __getattr__(name: str) -> object:
+        if name not in _SOURCES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module, attribute = _SOURCES[name]
+        globals()[name] = getattr(importlib.import_module(f"{__name__}.{module}"), attribute)
+        return globals()[name]
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -43,11 +43,11 @@ def attempts(folder: Path) -> dict[int, int]:
 
 
 def solve_or_die(config: Any, shard: int, folder: Path) -> dict[str, np.ndarray]:
-    """`dataset.solve_shard`, but the worker that gets shard 1 first is killed."""
-    from spiel_dl.value_functions import dataset
+    """`generation.solve_shard`, but the worker that gets shard 1 first is killed."""
+    from spiel_dl.value_functions import generation
 
     die(shard, folder, at=1, times=1)
-    return dataset.solve_shard(config, shard)
+    return generation.solve_shard(config, shard)
 
 
 def count_threads(_: int) -> tuple[int, int]:

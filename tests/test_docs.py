@@ -22,7 +22,10 @@ ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "docs" / "notebooks" / "from_game_to_search.ipynb"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Names in backticks, as pages and docstrings shorten them: without the package's own name.
-ROOMS = "algorithms|games|io|learning|solvers|tree|value_functions|distributed|experiments"
+ROOMS = (
+    "algorithms|distributed|experiments|games|io|jobs|learning|play|policies|runs|search|solvers|tree|"
+    "value_functions"
+)
 
 
 def name_of(page: Path) -> str:

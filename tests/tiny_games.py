@@ -140,3 +140,88 @@ class HiddenMovesState(pyspiel.State):
 
     def __str__(self) -> str:
         return " ".join(map(str, self.actions))
+
+
+class Faulty(pyspiel.Game):
+    """Chance deals 0 or 1, player 0 guesses it, and the game ends; one of the answers may be wrong.
+
+    A state asks `faults` before it answers: the key is (name of the method, actions so far), the
+    value what to answer, or an exception to raise.
+    """
+
+    def __init__(self, faults: dict[tuple[str, tuple[int, ...]], object] | None = None):
+        game_type = pyspiel.GameType(
+            short_name="faulty",
+            long_name="Faulty",
+            dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+            chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+            information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+            utility=pyspiel.GameType.Utility.ZERO_SUM,
+            reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+            max_num_players=2,
+            min_num_players=2,
+            provides_information_state_string=True,
+            provides_information_state_tensor=False,
+            provides_observation_string=False,
+            provides_observation_tensor=False,
+        )
+        info = pyspiel.GameInfo(
+            num_distinct_actions=2,
+            max_chance_outcomes=2,
+            num_players=2,
+            min_utility=-1.0,
+            max_utility=1.0,
+            max_game_length=1,
+        )
+        super().__init__(game_type, info, {})
+        self.faults = faults or {}
+
+    def new_initial_state(self) -> FaultyState:
+        return FaultyState(self)
+
+    def __deepcopy__(self, memo: dict) -> Faulty:
+        return self
+
+
+class FaultyState(pyspiel.State):
+    """A state of `Faulty`."""
+
+    def __init__(self, game: Faulty):
+        super().__init__(game)
+        self.game = game
+        self.actions: list[int] = []
+
+    def _answer(self, method: str, right: object) -> object:
+        answer = self.game.faults.get((method, tuple(self.actions)), right)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def current_player(self) -> int:
+        return self._answer("current_player", (-1, 0, -4)[len(self.actions)])
+
+    def is_terminal(self) -> bool:
+        return self.current_player() == -4
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        return self._answer("chance_outcomes", [(0, 0.5), (1, 0.5)])
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self._answer("legal_actions", [0, 1])
+
+    def _apply_action(self, action: int) -> None:
+        self.actions.append(action)
+        self._answer("apply_action", None)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return str(action)
+
+    def returns(self) -> list[float]:
+        won = 1.0 if self.actions and self.actions[0] == self.actions[-1] else -1.0
+        return self._answer("returns", [won, -won])
+
+    def information_state_string(self, player: int) -> str:
+        return self._answer(f"information_state_of_{player}", f"{player} at {len(self.actions)}")
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.actions))

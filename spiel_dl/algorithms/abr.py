@@ -10,20 +10,19 @@ is reported with the result.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import pyspiel
 import torch
 import tqdm
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python import rl_agent_policy, rl_environment
 
+from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import check_player
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.load import AnyGame, turn_based_game
 
 try:
     from open_spiel.python.pytorch import dqn
@@ -33,35 +32,22 @@ except ModuleNotFoundError as error:
     ) from error
 
 
-@dataclasses.dataclass(frozen=True)
-class ABRConfig:
-    """Settings of the learner.
-
-    Attributes:
-      num_episodes: how many episodes to play.
-      hidden_layers_sizes: of the Q-network.
-      learning_rate: of Adam.
-      batch_size: transitions per update.
-      replay_buffer_capacity: transitions that are kept.
-      learn_every: steps of the learner, ends of episodes included, between updates.
-      update_target_network_every: steps between copies to the target network.
-      epsilon_start, epsilon_end: exploration; falls linearly over the first `num_episodes` steps,
-        and an episode has at least two.
-    """
-
-    num_episodes: int = 20_000
-    hidden_layers_sizes: tuple[int, ...] = (64, 64)
-    learning_rate: float = 1e-3
-    batch_size: int = 128
-    replay_buffer_capacity: int = 50_000
-    learn_every: int = 8
-    update_target_network_every: int = 200
-    epsilon_start: float = 1.0
-    epsilon_end: float = 0.05
-
-    def __post_init__(self) -> None:
-        if self.num_episodes < 1:
-            raise ValueError(f"num_episodes={self.num_episodes} must be at least 1")
+_BATCH_SIZE = 128
+_DQN = {
+    "hidden_layers_sizes": [64, 64],
+    "batch_size": _BATCH_SIZE,
+    "replay_buffer_capacity": 50_000,
+    "min_buffer_size_to_learn": _BATCH_SIZE,
+    "learning_rate": 1e-3,
+    "learn_every": 8,
+    "update_target_network_every": 200,
+    "epsilon_start": 1.0,
+    "epsilon_end": 0.05,
+    "epsilon_decay_schedule_str": "linear",
+    "optimizer_str": "adam",
+}
+"""The learner's settings. Exploration falls linearly over as many steps as there are episodes, and
+an episode has at least two."""
 
 
 class ApproximateBestResponse(NamedTuple):
@@ -79,11 +65,11 @@ class ApproximateBestResponse(NamedTuple):
 
 
 def approximate_best_response(
-    game: pyspiel.Game | str,
+    game: AnyGame,
     player: int,
-    opponent_policy: openspiel_policy.Policy,
-    config: ABRConfig | None = None,
+    model: openspiel_policy.Policy,
     *,
+    num_episodes: int = 20_000,
     seed: int = 0,
     device: str = "cpu",
     show_progress: bool = False,
@@ -91,21 +77,24 @@ def approximate_best_response(
     """Trains a DQN agent against a fixed opponent.
 
     Args:
-      game: the game, or its game string; one with simultaneous moves is converted.
+      game: the game, its game string, or the compiled game; one with simultaneous moves is played
+        turn by turn.
       player: who responds.
-      opponent_policy: the model, a policy of the turn-based game.
-      config: the learner's settings; None: the defaults.
+      model: the opponent's policy.
+      num_episodes: how many episodes to play.
       seed: of the learner, chance and the opponent's choices.
       device: of the networks.
       show_progress: show a progress bar on standard error.
 
     Raises:
       ValueError: if the game cannot be loaded, has no information state tensors (with observations
-        alone the learner would forget), if there is no such player, or if training diverges.
+        alone the learner would forget), if there is no such player, if `num_episodes` is not
+        positive, or if training diverges.
     """
     check_player(player)
-    config = ABRConfig() if config is None else config
-    turn_based = load_turn_based(game)
+    if num_episodes < 1:
+        raise ValueError(f"num_episodes={num_episodes} must be at least 1")
+    turn_based = turn_based_game(game)
     if not turn_based.get_type().provides_information_state_tensor:
         raise ValueError(
             f"{turn_based} has no information state tensors, which the learner's network needs; "
@@ -116,19 +105,19 @@ def approximate_best_response(
     )
     generator = np.random.default_rng(seed)
     with _own_random_states():
-        agent = _new_agent(environment, player, config, seed, device)
+        agent = _new_agent(environment, player, num_episodes, seed, device)
         start = time.perf_counter()
-        for _ in tqdm.trange(config.num_episodes, unit="episode", disable=not show_progress):
-            _play_episode(environment, agent, player, opponent_policy, generator)
+        for _ in tqdm.trange(num_episodes, unit="episode", disable=not show_progress):
+            _play_episode(environment, agent, player, model, generator)
         seconds = time.perf_counter() - start
     policy = rl_agent_policy.JointRLAgentPolicy(turn_based, {player: agent}, use_observation=False)
-    return ApproximateBestResponse(policy, config.num_episodes, seconds)
+    return ApproximateBestResponse(policy, num_episodes, seconds)
 
 
 def _new_agent(
     environment: rl_environment.Environment,
     player: int,
-    config: ABRConfig,
+    num_episodes: int,
     seed: int,
     device: str,
 ) -> dqn.DQN:
@@ -136,20 +125,10 @@ def _new_agent(
         player_id=player,
         state_representation_size=environment.observation_spec()["info_state"][0],
         num_actions=environment.action_spec()["num_actions"],
-        hidden_layers_sizes=list(config.hidden_layers_sizes),
-        batch_size=config.batch_size,
-        replay_buffer_capacity=config.replay_buffer_capacity,
-        min_buffer_size_to_learn=config.batch_size,
-        learning_rate=config.learning_rate,
-        learn_every=config.learn_every,
-        update_target_network_every=config.update_target_network_every,
-        epsilon_start=config.epsilon_start,
-        epsilon_end=config.epsilon_end,
-        epsilon_decay_duration=config.num_episodes,
-        epsilon_decay_schedule_str="linear",
-        optimizer_str="adam",
+        epsilon_decay_duration=num_episodes,
         seed=seed,
         device=device,
+        **_DQN,
     )
 
 
@@ -157,7 +136,7 @@ def _play_episode(
     environment: rl_environment.Environment,
     agent: dqn.DQN,
     player: int,
-    opponent_policy: openspiel_policy.Policy,
+    model: openspiel_policy.Policy,
     generator: np.random.Generator,
 ) -> None:
     """One episode; the agent learns as it steps."""
@@ -169,7 +148,8 @@ def _play_episode(
                 raise ValueError("training diverged: the loss is NaN; lower the learning rate")
             action = int(output.action)
         else:
-            answer = opponent_policy.action_probabilities(environment.get_state, 1 - player)
+            state = environment.get_state
+            answer = asking.action_probabilities(model, state, 1 - player)
             probabilities = np.array(list(answer.values()))
             action = int(generator.choice(list(answer), p=probabilities / probabilities.sum()))
         time_step = environment.step([action])

@@ -12,35 +12,30 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.robust_response import best_safe_plan
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
-def best_nash(game: AnyGame, player: int, opponent_policy: openspiel_policy.Policy) -> ArrayPolicy:
+def best_nash(game: AnyGame, player: int, model: openspiel_policy.Policy) -> ArrayPolicy:
     """The equilibrium strategy that earns a player most against an opponent's policy.
 
     Arguments, result and errors are those of `safe_best_response`.
     """
-    return safe_best_response(game, player, opponent_policy, 0.0)
+    return safe_best_response(game, player, model, exploitability=0.0)
 
 
 def safe_best_response(
-    game: AnyGame, player: int, opponent_policy: openspiel_policy.Policy, exploitability: float
+    game: AnyGame, player: int, model: openspiel_policy.Policy, *, exploitability: float
 ) -> ArrayPolicy:
     """The strategy that earns a player most against a policy, of those of bounded exploitability.
 
     Args:
       game: the game, its game string, or the compiled game.
       player: who responds.
-      opponent_policy: the model; its part for `player` is not read.
+      model: the opponent's policy; its part for `player` is not read.
       exploitability: the bound of `exploitability.player_exploitability`, in utility units. It is
         kept up to 1e-9 of the game's utility range.
 
@@ -53,10 +48,10 @@ def safe_best_response(
         player, or the bound is negative or not finite.
     """
     check_player(player)
-    tree = compile_game(game, opponent_policy)
-    model = read_strategy(tree, opponent_policy, 1 - player)
+    tree = compile_game(game, model)
+    strategy = read_strategy(tree, model, 1 - player)
     form = tree.sequence_form if player == 0 else tree.sequence_form.swapped()
-    model_plan = realization_plan(form.treeplexes[1], model)
+    model_plan = realization_plan(form.treeplexes[1], strategy)
     plan = best_safe_plan(form, model_plan, exploitability)
     response = behaviour_strategy(form.treeplexes[0], plan)
-    return ArrayPolicy(tree, (response, model) if player == 0 else (model, response))
+    return ArrayPolicy(tree, (response, strategy) if player == 0 else (strategy, response))

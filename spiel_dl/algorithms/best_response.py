@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_plan,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_plan, read_strategy
 from spiel_dl.solvers import best_response as solver
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
 def best_response_value(game: AnyGame, policy: openspiel_policy.Policy, player: int) -> float:

@@ -20,9 +20,10 @@ from collections.abc import Mapping
 import numpy as np
 import pyspiel
 
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import regret_minimization
 from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
 class CFRSolver:

@@ -20,26 +20,21 @@ from __future__ import annotations
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.solvers.robust_response import plan_against_floors
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
 def data_biased_response(
-    game: AnyGame, player: int, opponent_policy: openspiel_policy.Policy, trust: np.ndarray
+    game: AnyGame, player: int, model: openspiel_policy.Policy, *, trust: np.ndarray
 ) -> ArrayPolicy:
     """An optimal response to a model that is trusted in each infoset differently.
 
     Args:
       game: the game, its game string, or the compiled game.
       player: who responds.
-      opponent_policy: the model; its part for `player` is not read.
+      model: the opponent's policy; its part for `player` is not read.
       trust: float64 [I_-p], 0 to 1, for each of the opponent's infosets in the order of the
         compiled game.
 
@@ -52,16 +47,16 @@ def data_biased_response(
         player, or the trust has another shape or leaves 0 to 1.
     """
     check_player(player)
-    tree = compile_game(game, opponent_policy)
+    tree = compile_game(game, model)
     opponent = tree.treeplexes[1 - player]
     if trust.shape != (opponent.num_infosets,) or not ((trust >= 0) & (trust <= 1)).all():
         raise ValueError(
             f"trust must be {opponent.num_infosets} numbers between 0 and 1, one per infoset of "
             f"player {1 - player}; got {trust}"
         )
-    model = read_strategy(tree, opponent_policy, 1 - player)
+    strategy = read_strategy(tree, model, 1 - player)
     form = tree.sequence_form if player == 0 else tree.sequence_form.swapped()
-    floors = model.copy()
+    floors = strategy.copy()
     floors[opponent.num_root_sequences :] *= np.repeat(trust, opponent.num_actions)
     response = behaviour_strategy(form.treeplexes[0], plan_against_floors(form, floors))
-    return ArrayPolicy(tree, (response, model) if player == 0 else (model, response))
+    return ArrayPolicy(tree, (response, strategy) if player == 0 else (strategy, response))

@@ -122,7 +122,7 @@ class DLCFRSolver:
         Raises:
           ValueError: if the number is negative, or the value function's values are not finite.
         """
-        check_iterations(num_iterations)
+        num_iterations = check_iterations(num_iterations)
         if self._restarts is None:
             self._run(num_iterations)
             return

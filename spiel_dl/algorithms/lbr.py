@@ -21,16 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER
+from spiel_dl.tree.load import AnyGame, compile_game
 
 _FOLD_CALL_GAMES = ("leduc_poker", "python_leduc")
 """Games in which 0 is to fold, legal only against a bet, and 1 to check or call."""
@@ -50,16 +45,14 @@ class _Children(NamedTuple):
     fold: np.ndarray
 
 
-def local_best_response(
-    game: AnyGame, player: int, opponent_policy: openspiel_policy.Policy
-) -> ArrayPolicy:
+def local_best_response(game: AnyGame, player: int, model: openspiel_policy.Policy) -> ArrayPolicy:
     """The local best response of a player to an opponent's policy.
 
     Args:
       game: the game, its game string, or the compiled game: kuhn_poker, leduc_poker or
         python_leduc.
       player: who responds.
-      opponent_policy: the model; its part for `player` is not read.
+      model: the opponent's policy; its part for `player` is not read.
 
     Returns:
       A policy in which `player` plays its response, uniformly where the model never comes, and the
@@ -70,12 +63,12 @@ def local_best_response(
         be compiled, the model is not a policy for it, or there is no such player.
     """
     check_player(player)
-    tree = compile_game(game, opponent_policy)
-    model = read_strategy(tree, opponent_policy, 1 - player)
+    tree = compile_game(game, model)
+    strategy = read_strategy(tree, model, 1 - player)
     children = _find_children(tree)
-    values = _values_after_actions(tree, player, model, children)
-    response = _greedy(tree, player, model, values)
-    return ArrayPolicy(tree, (response, model) if player == 0 else (model, response))
+    values = _values_after_actions(tree, player, strategy, children)
+    response = _greedy(tree, player, strategy, values)
+    return ArrayPolicy(tree, (response, strategy) if player == 0 else (strategy, response))
 
 
 def _find_children(tree: GameTree) -> _Children:

@@ -16,7 +16,7 @@ would win together at their beliefs is taken from them. And no value is beyond w
 utilities allow.
 
 For exploration, a player's range may be replaced by a random one, so that the network also learns
-about beliefs to which good play does not lead. A range of mass 0 always is.
+about beliefs to which good play does not lead. A range of mass 0 is always replaced.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ import math
 import numpy as np
 import pyspiel
 import scipy.optimize
-import torch
 
+from spiel_dl.optimization import Descent, LearningRate
 from spiel_dl.search import sparse_solution
 from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
@@ -51,16 +51,17 @@ class SelfPlayConfig:
     Attributes:
       depth_limit: how deep each search is.
       budget: particles that a search starts with, at most.
-      iterations: of CFR+, in each search.
+      iterations: iterations of CFR+ in each search.
       exploration: probability of a random range, for each player in each search, and of drawing the
         next public state evenly.
-      buffer_size: samples kept, the newest.
+      buffer_size: how many samples are kept, the newest ones.
       batch_size: samples in a step of Adam.
       steps_per_game: steps of Adam after each game.
-      learning_rate: of Adam, before the first game.
-      final_learning_rate: of Adam, from game `num_games` on; it falls exponentially until then.
+      learning_rate: Adam's learning rate in the first game.
+      final_learning_rate: Adam's learning rate from game `num_games` on; it falls exponentially
+        until then.
       num_games: over how many games the learning rate falls.
-      seed: of chance, particles, exploration and batches.
+      seed: seed of chance, particles, exploration and batches.
     """
 
     depth_limit: DepthLimit
@@ -81,11 +82,11 @@ class SelfPlayConfig:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
         if not 0 <= self.exploration <= 1:
             raise ValueError(f"exploration={self.exploration} must be between 0 and 1")
-        if not 0 < self.final_learning_rate <= self.learning_rate < math.inf:
-            raise ValueError(
-                f"learning_rate={self.learning_rate} must be finite and at least "
-                f"final_learning_rate={self.final_learning_rate}, which must be positive"
-            )
+        self.rate()  # raises if the learning rates are wrong
+
+    def rate(self) -> LearningRate:
+        """The learning rate, which falls from game to game."""
+        return LearningRate(self.learning_rate, self.final_learning_rate, self.num_games)
 
 
 class ParticleSelfPlay:
@@ -111,14 +112,13 @@ class ParticleSelfPlay:
         self._rules = rules_of(self.game)
         self._config = config
         self._generator = np.random.default_rng(config.seed)
-        self._optimizer: torch.optim.Optimizer | None = None
+        self._rate = config.rate()
+        self._descent: Descent | None = None
 
     @property
     def learning_rate(self) -> float:
         """Of Adam, after the games played so far."""
-        config = self._config
-        decay = config.final_learning_rate / config.learning_rate
-        return config.learning_rate * decay ** min(1.0, self.num_games / config.num_games)
+        return self._rate.at(self.num_games)
 
     def step(self) -> float:
         """Plays a game, learns, and returns the mean squared error of the steps taken.
@@ -203,12 +203,9 @@ class ParticleSelfPlay:
 
     def _learn(self) -> float:
         """A step of Adam; its samples' weighted mean squared error, in utility units squared."""
-        if self._optimizer is None:
+        if self._descent is None:
             # The parameters exist since the network was bound in the first game.
-            parameters = self.network.module.parameters()
-            self._optimizer = torch.optim.Adam(
-                parameters, lr=self._config.learning_rate, fused=True
-            )
+            self._descent = Descent(self.network.module.parameters(), self._rate)
         chosen = self._generator.integers(len(self.buffer), size=self._config.batch_size)
         samples = [self.buffer[i] for i in chosen.tolist()]
         inputs, targets, weights = join_samples(
@@ -222,11 +219,7 @@ class ParticleSelfPlay:
                 f"the loss is {value} after {self.num_games} games; use a smaller learning rate "
                 f"than {self._config.learning_rate}"
             )
-        for group in self._optimizer.param_groups:
-            group["lr"] = self.learning_rate
-        self._optimizer.zero_grad()
-        loss.backward()
-        self._optimizer.step()
+        self._descent.step(loss, at=self.num_games)
         return value
 
 

@@ -27,16 +27,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 from collections.abc import Mapping
-from typing import Any
 
+import numpy as np
 import torch
 
+from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play import Distinct, Trajectories
-from spiel_dl.learning.self_play_learner import LearnerConfig, SelfPlayLearner
+from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -96,13 +96,14 @@ class RNaDSolver(SelfPlayLearner):
     terms = ("value_loss", "policy_loss", "entropy")
     config: RNaDConfig
     default_config = RNaDConfig
+    policy_place = ("fixed_parameters", _TARGET)
 
     def __init__(
         self,
         game: AnyGame,
         config: RNaDConfig | None = None,
-        device: torch.device | str = "cpu",
         *,
+        device: torch.device | str = "cpu",
         transformations: PolicyTransformations | None = None,
         critic: CriticConfig | None = None,
         cuda_graph: bool = False,
@@ -122,11 +123,7 @@ class RNaDSolver(SelfPlayLearner):
             critic without transformations, or if there is to be a graph on another device.
         """
         super().__init__(
-            game,
-            config,
-            device,
-            transformations=transformations,
-            critic=critic,
+            game, config, device=device, transformations=transformations, critic=critic
         )
         # The target network and the two last regularisation policies.
         self._fixed = self.parameters.detach().repeat(3, 1)
@@ -222,20 +219,15 @@ class RNaDSolver(SelfPlayLearner):
         logits = self.network.evaluate(self._fixed[_LAST:], environment.infoset_tensors).logits
         return log_policy(logits, environment.infoset_legal)
 
-    @classmethod
-    def policy_parameters_of(cls, arrays: Mapping[str, Any]) -> Any:
-        """As `SelfPlayLearner.policy_parameters_of`: the target network's."""
-        return arrays["fixed_parameters"][_TARGET]
-
     def _policy_parameters(self) -> torch.Tensor:
         return self._fixed[_TARGET]
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         return {**super()._tensors(), "fixed_parameters": self._fixed}
 
-    def load(self, path: str | os.PathLike[str]) -> None:
-        """As `SelfPlayLearner.load`."""
-        super().load(path)
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """As `Learner.load_state`."""
+        super().load_state(state)
         self._renew_tables()
 
     def _renew_tables(self) -> None:

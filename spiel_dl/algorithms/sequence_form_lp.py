@@ -6,9 +6,10 @@ program that is solved.
 
 from __future__ import annotations
 
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
 def solve_zero_sum_game(

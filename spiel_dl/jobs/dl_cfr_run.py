@@ -20,42 +20,11 @@ from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.jobs.solver_run import Evaluation, run_solver
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.base import ValueFunction, ZeroValue
-from spiel_dl.value_functions.exact import ExactValue
-from spiel_dl.value_functions.network_files import load_network
 
-EXACT, ZERO = "exact", "zero"
 METRIC = "normalised_trunk_exploitability"
 METRIC_TITLE = "trunk NashConv / 2 / largest utility"
 REFERENCE = "CFR+ of the whole game"
 _REFERENCE_DIRECTORY = "cfr_plus"
-
-
-def load_value_function(
-    name: str,
-    *,
-    exact_tolerance: float = 1e-4,
-    warm_start: bool = False,
-    device: str = "cpu",
-) -> ValueFunction:
-    """The value function that a person means.
-
-    Args:
-      name: "exact" for the optimal value function, "zero" for a draw at every leaf, or the path of
-        a network's file.
-      exact_tolerance: gap of the subgames that "exact" solves, in utility units.
-      warm_start: "exact" begins with the regrets of the evaluation before.
-      device: where a network computes.
-
-    Raises:
-      ValueError: if there is no such file or it holds no network, or for a tolerance that is not
-        positive.
-    """
-    if name == EXACT:
-        return ExactValue(exact_tolerance, warm_start=warm_start)
-    if name == ZERO:
-        return ZeroValue()
-    return load_network(name, device)
 
 
 def file_checksum(path: str | os.PathLike[str]) -> int:

@@ -1,4 +1,4 @@
-"""Two contestants head to head, in as many processes as there are, and what the match was worth."""
+"""A match between two policies, in as many processes as there are, and what it was worth."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ import functools
 import hashlib
 import math
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spiel_dl.play import contestants, matches
-from spiel_dl.play.contestants import SearchOptions
+from spiel_dl.play import matches, registry
 from spiel_dl.play.matches import DecisionTime, MatchResult, PairResults, Policies
 from spiel_dl.play.presets import PRESETS, TABLE_1
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.play.tally import Tally
 from spiel_dl.runs import distributed, reports
 from spiel_dl.runs.distributed import IN_PROCESS, Engine
 from spiel_dl.runs.parts import Parts
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.load import turn_based_game
 
 _TITLES = {
     "first": "first",
@@ -45,11 +44,11 @@ _TITLES = {
 
 @dataclasses.dataclass(frozen=True)
 class HeadToHeadConfig:
-    """A match between two contestants.
+    """A match between two policies.
 
     Attributes:
       game: game string, or the name of one of `presets.PRESETS`.
-      first: a contestant's name, see `algorithms.contestants`.
+      first: a policy's name, see `play.registry`.
       second: another one's.
       num_games: how many games, an even number; half of them in each seat.
       seed: of chance and of both players' choices.
@@ -85,12 +84,12 @@ def play(
 
     Args:
       config: who plays what.
-      engine: who does the work; each of its processes loads, or solves for, both contestants.
+      engine: who does the work; each of its processes loads, or solves for, both policies.
       parts: where finished pieces of work are kept, and found by a later start; None: nowhere.
       description: what the progress bar on standard error says; None: no bar.
 
     Raises:
-      ValueError: if there is no such game or contestant, if a number is out of range, or if the
+      ValueError: if there is no such game or policy, if a number is out of range, or if the
         parts are of another match.
     """
     if config.seed < 0:
@@ -145,7 +144,9 @@ def measure(
         "slowest_move_of_second": result.times[1].slowest,
         "wall_clock": wall_clock,
     }
-    row.update(config.search.used_by(config.first, config.second), threads=engine.threads)
+    row.update(
+        registry.options_used(config.search, config.first, config.second), threads=engine.threads
+    )
     said = paper_result(config)
     return row if said is None else {**row, "paper": said}
 
@@ -212,16 +213,18 @@ def _settings(config: HeadToHeadConfig) -> dict[str, Any]:
     names = (config.first, config.second)
     return {
         "game": config.game_string,
-        "contestants": names,
+        "policies": names,
         "files": [_digest(name) for name in names],
-        "search": config.search.used_by(*names),
+        "search": registry.options_used(config.search, *names),
         "seed": config.seed,
     }
 
 
 def _digest(name: str) -> str:
-    """A hash of the files that a contestant is made of; empty if there are none."""
-    path = Path(name.partition(":")[2] or name)
+    """A hash of the files that a policy is made of; empty if there are none."""
+    path = registry.path_in(name)
+    if path is None:
+        return ""
     files = [path] if path.is_file() else sorted(path.glob("*.safetensors"))
     digest = hashlib.sha256()
     for file in files:
@@ -232,19 +235,20 @@ def _digest(name: str) -> str:
 def _play_part(item: tuple[HeadToHeadConfig, range]) -> PairResults:
     config, pairs = item
     policies = _policies(config)
-    return matches.play_pairs(policies[0].game, policies, pairs, config.seed)
+    return matches.play_pairs(config.game_string, policies, pairs, config.seed)
 
 
 def _policies(config: HeadToHeadConfig) -> Policies:
-    """Both contestants. Each process loads them once."""
-    contenders = (config.first, config.second)
-    return _load(config.game_string, contenders, config.search, config.device)
+    """Both policies. Each process loads them once."""
+    names = (config.first, config.second)
+    return _load(config.game_string, names, config.search, config.device)
 
 
 @functools.lru_cache(maxsize=1)
 def _load(game_string: str, names: tuple[str, str], search: SearchOptions, device: str) -> Policies:
-    game = load_turn_based(game_string)
-    first, second = (contestants.load_contestant(name, game, search, device) for name in names)
+    game = turn_based_game(game_string)
+    settings = search.keywords()
+    first, second = (registry.load_policy(name, game, device=device, **settings) for name in names)
     return first, second
 
 

@@ -5,7 +5,7 @@ Experiments", suggest for larger domains a training in the manner of ReBeL (Brow
 a round is:
 
   1. DL-CFR+ with the network; the ranges that it asks for are kept.
-  2. They are solved and added to the data (value solving, see `value_functions.dataset`).
+  2. They are solved and added to the data (value solving, see `value_functions.generation`).
   3. Training goes on, on all data.
 
 In the last of these rounds the network is trained longer, to a small learning rate. A few more may
@@ -30,7 +30,8 @@ from spiel_dl.jobs.loop import every, run_job
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.value_functions import training
-from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, add_ranges
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import add_ranges
 from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import validation_errors
 from spiel_dl.value_functions.value_network import ValueNetwork

@@ -17,9 +17,8 @@ from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.jobs.loop import log_spaced, run_job
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import plots
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory
 
-AVERAGE_POLICY_FILE = "average_policy.safetensors"
 PLOT_FILE = "exploitability.png"
 _SECONDS_PER_CHECKPOINT = 60.0
 

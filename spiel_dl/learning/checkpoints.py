@@ -1,12 +1,16 @@
 """Reads what learners have saved, to play it or to search on top of it.
 
-    blueprint, critic = trained_blueprint.load("runs/sepot/leduc/checkpoint.safetensors")
+    blueprint, critic = checkpoints.load("runs/sepot/leduc/checkpoint.safetensors")
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
     policy = SePoTPlayPolicy(game, blueprint.act, critic, DepthLimit(rounds=1))  # in large games
 
 Checkpoints, or the run directories that hold them, may be those of `run/train_sepot.py`, or of any
 learner with a critic; the policy alone can be read from those without one, such as those of
 `run/train_rnad.py`.
+
+A checkpoint's header says in `policy` where its policy is. That is either a network's parameters
+(`array`, and `row` if they are one row of that array; with `hidden_sizes` and `fine_tuning`), or
+the names of two arrays, both players' `strategies`.
 """
 
 from __future__ import annotations
@@ -20,12 +24,8 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.algorithms.policy_gradient import MMDSolver, PPOSolver
-from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.critic_learner import BLUEPRINT_PARAMETERS, STRATEGIES, CriticLearner
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.learner import FILE_KIND
-from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
@@ -35,9 +35,6 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 
 _Arrays = Mapping[str, np.ndarray]
-_LEARNERS: dict[str, type[SelfPlayLearner]] = {
-    learner.name: learner for learner in (RNaDSolver, MMDSolver, PPOSolver)
-}
 
 
 class Trained(NamedTuple):
@@ -45,7 +42,7 @@ class Trained(NamedTuple):
 
     Attributes:
       blueprint: a `NetworkPolicy`; an `ArrayPolicy` where the critic was trained for one.
-      critic: of this blueprint.
+      critic: the critic of this blueprint.
     """
 
     blueprint: NetworkPolicy | ArrayPolicy
@@ -108,11 +105,10 @@ def _file(path: str | os.PathLike[str]) -> Path:
 
 def _read(path: str | os.PathLike[str]) -> tuple[_Arrays, dict[str, Any]]:
     arrays, header = tensor_files.load(_file(path))
-    algorithms = [*_LEARNERS, CriticLearner.name]
-    if header.get("kind") != FILE_KIND or header["algorithm"] not in algorithms:
+    if header.get("kind") != FILE_KIND:
         raise ValueError(
             f"{path} holds a {header.get('kind')} ({header.get('algorithm')}), not a learner's "
-            f"checkpoint; give one of {', '.join(algorithms)}"
+            "checkpoint; give one that run/train_rnad.py or run/train_sepot.py has made"
         )
     return arrays, header
 
@@ -134,18 +130,33 @@ def _blueprint(
     header: Mapping[str, Any],
     device: torch.device | str,
 ) -> NetworkPolicy | ArrayPolicy:
-    if header["algorithm"] != CriticLearner.name:
-        learner = _LEARNERS[header["algorithm"]]
-        hidden_sizes = header["config"]["hidden_sizes"]
-        parameters, tuning = learner.policy_parameters_of(arrays), None
-    elif STRATEGIES[0] in arrays:
-        first, second = (arrays[name] for name in STRATEGIES)
+    described = header.get("policy") or _description_before(arrays, header)
+    if "strategies" in described:
+        first, second = (arrays[name] for name in described["strategies"])
         return ArrayPolicy(compile_game(game), (first, second))
-    else:
-        parameters, described = arrays[BLUEPRINT_PARAMETERS], header["blueprint"]
-        hidden_sizes, tuning = described["hidden_sizes"], described["fine_tuning"]
+    parameters = arrays[described["array"]]
+    if described["row"] is not None:
+        parameters = parameters[described["row"]]
     network = PolicyNetwork(
-        known.information_state_tensor_size(), known.num_distinct_actions(), tuple(hidden_sizes)
+        known.information_state_tensor_size(),
+        known.num_distinct_actions(),
+        tuple(described["hidden_sizes"]),
     )
+    tuning = described["fine_tuning"]
     fine_tuning = None if tuning is None else FineTuning(**tuning)
     return NetworkPolicy(known, network, torch.from_numpy(parameters).to(device), fine_tuning)
+
+
+def _description_before(arrays: _Arrays, header: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the policy is in a checkpoint of version 0.1, whose header does not say it."""
+    if "strategy_0" in arrays:
+        return {"strategies": ["strategy_0", "strategy_1"]}
+    if "blueprint" in arrays:
+        return {"array": "blueprint", "row": None, **header["blueprint"]}
+    hidden_sizes, is_rnad = header["config"]["hidden_sizes"], "fixed_parameters" in arrays
+    return {
+        "array": "fixed_parameters" if is_rnad else "parameters",
+        "row": 0 if is_rnad else None,
+        "hidden_sizes": hidden_sizes,
+        "fine_tuning": None,
+    }

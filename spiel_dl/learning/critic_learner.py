@@ -1,8 +1,7 @@
 """Trains a critic for a policy that is there already and stays as it is.
 
     learner = CriticLearner("leduc_poker", blueprint, pure_transformations(3))
-    for _ in range(10_000):
-        learner.step()
+    learner.run(10_000)
     critic = learner.critic()
 
 Every step plays a batch of fresh games. The blueprint plays them, but for a share `exploration` of
@@ -20,39 +19,18 @@ from typing import Any
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play import ActingPolicy, Trajectories
+from spiel_dl.learning.tabulation import table_of, tabulate
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
-from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy, tabulate
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 
 BLUEPRINT_PARAMETERS = "blueprint"
 STRATEGIES = ("strategy_0", "strategy_1")
 """What a checkpoint calls the blueprint: a network's parameters, or both players' strategies."""
-
-
-@dataclasses.dataclass(frozen=True)
-class CriticLearnerConfig(CriticConfig):
-    """How to learn; `CriticConfig` has the rest.
-
-    Attributes:
-      batch_size: games per learner step, positive.
-      exploration: share of decisions that are made at random, all legal actions being equally
-        likely. With 0, the blueprint must play all of them by itself.
-      max_tree_histories: games of at most so many histories are compiled and played by tables.
-    """
-
-    batch_size: int = 128
-    exploration: float = 0.2
-    max_tree_histories: int = 200_000
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("batch_size", self.batch_size > 0, "positive")
-        self._check("exploration", 0 <= self.exploration <= 1, "between 0 and 1")
 
 
 class CriticLearner(Learner):
@@ -60,15 +38,19 @@ class CriticLearner(Learner):
 
     name = "critic"
     terms = ()
-    config: CriticLearnerConfig
+    config: CriticConfig
 
     def __init__(
         self,
         game: AnyGame,
         blueprint: openspiel_policy.Policy,
         transformations: PolicyTransformations,
-        config: CriticLearnerConfig | None = None,
+        config: CriticConfig | None = None,
+        *,
         device: torch.device | str = "cpu",
+        batch_size: int = 128,
+        exploration: float = 0.2,
+        max_tree_histories: int = 200_000,
     ):
         """Makes a fresh critic.
 
@@ -79,21 +61,32 @@ class CriticLearner(Learner):
           transformations: what opponents may do.
           config: how to learn; None: the defaults.
           device: where games are played and networks live.
+          batch_size: games per learner step.
+          exploration: share of decisions that are made at random, all legal actions being equally
+            likely. With 0, the blueprint must play all of them by itself.
+          max_tree_histories: games of at most so many histories are compiled and played by tables.
 
         Raises:
-          ValueError: if the game is none that can be learned here, or the blueprint is not a policy
-            for it.
+          ValueError: if the game is none that can be learned here, if the blueprint is not a policy
+            for it, or if a number is out of range.
         """
-        config = config or CriticLearnerConfig()
+        config = config or CriticConfig()
+        if not 0 <= exploration <= 1:
+            raise ValueError(f"exploration={exploration} must be between 0 and 1")
+        self._games: dict[str, int | float] = {
+            "batch_size": batch_size,
+            "exploration": exploration,
+            "max_tree_histories": max_tree_histories,
+        }
         if not isinstance(blueprint, NetworkPolicy):
             game = compile_game(game, blueprint)
             blueprint = ArrayPolicy.from_policy(game, blueprint)
         super().__init__(
             game,
             config,
-            device,
-            batch_size=config.batch_size,
-            max_tree_histories=config.max_tree_histories,
+            device=device,
+            batch_size=batch_size,
+            max_tree_histories=max_tree_histories,
             transformations=transformations,
             critic=config,
         )
@@ -105,7 +98,7 @@ class CriticLearner(Learner):
         self._table: torch.Tensor | None = None
         environment = self._self_play.environment
         if isinstance(environment, TreeEnvironment):
-            self._table = _table(environment, self._tabulated(environment))
+            self._table = table_of(environment, self._tabulated(environment))
             self._acting_table = self._explore(self._table, environment.infoset_legal)
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
@@ -142,9 +135,10 @@ class CriticLearner(Learner):
 
     def _explore(self, policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         uniform = legal / legal.sum(dim=-1, keepdim=True).clamp(min=1)
-        return torch.lerp(policy, uniform, self.config.exploration)
+        return torch.lerp(policy, uniform, self._games["exploration"])
 
-    def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:
+    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
+        """As `Learner.policy_at`: the blueprint, without exploration."""
         if self._table is not None:
             return self._table[trajectories.infoset]
         return self._network_policy().act(trajectories.observation, trajectories.legal)
@@ -162,46 +156,26 @@ class CriticLearner(Learner):
         strategies = self._source.strategies
         return {name: torch.from_numpy(x) for name, x in zip(STRATEGIES, strategies, strict=True)}
 
+    def settings(self) -> dict[str, Any]:
+        """As `Learner.settings`: how the critic learns, and from what games."""
+        return {**super().settings(), **self._games}
+
+    def _described(self) -> dict[str, Any]:
+        if isinstance(self._source, NetworkPolicy):
+            return {"array": BLUEPRINT_PARAMETERS, "row": None, **self._network_settings()}
+        return {"strategies": list(STRATEGIES)}
+
+    def _network_settings(self) -> dict[str, Any]:
+        """The sizes of the blueprint's network, and what is done to its policy."""
+        source = self._network_policy()
+        tuning = None if source.fine_tuning is None else dataclasses.asdict(source.fine_tuning)
+        return {"hidden_sizes": list(source.network.hidden_sizes), "fine_tuning": tuning}
+
     def _identity(self) -> dict[str, Any]:
         digest = hashlib.sha256()
         for tensor in self._blueprint_tensors().values():
             digest.update(tensor.detach().cpu().numpy().tobytes())
         blueprint: dict[str, Any] = {"sha256": digest.hexdigest()}
         if isinstance(self._source, NetworkPolicy):
-            tuning = self._source.fine_tuning
-            blueprint["hidden_sizes"] = list(self._source.network.hidden_sizes)
-            blueprint["fine_tuning"] = None if tuning is None else dataclasses.asdict(tuning)
+            blueprint |= self._network_settings()
         return {**super()._identity(), "blueprint": blueprint}
-
-
-def train_critic(
-    game: AnyGame,
-    blueprint: openspiel_policy.Policy,
-    transformations: PolicyTransformations,
-    num_steps: int,
-    config: CriticLearnerConfig | None = None,
-    device: torch.device | str = "cpu",
-) -> NetworkCritic:
-    """The critic of a blueprint after so many learner steps; see `CriticLearner`.
-
-    Raises:
-      ValueError: as `CriticLearner` and `Learner.step`; also if `num_steps` is not positive.
-    """
-    if num_steps < 1:
-        raise ValueError(f"num_steps={num_steps} must be positive")
-    learner = CriticLearner(game, blueprint, transformations, config, device)
-    for _ in range(num_steps):
-        learner.step()
-    learner.metrics()  # raises if the last steps went wrong
-    return learner.critic()
-
-
-def _table(environment: TreeEnvironment, policy: ArrayPolicy) -> torch.Tensor:
-    """A policy by the rows of an environment's tables of infosets: float32 [R, A]."""
-    tree, legal = environment.tree, environment.infoset_legal
-    table = torch.zeros(legal.shape)
-    for player, first_row in ((0, 0), (1, tree.num_infosets(0))):
-        row = torch.from_numpy(first_row + tree.treeplexes[player].infoset_of_sequence[1:]).long()
-        action = torch.from_numpy(tree.sequence_action[player][1:]).long()
-        table[row, action] = torch.from_numpy(policy.strategies[player][1:]).float()
-    return table.to(legal.device)

@@ -15,7 +15,7 @@ import torch
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critics import Critic
 from spiel_dl.policies.perceptron import Perceptron
-from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.compiled_tree import CompiledTree
 
 # Histories whose tensors are made at a time: enough for full speed, and few to hold in memory.
 _BATCH = 8192
@@ -66,7 +66,7 @@ class NetworkCritic(Critic):
       game: the turn-based game.
       network: the network.
       parameters: float32 [P], its parameters.
-      names: of the transformations, the identity first.
+      names: the names of the transformations, the identity first.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class NetworkCritic(Critic):
           game: the turn-based game.
           network: for this game's histories.
           parameters: float32 [P], not copied.
-          names: of the transformations, K of them.
+          names: the names of the transformations, K of them.
 
         Raises:
           ValueError: if the parameters or the names are not those of the network.
@@ -99,7 +99,7 @@ class NetworkCritic(Critic):
         self.names = names
 
     @torch.inference_mode()
-    def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+    def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """See `Critic`; float32, of any tree of the critic's game.
 
         Raises:
@@ -113,14 +113,14 @@ class NetworkCritic(Critic):
             found[start : start + _BATCH] = values[:, player].cpu().numpy()
         return found
 
-    def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+    def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """Not known: raises ValueError."""
         raise ValueError(
             "a network critic values the blueprint against transformations, not pairs of these; "
             "search with two_sided=False, or use an ExactCritic"
         )
 
-    def _check(self, tree: GameTree, histories: np.ndarray) -> None:
+    def _check(self, tree: CompiledTree, histories: np.ndarray) -> None:
         if str(tree.game) != str(self.game):
             raise ValueError(f"the critic is one of {self.game}, not of {tree.game}")
         idle = np.asarray(histories)[tree.player[histories] < 0]

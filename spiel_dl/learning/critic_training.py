@@ -22,8 +22,8 @@ from typing import Any
 import pyspiel
 import torch
 
+from spiel_dl.learning.config import NetworkConfig
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
-from spiel_dl.learning.descent import Descent, NetworkConfig
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
 from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
@@ -84,8 +84,9 @@ class CriticTrainer:
         self.transformations = transformations
         self.config = config
         self.network = CriticNetwork(num_inputs, len(transformations), config.hidden_sizes)
-        self._descent = Descent(self.network.initial_parameters(config.seed).to(device), config)
-        self._target = self._descent.parameters.detach().clone()
+        self._parameters = self.network.initial_parameters(config.seed).to(device)
+        self._target = self._parameters.clone()
+        self._descent = config.descent(self._parameters)
 
     def learn(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
         """One step, as in the module's docstring.
@@ -98,13 +99,13 @@ class CriticTrainer:
           The mean squared error before the step, a scalar.
         """
         seen = trajectories.distinct_histories()
-        target = self._targets(trajectories, seen, policy)
-        outputs = seen.at_moves(self.network.values(self._descent.parameters, seen.tensors))
+        target = self.targets(trajectories, seen, policy)
+        outputs = seen.at_moves(self.network.values(self._parameters, seen.tensors))
         error = outputs.detach() - target
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
         weight = (trajectories.valid / count)[..., None, None]
         self._descent.step(outputs, 2 * weight * error)
-        self._target.lerp_(self._descent.parameters.detach(), self.config.target_averaging)
+        self._target.lerp_(self._parameters.detach(), self.config.target_averaging)
         return (weight * error.square()).sum()
 
     def critic(self, game: pyspiel.Game) -> NetworkCritic:
@@ -113,7 +114,9 @@ class CriticTrainer:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""
-        return {**self._descent.tensors(), "target_parameters": self._target}
+        adam = self._descent.state(self._parameters)
+        tensors = {"parameters": self._parameters, **{f"adam.{n}": t for n, t in adam.items()}}
+        return {**tensors, "target_parameters": self._target}
 
     def identity(self) -> dict[str, Any]:
         """What a checkpoint must have in common with the trainer."""
@@ -124,9 +127,16 @@ class CriticTrainer:
         }
 
     @torch.no_grad()
-    def _targets(
+    def targets(
         self, trajectories: Trajectories, seen: Distinct, policy: torch.Tensor
     ) -> torch.Tensor:
+        """What the values should be, by v-trace: float32 [T, B, 2, K].
+
+        Args:
+          trajectories: with histories.
+          seen: these histories.
+          policy: the blueprint at all moves, float32 [T, B, A]; 0 for illegal actions.
+        """
         ratio = transformation_ratios(
             policy=policy,
             legal=trajectories.legal,

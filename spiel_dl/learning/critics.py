@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.game_tree import GameTree
 
 Strategies = tuple[np.ndarray, np.ndarray]
@@ -21,7 +22,7 @@ class Critic(abc.ABC):
     """Values histories for a fixed blueprint and K transformations, the identity first."""
 
     @abc.abstractmethod
-    def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+    def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """A player's utilities if it follows the blueprint and its opponent each transformation.
 
         Args:
@@ -37,7 +38,7 @@ class Critic(abc.ABC):
         """
 
     @abc.abstractmethod
-    def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+    def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """A player's utilities if both players follow transformations.
 
         Args:
@@ -83,20 +84,20 @@ class ExactCritic(Critic):
         self.strategies = (first, second)
         self._known: dict[int, np.ndarray] = {}
 
-    def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+    def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """See `Critic`; float64. The tree must be the critic's own."""
         self._check(tree)
         if player not in self._known:
             self._known[player] = self._walk(player, self.strategies[player][0])
         return self._known[player][histories]
 
-    def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
+    def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """See `Critic`; float64. The tree must be the critic's own."""
         self._check(tree)
         rows = [self._walk(player, own)[histories] for own in self.strategies[player]]
         return np.stack(rows, axis=1)
 
-    def _check(self, tree: GameTree) -> None:
+    def _check(self, tree: CompiledTree) -> None:
         if tree is not self.tree:
             raise ValueError(
                 f"an exact critic of {self.tree.game} values histories of its own tree only, not "
@@ -132,7 +133,7 @@ def mean_absolute_error(critic: Critic, exact: ExactCritic) -> float:
     transformations.
 
     Args:
-      critic: of the same game, blueprint and transformations.
+      critic: the critic of the same game, blueprint and transformations.
       exact: what its values should be.
     """
     tree = exact.tree

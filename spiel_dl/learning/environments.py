@@ -29,8 +29,8 @@ def self_play_of(
     Args:
       game: the game, its game string, or the compiled game, which is then used whatever its size.
       batch_size: games played at once.
-      device: of all tensors.
-      seed: of chance and actions.
+      device: the device of all tensors.
+      seed: the seed of chance and actions.
       max_tree_histories: compile games of at most so many histories.
 
     Raises:

@@ -8,26 +8,24 @@ choice is appended, one-hot.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.games.rules import Rules
+from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.histories import is_converted
 
 
-def of_tree(tree: GameTree, histories: np.ndarray) -> torch.Tensor:
+def of_tree(tree: CompiledTree, histories: np.ndarray) -> torch.Tensor:
     """Tensors of histories (int [N]) in which a player acts: float32 [N, E], on the CPU.
 
     Raises:
       ValueError: if the game has no information state tensors.
     """
     if hasattr(tree.game, "rules"):
-        rules: Any = tree.game.rules
-        tensor: torch.Tensor = rules.history_tensor(tree.states_of(histories))
-        return tensor
+        rules: Rules = tree.game.rules
+        return rules.history_tensor(tree.states_of(histories))
     check_tensors(tree.game)
     rows = np.zeros((len(histories), state_tensor_size(tree.game)), np.float32)
     for row, history in zip(rows, np.asarray(histories).tolist(), strict=True):
@@ -38,13 +36,13 @@ def of_tree(tree: GameTree, histories: np.ndarray) -> torch.Tensor:
 def state_tensor_size(game: pyspiel.Game) -> int:
     """E, the length of a history's tensor in a turn-based game."""
     if hasattr(game, "rules"):
-        rules: Any = game.rules
+        rules: Rules = game.rules
         return int(rules.public_size(True) + 2 * rules.private_size(True))
     size = 2 * game.information_state_tensor_size()
     return size + game.num_distinct_actions() if is_converted(game) else size
 
 
-def write_state(state: Any, row: np.ndarray) -> None:
+def write_state(state: pyspiel.State, row: np.ndarray) -> None:
     """Writes the history of a state in which a player acts.
 
     Args:

@@ -1,9 +1,9 @@
 """Off-policy v-trace for critics of histories: values under policies that nobody played.
 
-Kubíček et al. (2023), section 4.1, equation 1, with undiscounted games of finite length. From one
-and the same trajectory come targets for each player i and transformation f. Let rho_t be the ratio
-of the probability of the move at time t by the policies that are valued to that by which it was
-sampled: i's own policy at i's moves, its opponent's transformed policy at the opponent's. Then
+Kubíček et al. (2023), section 4.1, equation 1, with undiscounted games of finite length. One
+trajectory gives targets for each player i and each transformation f. Let rho_t be the probability
+of the move at time t by the policies that are valued (i's own policy at i's moves, the opponent's
+transformed policy at the opponent's), divided by the probability with which it was sampled. Then
 
     v_t' = v_t + min(rho_bar, rho_t) (r_t + v_(t+1) - v_t) + min(c_bar, rho_t) (v_(t+1)' - v_(t+1))
 

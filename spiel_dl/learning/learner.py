@@ -1,5 +1,17 @@
 """`Learner`: what all that learn from games have in common: steps, metrics, checkpoints.
 
+    learner = rnad.RNaDSolver("leduc_poker")
+    learner.run(1000)
+    print(learner.metrics())
+    policy = learner.policy()  # an open_spiel Policy
+    learner.save("leduc.safetensors")
+
+With policy transformations, a critic is trained beside the policy, from the same games:
+
+    learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
+    ...
+    critic = learner.critic()
+
 One step plays a batch of whole games and learns from them. Nothing in it waits for losses on the
 host: they are collected on the device, and looked at every few steps.
 """
@@ -8,19 +20,22 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pyspiel
 import torch
+import tqdm
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.learning.config import NetworkConfig
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
-from spiel_dl.learning.descent import NetworkConfig
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
@@ -38,14 +53,14 @@ _CRITIC_LOSS = "critic_loss"
 
 
 class Learner(abc.ABC):
-    """Plays batches of games and learns from them, a critic of transformations included if asked.
+    """Plays batches of games and learns from them; with policy transformations, a critic, too.
 
-    The critic (Kubíček et al., 2023, section 4.1) learns from the very same games, of the policy
-    that is handed out. It changes nothing for whatever else is learned, to the last bit.
+    The critic (Kubíček et al., 2023, section 4.1) values the policy that is handed out, and learns
+    from the same games. Whatever else is learned stays the same to the last bit.
 
     Attributes:
-      name: of the algorithm, in files.
-      terms: names of what `_learn` reports of every step.
+      name: the name of the algorithm, in files.
+      terms: the names of the losses and other numbers that `_learn` reports of every step.
       game: the turn-based game.
       config: how to learn.
       num_steps: learner steps done.
@@ -58,8 +73,8 @@ class Learner(abc.ABC):
         self,
         game: AnyGame,
         config: NetworkConfig,
-        device: torch.device | str,
         *,
+        device: torch.device | str,
         batch_size: int,
         max_tree_histories: int,
         transformations: PolicyTransformations | None = None,
@@ -115,6 +130,23 @@ class Learner(abc.ABC):
         """What opponents may do by the critic; None if there is no critic."""
         return None if self._critic is None else self._critic.transformations
 
+    def run(self, num_steps: int, *, show_progress: bool = False) -> None:
+        """Does so many steps.
+
+        Args:
+          num_steps: how many, positive.
+          show_progress: show a progress bar on standard error.
+
+        Raises:
+          ValueError: if `num_steps` is not a positive whole number, or if a term of a step was NaN
+            or infinite.
+        """
+        if not (num_steps >= 1 and num_steps % 1 == 0 and num_steps < math.inf):
+            raise ValueError(f"num_steps={num_steps} must be a positive whole number")
+        for _ in tqdm.trange(int(num_steps), unit="step", disable=not show_progress):
+            self.step()
+        self._read_log()
+
     def step(self) -> None:
         """Plays a batch of games and learns from them.
 
@@ -134,7 +166,7 @@ class Learner(abc.ABC):
         trajectories = self.play()
         terms = self._learn(trajectories)
         if self._critic is not None:
-            terms = [*terms, self._critic.learn(trajectories, self._blueprint(trajectories))]
+            terms = [*terms, self._critic.learn(trajectories, self.policy_at(trajectories))]
         return torch.stack([*terms, trajectories.valid.sum().to(self._log.dtype)])
 
     def play(self) -> Trajectories:
@@ -188,21 +220,60 @@ class Learner(abc.ABC):
             means["environment_steps_per_second"] = means.pop(_NUM_MOVES) * speed
         return means
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything that further steps depend on, completely or not at all.
+    def settings(self) -> dict[str, Any]:
+        """All that says how it learns, as JSON can hold it."""
+        return self.config.to_json()
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Copies of all that further steps depend on, by name.
 
         Raises:
-          ValueError: if a term of a step, or a parameter, was NaN or infinite. Nothing is written.
+          ValueError: if a term of a step, or a parameter, was NaN or infinite.
         """
         self._read_log()
         arrays = {}
         for name, tensor in self._tensors().items():
             if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
                 self._refuse(name, "has an entry that is NaN or infinite", self.num_steps)
-            arrays[name] = tensor.detach().cpu().numpy()
+            arrays[name] = tensor.detach().cpu().numpy().copy()
+        arrays["generator"] = self._self_play.environment.generator.get_state().numpy()
+        arrays["num_steps"] = np.array(self.num_steps)
+        return arrays
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes back to a `state()`; on a CPU, what follows is the same to the last bit.
+
+        Raises:
+          ValueError: if it is the state of a learner of another kind or size. Nothing has changed
+            then.
+        """
+        tensors = self._tensors()
+        for name, tensor in tensors.items():
+            if name not in state or state[name].shape != tuple(tensor.shape):
+                found = state[name].shape if name in state else "nothing"
+                raise ValueError(
+                    f"the state's {name} has shape {found}, but {tuple(tensor.shape)} is needed: "
+                    "it is the state of another learner"
+                )
+        with torch.no_grad():
+            for name, tensor in tensors.items():
+                tensor.copy_(torch.from_numpy(state[name]))
         generator = self._self_play.environment.generator
-        arrays["generator"] = generator.get_state().numpy()
-        tensor_files.save(path, arrays, {**self._identity(), "num_steps": self.num_steps})
+        generator.set_state(torch.from_numpy(state["generator"]))
+        self.num_steps = int(state["num_steps"])
+        self._num_logged, self._window = 0, _Window()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything that further steps depend on, completely or not at all.
+
+        Raises:
+          ValueError: as `state`. Nothing is written then.
+        """
+        arrays = self.state()
+        num_steps = int(arrays.pop("num_steps"))
+        tensor_files.save(
+            path, arrays, {**self._identity(), "policy": self._described(), "num_steps": num_steps}
+        )
         self._last_checkpoint = f"that of step {self.num_steps} ({Path(path)})"
 
     def load(self, path: str | os.PathLike[str]) -> None:
@@ -218,13 +289,7 @@ class Learner(abc.ABC):
                     f"{path} has {name} {header.get(name)}, not {value}; use the same game and "
                     "settings, or another file"
                 )
-        with torch.no_grad():
-            for name, tensor in self._tensors().items():
-                tensor.copy_(torch.from_numpy(arrays[name]))
-        generator = self._self_play.environment.generator
-        generator.set_state(torch.from_numpy(arrays["generator"]))
-        self.num_steps = int(header["num_steps"])
-        self._num_logged, self._window = 0, _Window()
+        self.load_state({**arrays, "num_steps": np.array(int(header["num_steps"]))})
         self._last_checkpoint = f"that of step {self.num_steps} ({Path(path)})"
 
     @abc.abstractmethod
@@ -236,8 +301,15 @@ class Learner(abc.ABC):
         """The acting policy, or its table; see `TableSelfPlay.play`."""
 
     @abc.abstractmethod
-    def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:
-        """What the policy that is handed out says of all moves: float32 [T, B, A]."""
+    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
+        """What the policy that is handed out says of all moves: float32 [T, B, A].
+
+        Illegal actions have probability 0.
+        """
+
+    @abc.abstractmethod
+    def _described(self) -> dict[str, Any]:
+        """Says where in a checkpoint the policy is; see `spiel_dl.learning.checkpoints`."""
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""
@@ -251,7 +323,7 @@ class Learner(abc.ABC):
             "kind": FILE_KIND,
             "algorithm": self.name,
             "game": str(self.game),
-            "config": self.config.to_json(),
+            "config": self.settings(),
         }
         if self._critic is not None:
             identity["critic"] = self._critic.identity()

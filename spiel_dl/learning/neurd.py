@@ -5,8 +5,8 @@ al. (2022), Methods. The loss of one decision is
 
     - sum_a l(a) f(a),   l = logits minus their mean over legal actions,
 
-with the force f = clip(Q - sum_b pi(b) Q(b), -c_n, c_n) held fixed. f(a) counts as 0 where l(a) is
-already at least beta and would be pushed up, or at most -beta and would be pushed down.
+where the force f = clip(Q - sum_b pi(b) Q(b), -c_n, c_n) is held fixed. f(a) counts as 0 where
+l(a) is already at least beta and would be pushed up, or at most -beta and would be pushed down.
 """
 
 from __future__ import annotations

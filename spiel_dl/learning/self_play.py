@@ -1,7 +1,8 @@
 """Self-play: whole games of a batch as tensors of fixed shape.
 
-Every row plays one game from the root to its end and is masked from then on: games that end in a
-given number of steps would be shorter than games are. Nothing looks at values on the host.
+Every row plays one game from the root to its end and is masked from then on. If rows started new
+games until a number of steps is over, short games would be too frequent among those that end in
+time. Nothing looks at values on the host.
 """
 
 from __future__ import annotations

@@ -1,86 +1,65 @@
-"""`SelfPlayLearner`: what learners of policies by self-play have in common.
-
-    learner = rnad.RNaDSolver("leduc_poker")
-    for _ in range(1000):
-        learner.step()
-    print(learner.metrics())
-    policy = learner.policy()  # an open_spiel Policy
-    learner.save("leduc.safetensors")
-
-With policy transformations, a critic is trained beside the policy, from the same games:
-
-    learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
-    ...
-    critic = learner.critic()
-"""
+"""`SelfPlayLearner`: what learners of policies by self-play have in common."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import torch
 
+from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.descent import Descent, NetworkConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play import ActingPolicy, Trajectories
+from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy
-from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy, tabulate
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
-
-
-@dataclasses.dataclass(frozen=True)
-class LearnerConfig(NetworkConfig):
-    """What every learner by self-play is told; `NetworkConfig` has the rest.
-
-    Attributes:
-      batch_size: games per learner step, positive.
-      max_tree_histories: games of at most so many histories are compiled and played by tables.
-    """
-
-    batch_size: int = 128
-    max_tree_histories: int = 200_000
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("batch_size", self.batch_size > 0, "positive")
 
 
 class SelfPlayLearner(Learner):
     """A policy network that learns from games against itself.
 
-    Subclasses say what class their `default_config` is of.
-
     Attributes:
+      default_config: the class of the configuration; each subclass says which.
+      policy_place: where in a checkpoint the parameters of the policy are that is handed out: the
+        name of an array, and a row of it, or None if they are all of it.
       network: the network.
       parameters: float32 [P], its current parameters.
     """
 
     config: LearnerConfig
     default_config: ClassVar[type[LearnerConfig]]
+    policy_place: ClassVar[tuple[str, int | None]] = ("parameters", None)
 
     def __init__(
         self,
         game: AnyGame,
         config: LearnerConfig | None = None,
-        device: torch.device | str = "cpu",
         *,
+        device: torch.device | str = "cpu",
         transformations: PolicyTransformations | None = None,
         critic: CriticConfig | None = None,
     ):
-        """Makes a fresh network; arguments and errors are those of `Learner`.
+        """Makes a fresh network.
 
-        Without a config, the defaults are taken.
+        Args:
+          game: the game, its game string, or the compiled game.
+          config: how to learn; None: the defaults.
+          device: where games are played and networks live.
+          transformations: what opponents may do by a critic that learns, too; None: no critic.
+          critic: how the critic learns; None: the defaults.
+
+        Raises:
+          ValueError: if the game is none that can be learned here, if a transformation is none for
+            it, or if there are parameters of a critic without transformations.
         """
         config = config or self.default_config()
         super().__init__(
             game,
             config,
-            device,
+            device=device,
             batch_size=config.batch_size,
             max_tree_histories=config.max_tree_histories,
             transformations=transformations,
@@ -93,7 +72,7 @@ class SelfPlayLearner(Learner):
             config.hidden_sizes,
         )
         self.parameters = self.network.initial_parameters(config.seed).to(device)
-        self._descent = Descent(self.parameters, config)
+        self._descent = config.descent(self.parameters)
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The policy that was learned so far, for both players.
@@ -111,17 +90,19 @@ class SelfPlayLearner(Learner):
             return tabulate(environment, self.network, parameters, fine_tuning)
         return NetworkPolicy(self.game, self.network, parameters, fine_tuning)
 
-    @classmethod
-    def policy_parameters_of(cls, arrays: Mapping[str, Any]) -> Any:
-        """What a checkpoint's arrays say of the policy that is handed out: float32 [P]."""
-        return arrays["parameters"]
-
     def _policy_parameters(self) -> torch.Tensor:
         """Parameters of the policy that is handed out."""
         return self.parameters
 
     def _tensors(self) -> dict[str, torch.Tensor]:
-        return {**super()._tensors(), **self._descent.tensors()}
+        adam = self._descent.state(self.parameters)
+        tensors = {"parameters": self.parameters, **{f"adam.{n}": t for n, t in adam.items()}}
+        return {**super()._tensors(), **tensors}
+
+    def _described(self) -> dict[str, Any]:
+        array, row = self.policy_place
+        sizes = list(self.network.hidden_sizes)
+        return {"array": array, "row": row, "hidden_sizes": sizes, "fine_tuning": None}
 
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
         outputs = self.network.with_parameters(self.parameters.detach())
@@ -138,7 +119,8 @@ class SelfPlayLearner(Learner):
         return act
 
     @torch.no_grad()
-    def _blueprint(self, trajectories: Trajectories) -> torch.Tensor:
+    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
+        """As `Learner.policy_at`."""
         seen = trajectories.distinct_observations()
         logits = self.network.evaluate(self._policy_parameters(), seen.tensors).logits
         return policy_of(seen.at_moves(logits), trajectories.legal)

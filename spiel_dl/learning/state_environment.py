@@ -1,11 +1,9 @@
-"""`StateEnvironment`: a batch of OpenSpiel states, for games without `Rules` that fit into no tree.
+"""`StateEnvironment`: a batch of OpenSpiel states, for games without `Rules` too large to compile.
 
 Every move of every row goes through Python, on one core and on the CPU.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pyspiel
@@ -38,8 +36,8 @@ class StateEnvironment:
         Args:
           game: a turn-based two-player game.
           batch_size: B.
-          device: of the tensors.
-          seed: of the chance events.
+          device: the device of the tensors.
+          seed: the seed of the chance events.
 
         Raises:
           ValueError: if `batch_size` is not positive, or the game has no information state tensors.
@@ -50,7 +48,7 @@ class StateEnvironment:
         self.game = game
         self.generator = torch.Generator(device).manual_seed(seed)
         self._batch_size = batch_size
-        self._states: list[Any] = []
+        self._states: list[pyspiel.State] = []
         self.restart()
 
     def restart(self) -> None:
@@ -121,7 +119,7 @@ class StateEnvironment:
                 returns[row] = zero_sum_utility(self.game, self._states[row])
         return EpisodeEnds(self._tensor(finished), self._tensor(returns))
 
-    def _play_chance(self, states: list[Any]) -> None:
+    def _play_chance(self, states: list[pyspiel.State]) -> None:
         waiting = [state for state in states if state.is_chance_node()]
         while waiting:
             uniform = torch.rand(

@@ -27,7 +27,7 @@ class Transformation(NamedTuple):
     """One transformation.
 
     Attributes:
-      name: for people.
+      name: the name for people.
       weights: what it makes of a batch of policies.
     """
 
@@ -58,7 +58,7 @@ class PolicyTransformations:
     Searches read from the identity what the opponent could get as things are.
 
     Attributes:
-      names: of the transformations, K of them.
+      names: the names of the transformations, K of them.
     """
 
     def __init__(self, transformations: Sequence[Transformation]):
@@ -176,8 +176,8 @@ def paper_transformations(values: torch.Tensor) -> PolicyTransformations:
 def pure_transformations(num_actions: int) -> PolicyTransformations:
     """The identity, and for each action the policy that always takes it where it is legal.
 
-    What the paper uses in Leduc. Where every player decides once more at most, these are all
-    continuations.
+    The paper uses them in Leduc. Where every player decides at most once more, there are no other
+    deterministic continuations.
     """
     constants = [_constant(action) for action in range(num_actions)]
     return PolicyTransformations([IDENTITY, *constants])

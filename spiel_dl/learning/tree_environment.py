@@ -53,7 +53,7 @@ class TreeEnvironment:
           tree: the compiled game.
           batch_size: B.
           device: where.
-          seed: of the chance events.
+          seed: the seed of the chance events.
 
         Raises:
           ValueError: if `batch_size` is not positive, or the game has no information state tensors.

@@ -84,12 +84,12 @@ def v_trace(
         arrays: list[Any] = [*(x.contiguous().numpy() for x in steps), c_bar, rho_bar]
         v, error = map(torch.from_numpy, kernels.go_back(*arrays))
     else:
-        v, error = _go_back(*steps, c_bar, rho_bar)
+        v, error = go_back(*steps, c_bar, rho_bar)
     q = value.unsqueeze(-1) - eta * log_ratio
     return Targets(v, q.scatter_add(-1, column, (error / acting).unsqueeze(-1)))
 
 
-def _go_back(
+def go_back(
     value: torch.Tensor,
     ratio: torch.Tensor,
     cost: torch.Tensor,

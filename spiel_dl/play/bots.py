@@ -3,17 +3,65 @@
 from __future__ import annotations
 
 import numpy as np
+import pyspiel
 from open_spiel.python import policy as openspiel_policy
-from open_spiel.python.bots.policy import PolicyBot
 
+from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import check_player
 
 
-def policy_bot(policy: openspiel_policy.Policy, player: int, seed: int | None = None) -> PolicyBot:
-    """A `pyspiel.Bot` that plays a policy, and asks it only in the states that it comes to.
+class SeatedBot(pyspiel.Bot):
+    """A bot that plays one seat by a policy, and asks it only in the states that it comes to.
+
+    OpenSpiel's `PolicyBot` gives up where action 0 is the only legal one; this one does not.
+    """
+
+    def __init__(
+        self, policy: openspiel_policy.Policy, player: int, generator: np.random.Generator
+    ):
+        """Takes a seat; see `policy_bot`."""
+        pyspiel.Bot.__init__(self)
+        self._policy = policy
+        self._player = player
+        self._generator = generator
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickles the policy, the seat and where the generator stands."""
+        return type(self), (self._policy, self._player, self._generator)
+
+    def player_id(self) -> int:
+        """The seat."""
+        return self._player
+
+    def restart_at(self, state: pyspiel.State) -> None:
+        """Does nothing, because policies answer states alone."""
+
+    def provides_policy(self) -> bool:
+        """Whether `step_with_policy` works: yes."""
+        return True
+
+    def step_with_policy(self, state: pyspiel.State) -> tuple[list[tuple[int, float]], int]:
+        """The policy in a state, as pairs of action and probability, and an action drawn from it.
+
+        Raises:
+          ValueError: if the player does not act in this state, or the policy does not know it.
+        """
+        probabilities = asking.action_probabilities(self._policy, state, self._player)
+        action = self._generator.choice(list(probabilities), p=list(probabilities.values()))
+        return list(probabilities.items()), int(action)
+
+    def step(self, state: pyspiel.State) -> int:
+        """An action drawn from the policy; errors are those of `step_with_policy`."""
+        return self.step_with_policy(state)[1]
+
+
+def policy_bot(policy: openspiel_policy.Policy, player: int, seed: int | None = None) -> SeatedBot:
+    """A `pyspiel.Bot` that plays a policy.
 
     Args:
-      policy: of the turn-based game.
+      policy: of the game that is played, or of the game with simultaneous moves that it was
+        converted from. An `ArrayPolicy` of the turn-based game also plays the one with simultaneous
+        moves; a network refuses its states with a ValueError.
       player: the seat, 0 or 1.
       seed: of its choices; None: another one every time.
 
@@ -21,4 +69,4 @@ def policy_bot(policy: openspiel_policy.Policy, player: int, seed: int | None = 
       ValueError: if there is no such player.
     """
     check_player(player)
-    return PolicyBot(player, np.random.default_rng(seed), policy)
+    return SeatedBot(policy, player, np.random.default_rng(seed))

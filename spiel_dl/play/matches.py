@@ -26,8 +26,11 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play.tally import Tally
+from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
+from spiel_dl.tree.load import AnyGame, turn_based_game
 
 Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
 _PAIRS_AT_ONCE = 64
@@ -114,45 +117,38 @@ class MatchResult:
         return self.pairs.half_width
 
 
-class HighestActionPolicy(openspiel_policy.Policy):
-    """Always plays the legal action with the highest id: in Goofspiel, the highest card."""
-
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """1 for the highest legal action, 0 for the others."""
-        player = state.current_player() if player_id is None else player_id
-        actions = state.legal_actions(player)
-        return {action: float(action == max(actions)) for action in actions}
-
-
 _QUICK = (
     NetworkPolicy,
     ArrayPolicy,
     HighestActionPolicy,
+    UniformPolicy,
     openspiel_policy.UniformRandomPolicy,
     openspiel_policy.TabularPolicy,
 )
 
 
 def play_match(
-    game: pyspiel.Game,
+    game: AnyGame,
     policy: openspiel_policy.Policy,
     opponent: openspiel_policy.Policy,
     num_games: int,
     seed: int = 0,
 ) -> MatchResult:
-    """Plays games of a turn-based game, half of them in each seat.
+    """Plays games, half of them in each seat.
+
+    A game with simultaneous moves is played turn by turn. Its policies may be for the turn-based
+    game or for the original: each is asked in states of its own game.
 
     Args:
-      game: the game.
+      game: the game, its game string, or the compiled game.
       policy: the first policy.
       opponent: the second one.
       num_games: how many games, an even number.
       seed: of chance and of both players' choices.
 
     Raises:
-      ValueError: if `num_games` is not positive and even, or the seed negative.
+      ValueError: if the game is not one that can be played turn by turn by two players, `num_games`
+        is not positive and even, or the seed is negative.
     """
     return MatchResult.of_pairs(
         play_pairs(game, (policy, opponent), pairs, seed) for pairs in parts_of(num_games)
@@ -177,7 +173,7 @@ def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]
     return [range(start, min(start + pairs_at_once, num_pairs)) for start in starts]
 
 
-def play_pairs(game: pyspiel.Game, policies: Policies, pairs: range, seed: int) -> PairResults:
+def play_pairs(game: AnyGame, policies: Policies, pairs: range, seed: int) -> PairResults:
     """Plays some pairs of games.
 
     Networks and tables play all of them at once: networks are asked for many decisions at a time.
@@ -186,17 +182,18 @@ def play_pairs(game: pyspiel.Game, policies: Policies, pairs: range, seed: int) 
     it is asked at a time by rounding errors alone, which may very rarely turn a choice.
 
     Args:
-      game: a turn-based game.
+      game: the game, its game string, or the compiled game.
       policies: the first and the second policy.
       pairs: the numbers of the pairs.
       seed: of chance and of both players' choices.
 
     Raises:
-      ValueError: if the seed is negative.
+      ValueError: if the game cannot be played turn by turn by two players, or the seed is negative.
     """
     if seed < 0:
         raise ValueError(f"seed={seed} must not be negative")
-    games = [_Game.start(game, seed, pair, seat) for pair in pairs for seat in (0, 1)]
+    turn_based = turn_based_game(game)
+    games = [_Game.start(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
     at_once = all(type(policy) in _QUICK for policy in policies)
     parts = [_play(group, policies) for group in ([games] if at_once else [[g] for g in games])]
     returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
@@ -233,7 +230,7 @@ class Answer(NamedTuple):
 
 
 def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> list[Answer]:
-    """A policy's answers in states of one game, in each of which a player acts."""
+    """A policy's answers in states of one turn-based game, in each of which a player acts."""
     if isinstance(policy, NetworkPolicy):
         start = time.perf_counter()
         found = policy.probabilities_of(states)
@@ -242,7 +239,7 @@ def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> lis
     answers = []
     for state in states:
         start = time.perf_counter()
-        probabilities = policy.action_probabilities(state)
+        probabilities = asking.action_probabilities(policy, state, state.current_player())
         answers.append(Answer(probabilities, time.perf_counter() - start))
     return answers
 
@@ -267,10 +264,17 @@ class _Game:
         return _Game(game.new_initial_state(), first_seat, luck)
 
     def plays_on(self) -> bool:
-        """Plays chance; whether somebody is to move then."""
+        """Plays chance, and says whether a player is to move then.
+
+        Raises:
+          ValueError: if both players move at once; the game's type did not say that they may.
+        """
         while self.state.is_chance_node():
             self._apply(dict(self.state.chance_outcomes()), _CHANCE)
-        return not self.state.is_terminal()
+        if self.state.is_terminal():
+            return False
+        asking.acting_player(self.state)
+        return True
 
     def mover(self) -> int:
         """Which policy is to move: 0, the first, or 1."""

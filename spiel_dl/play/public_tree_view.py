@@ -17,10 +17,11 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.public_texts import PublicText, action_name, public_text, step_names
 from spiel_dl.tree.trunk import cut
 

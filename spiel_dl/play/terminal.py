@@ -15,7 +15,10 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games import views
-from spiel_dl.play.contestants import SearchOptions, load_contestant
+from spiel_dl.play.registry import load_policy
+from spiel_dl.play.requests import SearchOptions
+from spiel_dl.policies import asking
+from spiel_dl.tree.load import AnyGame, turn_based_game
 
 _LINE_WIDTH = 80
 _CURTAIN = "\n" * 50  # pushes what the other player saw out of sight
@@ -55,7 +58,7 @@ class Match:
 
     def __init__(
         self,
-        game: pyspiel.Game,
+        game: AnyGame,
         opponent: openspiel_policy.Policy | None,
         source: TextIO,
         sink: TextIO,
@@ -66,8 +69,10 @@ class Match:
         """Sets up a match.
 
         Args:
-          game: a turn-based two-player game, such as `load_turn_based` gives.
-          opponent: whom the person plays against; None: another person at the same keyboard.
+          game: the game, its game string, or the compiled game. Simultaneous moves are played turn
+            by turn.
+          opponent: the policy that the person plays against, of this game or of its turn-based
+            form; None: another person at the same keyboard.
           source: where the people's lines come from.
           sink: what they see.
           seat: which player the person is; None: a random one in every game. Without meaning
@@ -76,12 +81,13 @@ class Match:
           reveal: whether to show all that was hidden once a game is over.
 
         Raises:
-          ValueError: if `seat` is no player, or the game does not tell what its players see.
+          ValueError: if `seat` is no player, or the game cannot be played turn by turn by two
+            players or does not tell what they see.
         """
         if seat not in (0, 1, None):
             raise ValueError(f"seat={seat} is no player; use 0, 1, or None for a random one")
-        _check_readable(game)
-        self.game = game
+        self.game = turn_based_game(game)
+        _check_readable(self.game)
         self.scores = [0.0, 0.0]
         self.num_finished = 0
         self._opponent = opponent
@@ -118,9 +124,11 @@ class Match:
         while not state.is_terminal():
             player = state.current_player()
             if player == pyspiel.PlayerId.CHANCE:
-                state.apply_action(self._draw(dict(state.chance_outcomes())))
+                state.apply_action(self.draw(dict(state.chance_outcomes())))
             elif self._opponent is not None and player != seat:
-                state.apply_action(self._draw(self._opponent.action_probabilities(state, player)))
+                state.apply_action(
+                    self.draw(asking.action_probabilities(self._opponent, state, player))
+                )
             else:
                 state.apply_action(self._ask(state, player))
         self._finish(state, seat)
@@ -163,13 +171,13 @@ class Match:
         if self._opponent is None and self._at_screen != player:
             self._draw_curtain(player)
         offered = options(state)
-        self._write(f"\n{view(state, player)}\n\nLegal actions:\n{_list(offered)}")
+        self._write(f"\n{view(state, player)}\n\nLegal actions:\n{list_options(offered)}")
         while True:
             line = self._read(f"Player {player}> ").strip()
             if line == "help":
                 self._write("\n".join(filter(None, [_HELP, _summary(self.game)])))
             elif line == "actions":
-                self._write(_list(offered))
+                self._write(list_options(offered))
             else:
                 try:
                     return choose(offered, line)
@@ -182,8 +190,8 @@ class Match:
         self._write(f"{_CURTAIN}{'=' * _LINE_WIDTH}")
         self._read(f"Player {player}, it is your turn. Press Enter when only you can see this. ")
 
-    def _draw(self, probabilities: Mapping[int, float]) -> int:
-        """One of the keys, at random."""
+    def draw(self, probabilities: Mapping[int, float]) -> int:
+        """One of the keys, at random: what chance or the opponent does."""
         actions = list(probabilities)
         return self._random.choices(actions, [probabilities[action] for action in actions])[0]
 
@@ -281,14 +289,14 @@ def _fitting(offered: Sequence[Option], text: str) -> list[Option]:
 
 
 def load_opponent(
-    name: str, game: pyspiel.Game, search: SearchOptions | None = None
+    name: str, game: AnyGame, search: SearchOptions | None = None
 ) -> openspiel_policy.Policy | None:
     """The opponent of a name.
 
     Args:
-      name: "human", or what `contestants.load_contestant` knows: "random", a file that
+      name: "human", or what `registry.load_policy` knows: "uniform", a file that
         `ArrayPolicy.save` wrote, "sepot:CHECKPOINT", "resolving:exact", and others.
-      game: the turn-based game to be played.
+      game: the game to be played.
       search: how to search, for those who do; None: the defaults.
 
     Returns:
@@ -300,10 +308,10 @@ def load_opponent(
     if name == "human":
         return None
     try:
-        return load_contestant(name, game, search)
+        return load_policy(name, game, **(search.keywords() if search else {}))
     except ValueError as error:
         raise ValueError(
-            f"no opponent {name!r}: {error}; or play against random or human"
+            f"no opponent {name!r}: {error}; or play against uniform or human"
         ) from error
 
 
@@ -333,7 +341,7 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"[a-z]+|\d+", text.casefold()))
 
 
-def _list(offered: Sequence[Option]) -> str:
+def list_options(offered: Sequence[Option]) -> str:
     """All options, in as many columns as fit."""
     widest = max(len(str(option.number)) for option in offered)
     cells = [f"{option.number:>{widest}}  {option.name}" for option in offered]

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.policies import asking
 from spiel_dl.runs import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.solvers.strategies import behaviour_strategy
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.tree.game_tree import GameTree
-
-AnyGame: TypeAlias = pyspiel.Game | str | GameTree
-"""A game, its game string, or a compiled game (then nothing is enumerated again)."""
+from spiel_dl.tree.load import AnyGame, compile_game
 
 _SUM_TOLERANCE = 1e-6
 _FILE_KIND = "policy"
@@ -39,7 +36,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         """Wraps two behaviour strategies, float64 [S_p] each; they are not copied.
 
         Raises:
-          ValueError: if a strategy has another shape.
+          ValueError: if a strategy has another shape, or its numbers are no strategy (see `check`).
         """
         super().__init__(tree.game, [0, 1])
         for player, strategy in enumerate(strategies):
@@ -50,6 +47,29 @@ class ArrayPolicy(openspiel_policy.Policy):
                 )
         self.tree = tree
         self.strategies = strategies
+        for player in (0, 1):
+            self.check(player)
+
+    def check(self, player: int) -> None:
+        """Holds a player's strategy to its definition; for those who write into it.
+
+        Raises:
+          ValueError: if the probabilities of an infoset are not finite, not negative and of sum 1,
+            to within 1e-6, or if that of the empty sequence is not 1.
+        """
+        strategy, treeplex = self.strategies[player], self.tree.treeplexes[player]
+        if not abs(strategy[0] - 1.0) < _SUM_TOLERANCE:
+            raise ValueError(
+                f"player {player}'s strategy in {self.tree.game} has {strategy[0]} at the empty "
+                "sequence, which must have 1"
+            )
+        try:
+            check_strategy(treeplex, strategy, np.ones(treeplex.num_infosets, np.bool_))
+        except ValueError as error:
+            raise ValueError(
+                f"player {player}'s strategy in {self.tree.game}: {error}; give the probability of "
+                "each sequence's action, as ArrayPolicy.uniform does"
+            ) from None
 
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None
@@ -63,11 +83,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         Raises:
           ValueError: if the player does not act in this state, or the state is of another game.
         """
-        player = state.current_player() if player_id is None else player_id
-        if player == pyspiel.PlayerId.SIMULTANEOUS:
-            raise ValueError("both players move in this state; pass player_id")
-        if player not in (0, 1):
-            raise ValueError(f"no player moves in a state whose current player is {player}")
+        player = asking.acting_player(state, player_id)
         infoset = self.tree.find_infoset(state, player)
         actions = self.tree.legal_actions(player, infoset).tolist()
         probabilities = self.strategies[player][self.tree.treeplexes[player].sequences(infoset)]
@@ -113,7 +129,13 @@ class ArrayPolicy(openspiel_policy.Policy):
         return pyspiel.TabularPolicy(table)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the policy and its game string to a file, completely or not at all."""
+        """Writes the policy and its game string to a file, completely or not at all.
+
+        Raises:
+          ValueError: if something that is no strategy was written into the strategies.
+        """
+        for player in (0, 1):
+            self.check(player)
         arrays = {f"strategy_{player}": self.strategies[player] for player in (0, 1)}
         tensor_files.save(path, arrays, {"kind": _FILE_KIND, "game": str(self.tree.game)})
 
@@ -126,7 +148,8 @@ class ArrayPolicy(openspiel_policy.Policy):
           game: the game of the policy; None: as named in the file.
 
         Raises:
-          ValueError: if the file holds no policy, or one of another game.
+          ValueError: if the file holds no policy, one of another game, or numbers that are no
+            strategy.
         """
         arrays, header = tensor_files.load(path)
         complete = arrays.keys() == {"strategy_0", "strategy_1"} and "game" in header
@@ -135,7 +158,10 @@ class ArrayPolicy(openspiel_policy.Policy):
         tree = compile_game(header["game"] if game is None else game)
         if header["game"] != str(tree.game):
             raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
-        return cls(tree, (arrays["strategy_0"], arrays["strategy_1"]))
+        try:
+            return cls(tree, (arrays["strategy_0"], arrays["strategy_1"]))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
 
     @classmethod
     def uniform(cls, tree: GameTree) -> ArrayPolicy:
@@ -173,34 +199,25 @@ def check_player(player: int) -> None:
         raise ValueError(f"player={player} must be 0 or 1")
 
 
-def compile_game(game: AnyGame, *policies: openspiel_policy.Policy) -> GameTree:
-    """The compiled form of a game: itself, that of one of its policies, or a new one."""
-    if isinstance(game, GameTree):
-        return game
-    turn_based = load_turn_based(game)
-    for policy in policies:
-        if isinstance(policy, ArrayPolicy) and str(policy.tree.game) == str(turn_based):
-            return policy.tree
-    return GameTree.from_game(turn_based)
-
-
 def read_strategy(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
     """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
 
     The policy is asked once per infoset, at its first history, and its answers are not rescaled.
+    An `ArrayPolicy` on the same tree gives its own array, which is checked again, because it may
+    have been written into.
 
     Raises:
       ValueError: if the policy has no answer at an infoset, or one that is not a distribution over
         the legal actions.
     """
     if isinstance(policy, ArrayPolicy) and policy.tree is tree:
+        policy.check(player)
         return policy.strategies[player]
     strategy = np.ones(tree.treeplexes[player].num_sequences)
-    ask = _asker(tree, policy, player)
     for infoset in range(tree.num_infosets(player)):
         state = tree.state(int(tree.first_history[player][infoset]))
         try:
-            answer = ask(state)
+            answer = asking.action_probabilities(policy, state, player)
         except (KeyError, AttributeError, pyspiel.SpielError) as error:
             raise ValueError(
                 f"{type(policy).__name__} has no answer for {state} of {tree.game}; is it a policy "
@@ -257,22 +274,3 @@ def mix_policies(
             plan += weight * read_plan(tree, policy, player)
         strategies.append(behaviour_strategy(treeplex, plan))
     return ArrayPolicy(tree, (strategies[0], strategies[1]))
-
-
-def _asker(
-    tree: GameTree, policy: openspiel_policy.Policy, player: int
-) -> Callable[[pyspiel.State], Mapping[int, float]]:
-    """How to ask a policy for a player's probabilities in a state of a turn-based game."""
-    if isinstance(policy, pyspiel.Policy):
-        if not tree.is_converted:
-            return policy.action_probabilities
-        # A C++ policy does not tell whether it is for the converted game or for the original.
-        return lambda state: (
-            policy.action_probabilities(state)
-            or policy.action_probabilities(
-                state.simultaneous_game_state().information_state_string(player)
-            )
-        )
-    if policy.game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
-        return lambda state: policy.action_probabilities(state.simultaneous_game_state(), player)
-    return lambda state: policy.action_probabilities(state, player)

@@ -10,8 +10,7 @@ import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies import asking
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 
 
@@ -101,14 +100,9 @@ class NetworkPolicy(openspiel_policy.Policy):
           player_id: who; None: the player to move.
 
         Raises:
-          ValueError: if the player does not act in this state.
+          ValueError: if the player does not act in this state, or both players do.
         """
-        player = state.current_player()
-        if player not in (0, 1) or player_id not in (None, player):
-            raise ValueError(
-                f"player {player_id} does not move in a state whose current player is {player}; "
-                "games with simultaneous moves are played turn by turn here"
-            )
+        asking.acting_player(state, player_id)
         return self.probabilities_of([state])[0]
 
     def probabilities_of(self, states: Sequence[pyspiel.State]) -> list[dict[int, float]]:
@@ -116,7 +110,15 @@ class NetworkPolicy(openspiel_policy.Policy):
 
         Args:
           states: states of the turn-based game, in each of which a player acts.
+
+        Raises:
+          ValueError: if both players move in a state; the network knows the turn-based game only.
         """
+        if any(state.is_simultaneous_node() for state in states):
+            raise ValueError(
+                f"both players move in this state, but the network plays {self.game} turn by turn; "
+                "ask in states of that game, pyspiel.convert_to_turn_based makes it"
+            )
         actions = [state.legal_actions() for state in states]
         observation = np.empty((len(states), self.network.num_inputs), np.float32)
         legal = np.zeros((len(states), self.network.num_actions), bool)
@@ -144,7 +146,7 @@ class NetworkPolicy(openspiel_policy.Policy):
 
         Args:
           observation: float32 [..., D], information state tensors.
-          legal: bool [..., A]; where nothing is legal, so is the policy 0.
+          legal: bool [..., A]. Where no action is legal, all probabilities are 0.
         """
         device = self.parameters.device
         observation, legal = observation.to(device), legal.to(device)
@@ -153,26 +155,6 @@ class NetworkPolicy(openspiel_policy.Policy):
         if self.fine_tuning is not None:
             policy = self.fine_tuning.apply(policy)
         return policy * legal
-
-
-def tabulate(
-    environment: TreeEnvironment,
-    network: PolicyNetwork,
-    parameters: torch.Tensor,
-    fine_tuning: FineTuning | None = None,
-) -> ArrayPolicy:
-    """A network's policy at all infosets of a compiled game."""
-    tree = environment.tree
-    tensors, legal = environment.infoset_tensors, environment.infoset_legal
-    rows = policy_rows(network, parameters, tensors[:-1], legal[:-1], fine_tuning)
-    strategies = []
-    for player, first_row in ((0, 0), (1, tree.num_infosets(0))):
-        treeplex = tree.treeplexes[player]
-        strategy = np.ones(treeplex.num_sequences)
-        row = first_row + treeplex.infoset_of_sequence[1:]
-        strategy[1:] = rows[row, tree.sequence_action[player][1:]]
-        strategies.append(strategy)
-    return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
 @torch.no_grad()

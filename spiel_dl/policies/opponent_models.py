@@ -7,20 +7,16 @@ some policy (Southey et al. 2005, "Bayes' Bluff", independent per infoset).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms import cfr, sequence_form_lp
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
+from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
 def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
@@ -38,71 +34,31 @@ def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
     return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
-def cfr_average(game: AnyGame, iterations: int) -> ArrayPolicy:
-    """The average policy after some iterations of CFR: "CFR-k"."""
-    return _run_cfr(game, iterations).average_policy()
+def cfr_average(
+    game: AnyGame, iterations: int, weighting: Weighting = regret_minimization.CFR
+) -> ArrayPolicy:
+    """The average policy after some iterations of CFR ("CFR-k"), or of another variant of it."""
+    tree = compile_game(game)
+    minimizer = _run(tree, iterations, weighting)
+    first, second = (minimizer.average_strategy(player) for player in (0, 1))
+    return ArrayPolicy(tree, (first, second))
 
 
-def cfr_last(game: AnyGame, iterations: int) -> ArrayPolicy:
-    """The policy that CFR plays after some iterations, without averaging."""
-    return _run_cfr(game, iterations).current_policy()
+def cfr_last(
+    game: AnyGame, iterations: int, weighting: Weighting = regret_minimization.CFR
+) -> ArrayPolicy:
+    """The policy that CFR, or another variant, plays after some iterations, without averaging."""
+    tree = compile_game(game)
+    first, second = (learner.strategy for learner in _run(tree, iterations, weighting).learners)
+    return ArrayPolicy(tree, (first, second))
 
 
-def cfr_plus_average(game: AnyGame, iterations: int) -> ArrayPolicy:
-    """The average policy after some iterations of CFR+."""
-    return _run_cfr(game, iterations, cfr.CFRPlusSolver).average_policy()
-
-
-def _run_cfr(
-    game: AnyGame, iterations: int, solver_type: type[cfr.CFRSolver] = cfr.CFRSolver
-) -> cfr.CFRSolver:
+def _run(tree: GameTree, iterations: int, weighting: Weighting) -> RegretMinimizer:
     if iterations < 1:
         raise ValueError(f"iterations={iterations} must be at least 1")
-    solver = solver_type(game)
-    solver.run(iterations)
-    return solver
-
-
-_NUMBERED: dict[str, Callable[[AnyGame, int], ArrayPolicy]] = {
-    "random": random_policy,
-    "cfr": cfr_average,
-    "cfr_last": cfr_last,
-    "cfr+": cfr_plus_average,
-}
-MODEL_KINDS = ("uniform", "equilibrium", *_NUMBERED)
-"""What may stand before the colon in a model's name."""
-MODEL_NAMES = ", ".join(
-    f"{kind}:{'SEED' if kind == 'random' else 'K'}" if kind in _NUMBERED else kind
-    for kind in MODEL_KINDS
-)
-"""For help texts: all names but those of files."""
-
-
-def load_model(name: str, game: AnyGame) -> ArrayPolicy:
-    """The policy of a name, for scripts.
-
-    Args:
-      name: "uniform"; "equilibrium", by linear programming; "random:SEED"; "cfr:K", "cfr_last:K"
-        and "cfr+:K" for K iterations; or a file that `ArrayPolicy.save` wrote.
-      game: the game, its game string, or the compiled game.
-
-    Raises:
-      ValueError: if the game cannot be compiled, or there is no policy of this name.
-    """
-    tree = compile_game(game)
-    if name == "uniform":
-        return ArrayPolicy.uniform(tree)
-    if name == "equilibrium":
-        return sequence_form_lp.solve_zero_sum_game(tree)[2]
-    kind, _, number = name.partition(":")
-    if kind in _NUMBERED and number.isdecimal():
-        return _NUMBERED[kind](tree, int(number))
-    try:
-        return ArrayPolicy.load(name, tree)
-    except ValueError as error:
-        raise ValueError(
-            f"no model {name!r}: {error}. Use {MODEL_NAMES} or a policy file for {tree.game}"
-        ) from error
+    minimizer = RegretMinimizer(tree.sequence_form, weighting)
+    minimizer.run(iterations)
+    return minimizer
 
 
 class OpponentEstimate:

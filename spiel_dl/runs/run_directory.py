@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _PACKAGES = ("spiel_dl", "open_spiel", "numpy", "scipy", "numba", "torch")
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
+AVERAGE_POLICY_FILE = "average_policy.safetensors"
 _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
 
 

@@ -16,10 +16,17 @@ def check_num_threads(num_threads: int) -> None:
         )
 
 
-def check_iterations(num_iterations: int) -> None:
-    """A number of iterations may be 0, but not negative."""
+def check_iterations(num_iterations: int) -> int:
+    """A number of iterations must be an integer >= 0, of Python or NumPy; returns it as int."""
+    is_integer = isinstance(num_iterations, int | np.integer)
+    if not is_integer or isinstance(num_iterations, bool):
+        raise ValueError(
+            f"num_iterations={num_iterations} must be an integer, not of the type "
+            f"{type(num_iterations).__name__}"
+        )
     if num_iterations < 0:
         raise ValueError(f"num_iterations={num_iterations} must not be negative")
+    return int(num_iterations)
 
 
 def check_values(values: np.ndarray) -> None:

@@ -1,9 +1,12 @@
 """The compiled loops of all solvers: NumPy arrays only; numbers are float64.
 
 Sparse payoffs are stored in *slices* of `LANES` rows of similar length (sliced ELLPACK): entry j of
-all rows of a slice stands together, so the inner loop runs over a fixed number of rows and compiles
-to vector instructions. Rows are summed in the order of their columns whatever the number of
+all rows of a slice stands together, so their sums are independent chains that the processor works
+on at once. Rows are summed in the order of their columns whatever the number of
 threads, so results do not depend on it.
+
+Indices are unsigned, because numba checks signed ones for negative values, which takes as long as
+the arithmetic itself.
 """
 
 from __future__ import annotations
@@ -23,11 +26,11 @@ class SlicedPayoffs(NamedTuple):
     """A sparse matrix as slices of `LANES` rows, padded with zeros.
 
     Attributes:
-      rows: int32 [LANES * n], the matrix row of each lane. A lane without a row of its own repeats
+      rows: uint32 [n, LANES], the matrix row of each lane. A lane without a row of its own repeats
         the first row of its slice and adds nothing to it.
-      slice_starts: int32 [n + 1], in units of LANES entries.
-      columns: int32 [LANES * m], entry by entry, lane by lane.
-      values: float64 [LANES * m].
+      slice_starts: uint32 [n + 1], each slice's first entry.
+      columns: uint32 [m, LANES], entry by entry.
+      values: float64 [m, LANES].
     """
 
     rows: np.ndarray
@@ -68,7 +71,7 @@ def slice_payoffs(payoffs: scipy.sparse.csr_array) -> SlicedPayoffs:
     lane_length = np.where(lanes >= 0, length[lanes], 0)
     # Each slice is as long as its longest row.
     starts = np.concatenate([[0], np.cumsum(lane_length.max(axis=1, initial=0))])
-    columns = np.zeros((int(starts[-1]), LANES), np.int32)
+    columns = np.zeros((int(starts[-1]), LANES), np.uint32)
     values = np.zeros((int(starts[-1]), LANES))
     slot = np.empty(payoffs.shape[0], np.int64)
     slot[rows] = np.arange(len(rows))
@@ -79,32 +82,40 @@ def slice_payoffs(payoffs: scipy.sparse.csr_array) -> SlicedPayoffs:
     columns[target] = payoffs.indices
     values[target] = payoffs.data
     lanes = np.where(lanes >= 0, lanes, lanes[:, :1])
-    return SlicedPayoffs(
-        lanes.astype(np.int32).reshape(-1),
-        starts.astype(np.int32),
-        columns.reshape(-1),
-        values.reshape(-1),
-    )
+    return SlicedPayoffs(lanes.astype(np.uint32), starts.astype(np.uint32), columns, values)
 
 
 @_jit
 def _add_slices(payoffs, begin, end, realization, cfv):
     """Adds the rows of some slices, times the realization plan, to `cfv`."""
-    sums = np.empty(LANES)
+    rows, starts, columns, values = payoffs
     for i in range(begin, end):
-        sums[:] = 0.0
-        for entry in range(payoffs.slice_starts[i], payoffs.slice_starts[i + 1]):
-            for lane in range(LANES):
-                k = entry * LANES + lane
-                sums[lane] += payoffs.values[k] * realization[payoffs.columns[k]]
-        for lane in range(LANES):
-            cfv[payoffs.rows[i * LANES + lane]] += sums[lane]
+        # One variable for each of the LANES: as an array, they would be loaded and stored each time
+        # around, and as a vector, the plan would be read by gather instructions, which are slow.
+        a = b = c = d = e = f = g = h = 0.0
+        for k in range(starts[i], starts[i + 1]):
+            a += values[k, 0] * realization[columns[k, 0]]
+            b += values[k, 1] * realization[columns[k, 1]]
+            c += values[k, 2] * realization[columns[k, 2]]
+            d += values[k, 3] * realization[columns[k, 3]]
+            e += values[k, 4] * realization[columns[k, 4]]
+            f += values[k, 5] * realization[columns[k, 5]]
+            g += values[k, 6] * realization[columns[k, 6]]
+            h += values[k, 7] * realization[columns[k, 7]]
+        cfv[rows[i, 0]] += a
+        cfv[rows[i, 1]] += b
+        cfv[rows[i, 2]] += c
+        cfv[rows[i, 3]] += d
+        cfv[rows[i, 4]] += e
+        cfv[rows[i, 5]] += f
+        cfv[rows[i, 6]] += g
+        cfv[rows[i, 7]] += h
 
 
 @_jit
 def add_payoffs(payoffs, realization, cfv):
     """Adds payoffs times the opponent's realization plan (float64 [C]) to cfv (float64 [R])."""
-    _add_slices(payoffs, 0, payoffs.slice_starts.size - 1, realization, cfv)
+    _add_slices(payoffs, 0, payoffs.rows.shape[0], realization, cfv)
 
 
 @numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
@@ -112,7 +123,7 @@ def add_payoffs_parallel(payoffs, realization, num_threads, cfv):
     """`add_payoffs` on numba's threads; the same result to the last bit."""
     # Slices differ in length, so the entries, not the slices, are shared out equally.
     starts = payoffs.slice_starts[:-1]
-    shares = np.arange(num_threads + 1) * payoffs.slice_starts[-1] // num_threads
+    shares = np.arange(num_threads + 1) * np.int64(payoffs.slice_starts[-1]) // num_threads
     bounds = np.searchsorted(starts, shares)
     for thread in numba.prange(num_threads):
         _add_slices(payoffs, bounds[thread], bounds[thread + 1], realization, cfv)
@@ -121,15 +132,17 @@ def add_payoffs_parallel(payoffs, realization, num_threads, cfv):
 @_jit
 def realization_plan(treeplex, strategy, realization):
     """Fills `realization` (float64 [S]) below its root sequences, by the behaviour strategy."""
-    for s in range(treeplex.num_root_sequences, treeplex.origin.size):
-        realization[s] = realization[treeplex.origin[s]] * strategy[s]
+    origin = treeplex.origin
+    for s in range(np.uint32(treeplex.num_root_sequences), np.uint32(origin.size)):
+        realization[s] = realization[origin[s]] * strategy[s]
 
 
 @_jit
 def realization_plan_with_inflow(treeplex, strategy, inflow, realization):
     """`realization_plan` where more than a parent's weight may enter an infoset."""
-    for s in range(treeplex.num_root_sequences, treeplex.origin.size):
-        realization[s] = (realization[treeplex.origin[s]] + inflow[s]) * strategy[s]
+    origin = treeplex.origin
+    for s in range(np.uint32(treeplex.num_root_sequences), np.uint32(origin.size)):
+        realization[s] = (realization[origin[s]] + inflow[s]) * strategy[s]
 
 
 @_jit
@@ -184,8 +197,8 @@ def match_regrets(
     for s in range(first, end):
         newest = cfv[s] - value
         updated = regret[s] + newest
-        # The sum with 0 turns the -0.0 of a factor 0 into 0.0.
-        updated = updated * positive if updated > 0.0 else updated * negative + 0.0
+        # A choice of the factor is no branch. The sum with 0 turns the -0.0 of a factor 0 into 0.0.
+        updated = updated * (positive if updated > 0.0 else negative) + 0.0
         regret[s] = updated
         if predicts:
             prediction[s] = newest
@@ -215,13 +228,15 @@ def update_regrets(treeplex, learner, cfv, discounts, tolerance):
     positive, negative = discounts
     regret, strategy, prediction = learner.regret, learner.strategy, learner.prediction
     is_fixed = learner.is_fixed
-    for i in range(treeplex.parent_sequence.size - 1, -1, -1):
-        first = treeplex.first_sequence[i]
-        end = first + treeplex.num_actions[i]
+    parent_sequence, first_sequence = treeplex.parent_sequence, treeplex.first_sequence
+    num_actions = treeplex.num_actions
+    for i in range(parent_sequence.size - 1, -1, -1):
+        first = first_sequence[i]
+        end = first + num_actions[i]
         value = 0.0
         for s in range(first, end):
             value += strategy[s] * cfv[s]
-        cfv[treeplex.parent_sequence[i]] += value
+        cfv[parent_sequence[i]] += value
         if not is_fixed[i]:
             match_regrets(
                 regret, strategy, prediction, first, end, cfv, value, positive, negative, tolerance
@@ -270,14 +285,14 @@ def run_iterations(game, learners, iterations, weighting, alternating, tolerance
       tolerance: cumulative regrets up to this count as zero in regret matching.
       cfv: a pair of float64 [S_p], work space.
     """
-    treeplexes, payoffs, constants = game
+    (treeplex_0, treeplex_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
+    learner_0, learner_1 = learners
+    cfv_0, cfv_1 = cfv
     for iteration in range(iterations[0], iterations[1] + 1):
-        for player in range(2):
-            if alternating or player == 0:
-                against = learners[1 - player].realization
-                counterfactual_values(payoffs[player], constants[player], against, cfv[player])
-            if not alternating and player == 0:
-                counterfactual_values(payoffs[1], constants[1], learners[0].realization, cfv[1])
-            update_player(
-                treeplexes[player], learners[player], iteration, weighting, tolerance, cfv[player]
-            )
+        counterfactual_values(payoffs_0, constants_0, learner_1.realization, cfv_0)
+        if not alternating:
+            counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
+        update_player(treeplex_0, learner_0, iteration, weighting, tolerance, cfv_0)
+        if alternating:
+            counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
+        update_player(treeplex_1, learner_1, iteration, weighting, tolerance, cfv_1)

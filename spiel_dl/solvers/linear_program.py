@@ -12,13 +12,15 @@ root sequences, and what enters its infosets besides the weights of their parent
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.optimize
 import scipy.sparse
 
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+if TYPE_CHECKING:
+    import scipy.optimize
 
 _TOLERANCE = 1e-10
 _TOLERANCE_OF_LARGE = 1e-7
@@ -99,6 +101,9 @@ def run_highs(**program: Any) -> scipy.optimize.OptimizeResult:
     Raises:
       RuntimeError: if HiGHS does not find an optimum.
     """
+    # Only now, because it takes long to import and most of what is solved needs no linear program.
+    import scipy.optimize
+
     is_large = len(program["c"]) >= _LARGE
     tolerance = _TOLERANCE_OF_LARGE if is_large else _TOLERANCE
     result = scipy.optimize.linprog(

@@ -14,13 +14,15 @@ whether regret matching looks one step ahead. Iteration t does, for one player a
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numba
 import numpy as np
 
-from spiel_dl.solvers import kernels
+from spiel_dl.solvers import arranged_kernels, kernels, minimizer_state
+from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
 from spiel_dl.solvers.checks import (
     check_iterations,
     check_num_threads,
@@ -38,7 +40,8 @@ Pair = tuple[np.ndarray, np.ndarray]
 LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
 """From the players who are updated next, (0,), (1,) or (0, 1), and both realization plans, float64
 [S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
-_STATE_FIELDS = ("regret", "strategy", "realization", "average", "prediction")
+# From so many iterations on, an arrangement gains more time than copying learners takes.
+_WORTH_ARRANGING = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,21 +133,24 @@ class RegretMinimizer:
         self._realize(1)
 
     def run(self, num_iterations: int) -> None:
-        """Does that many iterations; a ValueError if the number is negative."""
+        """Does that many iterations; a ValueError if that is not an integer >= 0."""
+        num_iterations = check_iterations(num_iterations)
         if self._num_threads > 1:
             self._iterate(num_iterations, None, None)
             return
-        check_iterations(num_iterations)
         first, last = self.num_averaged + 1, self.num_averaged + num_iterations
-        kernels.run_iterations(
-            self._game,
+        how = (
             self.learners,
             (first, last),
             (self.weighting.alpha, self.weighting.beta, self.weighting.gamma),
             self._alternating_updates,
             self._tolerance,
-            self._cfvs,
         )
+        is_long = num_iterations >= _WORTH_ARRANGING
+        if is_long and self._is_plain() and self._arranged_game is not None:
+            arranged_kernels.run_iterations(self._arranged_game, *how)
+        else:
+            kernels.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
         self.num_averaged = last
 
@@ -161,7 +167,7 @@ class RegretMinimizer:
             iteration without alternating updates, for the players who are updated then.
 
         Raises:
-          ValueError: if the number is negative, or values are not finite.
+          ValueError: if the number is not an integer >= 0, or values are not finite.
         """
         self._iterate(num_iterations, leaf_sequences, leaf_cfvs)
 
@@ -169,7 +175,7 @@ class RegretMinimizer:
         self, num_iterations: int, leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
     ) -> None:
         """`kernels.run_iterations` step by step."""
-        check_iterations(num_iterations)
+        num_iterations = check_iterations(num_iterations)
         plans = (self.learners[0].realization, self.learners[1].realization)
         weighting = (self.weighting.alpha, self.weighting.beta, self.weighting.gamma)
         treeplexes = self._game[0]
@@ -207,6 +213,15 @@ class RegretMinimizer:
         numba.set_num_threads(self._num_threads)
         cfv[:] = constants[player]
         kernels.add_payoffs_parallel(payoffs[player], against, self._num_threads, cfv)
+
+    def _is_plain(self) -> bool:
+        """Whether nobody is held fixed anywhere or has an inflow."""
+        return not any(learner.is_fixed.any() or learner.inflow.size for learner in self.learners)
+
+    @functools.cached_property
+    def _arranged_game(self) -> ArrangedGame | None:
+        _, payoffs, constants = self._game
+        return arrange_game(self.sequence_form.treeplexes, payoffs, constants)
 
     def average_strategy(self, player: int) -> np.ndarray:
         """The average as a behaviour strategy: float64 [S].
@@ -349,11 +364,27 @@ class RegretMinimizer:
         self._start_at(player, strategy, weight * self.sequence_form.utility_range)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Copies of all that changes from iteration to iteration, for checkpoints."""
-        counts = {"iteration": self.iteration, "num_averaged": self.num_averaged}
-        state = {name: np.array([count]) for name, count in counts.items()}
+        """Copies of all that changes from iteration to iteration, for checkpoints.
+
+        With it go a checksum of the game and the variant, which `load_state` compares.
+        """
+        weighting = self.weighting
+        state = {
+            "game": self._game_checksum.copy(),
+            "variant": np.array(
+                [
+                    weighting.alpha,
+                    weighting.beta,
+                    weighting.gamma,
+                    weighting.predictive,
+                    self._alternating_updates,
+                ]
+            ),
+            "iteration": np.array([self.iteration]),
+            "num_averaged": np.array([self.num_averaged]),
+        }
         for player, learner in enumerate(self.learners):
-            for field in _STATE_FIELDS:
+            for field in minimizer_state.FIELDS:
                 state[f"{field}_{player}"] = getattr(learner, field).copy()
         return state
 
@@ -361,21 +392,20 @@ class RegretMinimizer:
         """Goes on from a `state()` of a minimizer of the same game and variant.
 
         Raises:
-          ValueError: if the state is of another game or variant; nothing has changed then.
+          ValueError: if the state is of another game or variant, or if it is not consistent: if a
+            strategy is no distribution, say. Nothing has changed then.
         """
-        own = self.state()
-        for name, array in own.items():
-            if name not in state or state[name].shape != array.shape:
-                found = state[name].shape if name in state else "nothing"
-                raise ValueError(
-                    f"the state's {name} has shape {found}, but {array.shape} is needed: it was "
-                    "saved for another game or another variant of CFR"
-                )
+        treeplexes = self.sequence_form.treeplexes
+        minimizer_state.check_state(state, self.state(), treeplexes, self.learners)
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
         for player, learner in enumerate(self.learners):
-            for field in _STATE_FIELDS:
+            for field in minimizer_state.FIELDS:
                 getattr(learner, field)[:] = state[f"{field}_{player}"]
+
+    @functools.cached_property
+    def _game_checksum(self) -> np.ndarray:
+        return minimizer_state.game_checksum(self.sequence_form)
 
     def _start_at(self, player: int, strategy: np.ndarray, sizes: np.ndarray | float) -> None:
         """Makes regret matching come to a strategy, with these sums of an infoset's regrets."""

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.histories import CHANCE_PLAYER, is_converted
 
 
@@ -52,7 +52,7 @@ class DepthLimit:
     def __str__(self) -> str:
         return f"{self.value} {self.unit}"
 
-    def depths(self, tree: GameTree) -> np.ndarray:
+    def depths(self, tree: CompiledTree) -> np.ndarray:
         """The depth of every history in the unit of this limit: int16 [H].
 
         Raises:

@@ -3,62 +3,53 @@
 from __future__ import annotations
 
 import collections
-from typing import Any, NamedTuple
+import dataclasses
+import functools
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pyspiel
+import torch
 
-from spiel_dl.games.rules import TERMINAL_PLAYER, Rules
-from spiel_dl.tree.histories import Histories, refuse_size
+from spiel_dl.games.openspiel import RulesState
+from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER, Children, Rules, StateBatch
+from spiel_dl.tree.histories import (
+    CHANCE_TOLERANCE,
+    Histories,
+    check_mover,
+    game_errors,
+    refuse_state,
+)
 from spiel_dl.tree.row_hash import RowHash
+from spiel_dl.tree.size_limit import SizeLimit
 
-# Rows that are expanded at a time, which bounds the memory for them.
+# Rows that are expanded at a time, at most, and the memory that their successors may take.
 _CHUNK = 1 << 17
+_CHUNK_BYTES = 1 << 28
 # Rows whose tensors are made at a time: few, because they then stay in the processor's cache.
 _KEY_CHUNK = 1 << 12
 
 
-def enumerate_rules(game: pyspiel.Game, max_histories: int) -> Histories:
+def enumerate_rules(game: pyspiel.Game, max_histories: int | None = None) -> Histories:
     """All histories of a game with rules.
 
     Args:
       game: a `spiel_dl.games.openspiel.RulesGame`.
-      max_histories: refuse games with more histories than this.
+      max_histories: refuse games with more histories than this; None: with more than fit into
+        memory.
 
     Raises:
-      ValueError: if the game has more than `max_histories` histories.
+      ValueError: if the rules break those of `Rules` in some state, or if the game has too many
+        histories.
     """
-    rules: Rules = game.rules
-    keys = InfosetKeys(rules)
-    level = _Level(rules.initial_state(1), np.full(1, -1), np.full(1, -1), np.ones(1))
-    columns: dict[str, list[np.ndarray]] = collections.defaultdict(list)
-    num_seen, depth = 0, 0
-    while level.size:
-        first, num_seen = num_seen, num_seen + level.size
-        if num_seen > max_histories:
-            refuse_size(game, num_seen, depth, max_histories)
-        infoset_key, public_key = keys.of_level(level.states)
-        columns["parent"].append(level.parent.astype(np.int32))
-        columns["depth"].append(np.full(level.size, depth, np.int32))
-        columns["action"].append(level.action.astype(np.int32))
-        columns["player"].append(rules.current_player(level.states).numpy())
-        columns["chance_reach"].append(level.chance_reach)
-        columns["utility"].append(rules.returns(level.states).numpy())
-        columns["infoset_key"].append(infoset_key)
-        columns["public_key"].append(public_key)
-        columns["rounds_over"].append(rules.round_index(level.states).numpy())
-        level = _next_level(rules, level, first)
-        depth += 1
-    arrays: dict[str, Any] = {
-        name: np.concatenate(parts, axis=-1) for name, parts in columns.items()
-    }
-    return Histories(game=game, idle_keys_valid=True, infoset_strings=None, **arrays)
+    with SizeLimit(game, max_histories) as limit:
+        return _Enumeration(game, limit).run()
 
 
 class _Level(NamedTuple):
     """All histories of one depth: their states and, [N] each, what `Histories` says of them."""
 
-    states: Any
+    states: StateBatch
     parent: np.ndarray
     action: np.ndarray
     chance_reach: np.ndarray
@@ -68,20 +59,133 @@ class _Level(NamedTuple):
         return len(self.parent)
 
 
-def _next_level(rules: Rules, level: _Level, first: int) -> _Level:
-    """The successors of a level whose histories are numbered from `first`."""
-    acting = (rules.current_player(level.states) != TERMINAL_PLAYER).nonzero()[:, 0]
-    parts = []
-    for rows in acting.split(_CHUNK):
-        batch = level.states.take(rows)
-        row, action, probability = rules.successors(batch)
-        parent = rows[row].numpy()
-        reach = level.chance_reach[parent] * probability.numpy()
-        children = rules.apply(batch.take(row), action)
-        parts.append(_Level(children, first + parent, action.numpy(), reach))
-    columns = list(zip(*parts, strict=True))
-    states = type(level.states).concatenate(list(columns[0]))
-    return _Level(states, *(np.concatenate(column) for column in columns[1:]))
+class _Enumeration:
+    """The histories so far, level by level."""
+
+    def __init__(self, game: pyspiel.Game, limit: SizeLimit):
+        self._game = game
+        self._rules: Rules = game.rules
+        self._limit = limit
+        self._columns: dict[str, list[np.ndarray]] = collections.defaultdict(list)
+        self._num_seen = 0
+        self._depth = 0
+
+    def run(self) -> Histories:
+        """All histories of the game."""
+        keys = InfosetKeys(self._rules)
+        root = self._rules.initial_state(1)
+        level = _Level(root, np.full(1, -1), np.full(1, -1), np.ones(1))
+        while level.size:
+            self._limit.look(self._num_seen + level.size, self._depth)
+            self._record(level, keys)
+            first, self._num_seen = self._num_seen, self._num_seen + level.size
+            self._depth += 1
+            level = self._next_level(level, first)
+        arrays: dict[str, Any] = {
+            name: np.concatenate(parts, axis=-1) for name, parts in self._columns.items()
+        }
+        return Histories(game=self._game, idle_keys_valid=True, infoset_strings=None, **arrays)
+
+    def _record(self, level: _Level, keys: InfosetKeys) -> None:
+        """Appends a level to the columns.
+
+        Raises:
+          ValueError: if somebody else than the players and chance moves, or if a utility is not one
+            finite number.
+        """
+        rules, first = self._rules, self._num_seen
+        columns = {
+            "parent": level.parent.astype(np.int32),
+            "depth": np.full(level.size, self._depth, np.int32),
+            "action": level.action.astype(np.int32),
+            "player": rules.current_player(level.states).numpy(),
+            "chance_reach": level.chance_reach,
+            "utility": rules.returns(level.states).numpy(),
+            "rounds_over": rules.round_index(level.states).numpy(),
+        }
+        columns["infoset_key"], columns["public_key"] = keys.of_level(level.states)
+        for name, column in columns.items():
+            self._columns[name].append(column)
+        player = columns["player"]
+        known = (player == TERMINAL_PLAYER) | ((player >= CHANCE_PLAYER) & (player <= 1))
+        for row in np.flatnonzero(~known)[:1].tolist():
+            check_mover(self._game, int(player[row]), self._actions(first + row))
+        if columns["utility"].shape != (level.size,):
+            self._refuse(first, f"returns {columns['utility']}, which must be one number per state")
+        for row in np.flatnonzero(~np.isfinite(columns["utility"]))[:1].tolist():
+            self._refuse(first + row, f"returns {columns['utility'][row]}, which must be finite")
+
+    def _next_level(self, level: _Level, first: int) -> _Level:
+        """The successors of a level whose histories are numbered from `first`."""
+        acting = torch.from_numpy(np.flatnonzero(self._columns["player"][-1] != TERMINAL_PLAYER))
+        row_bytes = _bytes_of_a_row(level.states)
+        width = max(self._rules.num_actions, self._rules.num_chance_outcomes)
+        chunk = max(1, min(_CHUNK, _CHUNK_BYTES // (row_bytes * width)))
+        parts, num_children = [], 0
+        for rows in acting.split(chunk):
+            batch = level.states.take(rows)
+            children = self._expand(batch, first + rows.numpy())
+            num_children += len(children.parent)
+            self._limit.look(self._num_seen + num_children, self._depth)
+            # Room for the chunks to be joined; they are in memory already.
+            self._limit.reserve(num_children, row_bytes, self._depth)
+            parent = rows[children.parent].numpy()
+            reach = level.chance_reach[parent] * children.probability.numpy()
+            parts.append(_Level(children.states, first + parent, children.action.numpy(), reach))
+        columns = list(zip(*parts, strict=True))
+        states = type(level.states).concatenate(list(columns[0]))
+        return _Level(states, *(np.concatenate(column) for column in columns[1:]))
+
+    def _expand(self, batch: StateBatch, histories: np.ndarray) -> Children:
+        """The successors of some states, which are those of histories (int [B]).
+
+        Raises:
+          ValueError: if the rules raise an error, if nothing can follow one of the states, or if
+            chance's probabilities are no distribution.
+        """
+        try:
+            children = self._rules.expand(batch)
+        except Exception:
+            for row, history in enumerate(histories.tolist()):
+                with game_errors(self._game, functools.partial(self._actions, history)):
+                    self._rules.expand(batch.take(slice(row, row + 1)))
+            raise  # No state by itself does that.
+        if self._rules.num_chance_outcomes:
+            self._check_chance(batch, histories)
+        counts = np.bincount(children.parent.numpy(), minlength=len(histories))
+        for row in np.flatnonzero(counts == 0)[:1].tolist():
+            self._refuse(int(histories[row]), "has no legal actions or chance outcomes")
+        return children
+
+    def _check_chance(self, batch: StateBatch, histories: np.ndarray) -> None:
+        is_chance = (self._rules.current_player(batch) == CHANCE_PLAYER).nonzero()[:, 0]
+        chance = self._rules.chance_probabilities(batch.take(is_chance)).numpy()
+        # Written so that NaN is refused as well.
+        valid = (chance >= 0).all(axis=1) & (abs(chance.sum(axis=1) - 1) <= CHANCE_TOLERANCE)
+        for row in np.flatnonzero(~valid)[:1].tolist():
+            self._refuse(
+                int(histories[is_chance[row]]),
+                f"has the chance probabilities {chance[row].tolist()}, which must be at least 0 "
+                "and sum to 1",
+            )
+
+    def _actions(self, history: int) -> list[int]:
+        """The actions to a history."""
+        parent, action = (np.concatenate(self._columns[name]) for name in ("parent", "action"))
+        actions = []
+        while history > 0:
+            actions.append(int(action[history]))
+            history = int(parent[history])
+        return actions[::-1]
+
+    def _refuse(self, history: int, fault: str) -> NoReturn:
+        refuse_state(self._game, self._actions(history), fault)
+
+
+def _bytes_of_a_row(states: StateBatch) -> int:
+    """What one state of a batch takes in memory."""
+    tensors = (getattr(states, field.name) for field in dataclasses.fields(states))
+    return sum(tensor[:1].numel() * tensor.element_size() for tensor in tensors)
 
 
 class InfosetKeys:
@@ -94,7 +198,7 @@ class InfosetKeys:
         self._public = RowHash(rules.public_code(state).shape[1], seed=0)
         self._private = RowHash(rules.private_code(state, 0).shape[1], seed=1)
 
-    def of_level(self, states: Any) -> tuple[np.ndarray, np.ndarray]:
+    def of_level(self, states: StateBatch) -> tuple[np.ndarray, np.ndarray]:
         """Infoset keys (int64 [2, N]) and public keys (int64 [N]) of a batch of N states."""
         infoset_keys, public_keys = [], []
         for start in range(0, max(1, states.batch_size), _KEY_CHUNK):
@@ -104,12 +208,12 @@ class InfosetKeys:
             public_keys.append(public)
         return np.concatenate(infoset_keys, axis=1), np.concatenate(public_keys)
 
-    def of_state(self, state: Any, player: int) -> int:
-        """The infoset key of a player in a `spiel_dl.games.openspiel.RulesState`."""
+    def of_state(self, state: RulesState, player: int) -> int:
+        """The infoset key of a player in a state of the game."""
         return int((self._public_keys(state.batch) + self._private_keys(state.batch, player))[0])
 
-    def _public_keys(self, states: Any) -> np.ndarray:
+    def _public_keys(self, states: StateBatch) -> np.ndarray:
         return self._public(self._rules.public_code(states).numpy())
 
-    def _private_keys(self, states: Any, player: int) -> np.ndarray:
+    def _private_keys(self, states: StateBatch, player: int) -> np.ndarray:
         return self._private(self._rules.private_code(states, player).numpy())

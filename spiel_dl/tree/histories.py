@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 import numba
 import numpy as np
 import pyspiel
 
+if TYPE_CHECKING:
+    from spiel_dl.games.rules import Rules, StateBatch
+
 CHANCE_PLAYER = int(pyspiel.PlayerId.CHANCE)
 TERMINAL_PLAYER = int(pyspiel.PlayerId.TERMINAL)
+CHANCE_TOLERANCE = 1e-5
+"""How far probabilities of chance may be from a sum of 1: games in files round."""
 
 
 def is_converted(game: pyspiel.Game) -> bool:
@@ -109,7 +115,12 @@ class Histories:
         return count
 
     def state(self, history: int) -> pyspiel.State:
-        """The OpenSpiel state of a history, by replay from the root."""
+        """The OpenSpiel state of a history, by replay from the root.
+
+        Raises:
+          ValueError: if there is no such history.
+        """
+        check_index("history", history, self.num_histories)
         actions = []
         while history > 0:
             actions.append(int(self.action[history]))
@@ -119,7 +130,7 @@ class Histories:
             state.apply_action(action)
         return state
 
-    def states_of(self, histories: np.ndarray) -> Any:
+    def states_of(self, histories: np.ndarray) -> StateBatch:
         """The rules' states of histories (int [N]) of a game with `Rules`, as one batch."""
         import torch  # It takes a second, and games without rules do not need it.
 
@@ -128,8 +139,8 @@ class Histories:
         while (node > 0).any():
             steps.append((self.action[node].astype(np.int64), node > 0))
             node = np.where(node > 0, self.parent[node], 0)
-        rules = self.game.rules
-        states = rules.initial_state(len(histories))
+        rules: Rules = self.game.rules
+        states: StateBatch = rules.initial_state(len(histories))
         for action, moves in reversed(steps):
             # Shorter histories wait at the root; what they do there is dropped.
             moved = rules.apply(states, torch.from_numpy(np.where(moves, action, 0)))
@@ -150,6 +161,21 @@ class Histories:
         """(start, end) of the histories of depth 1, 2, ..."""
         starts = self.level_starts
         return list(zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True))
+
+
+def check_index(name: str, index: int, count: int) -> None:
+    """Raises a ValueError if an index is not one of 0 to count - 1.
+
+    Numpy counts negative ones from the end, and would answer for something else.
+    """
+    if not 0 <= index < count:
+        raise ValueError(f"{name}={index} must be from 0 to {count - 1}")
+
+
+def check_player(player: int) -> None:
+    """Raises a ValueError if `player` is not 0 or 1."""
+    if player not in (0, 1):
+        raise ValueError(f"player={player} must be 0 or 1")
 
 
 def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -202,10 +228,65 @@ class TooManyHistoriesError(ValueError):
     """A game has more histories than it may have."""
 
 
-def refuse_size(game: pyspiel.Game, num_seen: int, depth: int, max_histories: int) -> NoReturn:
-    """Raises the error for a game with too many histories."""
-    raise TooManyHistoriesError(
-        f"{game}: more than max_histories={max_histories:,} histories ({num_seen:,} seen, the "
-        f"last one at depth {depth}). Raise max_histories if memory allows, about 100 bytes each, "
-        "or solve a smaller game."
+class InvalidGameError(ValueError):
+    """A game breaks OpenSpiel's rules in one of its states."""
+
+
+def refuse_state(game: pyspiel.Game, actions: Sequence[int], fault: str) -> NoReturn:
+    """Raises the error for a state that breaks OpenSpiel's rules.
+
+    Args:
+      game: the game.
+      actions: the state's history, chance's outcomes included.
+      fault: what is wrong with the state after them, as the end of a sentence.
+    """
+    raise InvalidGameError(f"{game}: the state after the actions {list(actions)} {fault}")
+
+
+def check_mover(game: pyspiel.Game, player: int, actions: Sequence[int]) -> None:
+    """Refuses a state where it is not one player's or chance's turn, and the game is not over.
+
+    Args:
+      game: a turn-based game.
+      player: who moves, as the state says.
+      actions: the state's history.
+
+    Raises:
+      InvalidGameError: if it is such a state; with the remedy if players move at the same time.
+    """
+    if player in (0, 1, CHANCE_PLAYER, TERMINAL_PLAYER):
+        return
+    if player == pyspiel.PlayerId.SIMULTANEOUS:
+        remedy = (
+            "leave cached_tree out of the game string"
+            if "cached_tree" in str(game)
+            else "give the game inside of it, or declare the game as SIMULTANEOUS"
+        )
+        refuse_state(
+            game,
+            actions,
+            "lets both players move at the same time, but the game's type says that it is "
+            f"sequential, so OpenSpiel cannot convert it to turns; {remedy}",
+        )
+    refuse_state(
+        game, actions, f"is player {player}'s; only 0, 1, chance (-1) and terminal (-4) may be"
     )
+
+
+@contextlib.contextmanager
+def game_errors(game: pyspiel.Game, actions: Callable[[], Sequence[int]]) -> Iterator[None]:
+    """Names the history at which a game raises an error.
+
+    Args:
+      game: the game that is asked in this context.
+      actions: called after an error; says the history of the state that was asked.
+
+    Raises:
+      InvalidGameError: whenever the game raises anything.
+    """
+    try:
+        yield
+    except (InvalidGameError, TooManyHistoriesError, MemoryError):
+        raise
+    except Exception as error:
+        refuse_state(game, actions(), f"raises {type(error).__name__}: {error}")

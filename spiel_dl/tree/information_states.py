@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import pyspiel
@@ -37,15 +38,16 @@ def turn_based_string_function(game: pyspiel.Game) -> InformationString:
     If it was converted from a game with simultaneous moves, the function takes states of that game,
     too, and says what the converted game says when the player moves.
     """
-    information_string = information_string_function(game)
+    return functools.partial(_turn_based_string, information_string_function(game))
 
-    def string(state: pyspiel.State, player: int) -> str:
-        if state.is_simultaneous_node():
-            # This is how OpenSpiel's conversion to turns names a mover's infosets.
-            return f"Current player: {player}\n{information_string(state, player)}"
-        return information_string(state, player)
 
-    return string
+def _turn_based_string(
+    information_string: InformationString, state: pyspiel.State, player: int
+) -> str:
+    if state.is_simultaneous_node():
+        # This is how OpenSpiel's conversion to turns names a mover's infosets.
+        return f"Current player: {player}\n{information_string(state, player)}"
+    return information_string(state, player)
 
 
 def _information_state_string(state: pyspiel.State, player: int) -> str:

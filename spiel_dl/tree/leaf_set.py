@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING
+from typing import Generic
 
 import numpy as np
 import scipy.sparse
 
+from spiel_dl.tree.compiled_tree import Tree
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.restricted_form import restrict
 from spiel_dl.tree.sequence_form import SequenceForm
 
-if TYPE_CHECKING:
-    from spiel_dl.tree.trunk import Trunk
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class LeafSet:
+class LeafSet(Generic[Tree]):
     """The N leaves of a trunk, by their P leaf public states; L_p leaf infosets of each player.
 
     All arrays are ordered by leaf public state. Ranges and counterfactual values are flat over the
@@ -43,7 +40,7 @@ class LeafSet:
       chance_reach: float64 [N].
     """
 
-    tree: GameTree
+    tree: Tree
     depth_limit: DepthLimit
     root_of_history: np.ndarray
     leaf_of_history: np.ndarray
@@ -63,7 +60,8 @@ class LeafSet:
         return len(self.public_states)
 
     def num_infosets(self, player: int) -> int:
-        """L_p, the number of a player's leaf infosets."""
+        """L_p, the number of a player's leaf infosets; ValueError if it is neither 0 nor 1."""
+        check_player(player)
         return len(self.infosets[player])
 
     def public_state_of_infoset(self, player: int) -> np.ndarray:
@@ -151,60 +149,3 @@ class LeafSet:
         num_roots = (self.num_infosets(0), self.num_infosets(1))
         terminals = below[tree.is_terminal[below]]
         return restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)
-
-
-def of_trunk(trunk: Trunk) -> LeafSet:
-    """The leaves of a trunk.
-
-    Raises:
-      ValueError: if a public state lies partly above and partly below the limit.
-    """
-    tree, partition = trunk.tree, trunk.tree.public_states
-    is_leaf = trunk.leaf_of_history == np.arange(tree.num_histories)
-    leaves = np.flatnonzero(is_leaf)
-    leaves = leaves[np.argsort(partition.of_history[leaves], kind="stable")]
-    states, counts = np.unique(partition.of_history[leaves], return_counts=True)
-    members = np.bincount(partition.of_history[~tree.is_terminal])
-    if (members[states] != counts).any():
-        state = int(states[(members[states] != counts).argmax()])
-        raise ValueError(
-            f"{tree.game}: public state {state} is only partly below the depth limit of "
-            f"{trunk.depth_limit}; give the limit in another unit"
-        )
-    position = np.repeat(np.arange(len(states)), counts)
-    infosets, firsts, offsets, of_history, sequences = [], [], [], [], []
-    for player in (0, 1):
-        augmented = partition.augmented_infoset[player, leaves]
-        ids, first = first_occurrence_ids(augmented)
-        infosets.append(augmented[first].astype(np.int32))
-        firsts.append(leaves[first].astype(np.int32))
-        offsets.append(np.searchsorted(position[first], np.arange(len(states) + 1)))
-        of_history.append(ids)
-        sequences.append(_trunk_sequences(trunk, player, leaves[first]))
-    return LeafSet(
-        tree=tree,
-        depth_limit=trunk.depth_limit,
-        root_of_history=trunk.root_of_history,
-        leaf_of_history=trunk.leaf_of_history,
-        public_states=states.astype(np.int32),
-        histories=leaves.astype(np.int32),
-        history_offsets=np.concatenate([[0], np.cumsum(counts)]),
-        infosets=(infosets[0], infosets[1]),
-        first_histories=(firsts[0], firsts[1]),
-        infoset_offsets=(offsets[0], offsets[1]),
-        infoset_of_history=np.stack(of_history),
-        sequences=(sequences[0], sequences[1]),
-        chance_reach=tree.chance_reach[leaves],
-    )
-
-
-def _trunk_sequences(trunk: Trunk, player: int, histories: np.ndarray) -> np.ndarray:
-    """The trunk's sequences of a player at some of its histories: int32 [n]."""
-    num_roots = len(trunk.root_infosets[player])
-    last = trunk.tree.sequence[player, histories]
-    below_roots = trunk.sequences[player][num_roots:]
-    position = np.searchsorted(below_roots, last)
-    # A player who has not acted in the trunk is at its root sequence.
-    has_acted = np.isin(last, below_roots)
-    root = trunk.root_of_history[player, histories]
-    return np.where(has_acted, num_roots + position, root).astype(np.int32)

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
 
 import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.games.rules import Rules
+from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.histories import counts_before, first_occurrence_ids
 from spiel_dl.tree.public_states import consistent_histories
 
@@ -37,7 +36,7 @@ class Particles:
     """
 
     game: pyspiel.Game
-    states: Any
+    states: StateBatch
     reach: np.ndarray
     chance_reach: np.ndarray
 
@@ -228,7 +227,7 @@ class _Observed:
     player: int | None
     private: torch.Tensor | None
 
-    def bits(self, states: Any) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    def bits(self, states: StateBatch) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """(bits of each state, bits to be shown)."""
         pairs = [(self.rules.public_tensor(states, True) > 0, self.public)]
         if self.player is not None and self.private is not None:
@@ -236,12 +235,12 @@ class _Observed:
             pairs.append((own, self.private))
         return pairs
 
-    def can_follow(self, states: Any) -> np.ndarray:
+    def can_follow(self, states: StateBatch) -> np.ndarray:
         """Which states have shown nothing else so far: bool [B]."""
         kept = [(found <= wanted).all(dim=1) for found, wanted in self.bits(states)]
         return torch.stack(kept).all(dim=0).numpy()
 
-    def is_shown(self, states: Any) -> np.ndarray:
+    def is_shown(self, states: StateBatch) -> np.ndarray:
         """Which states have shown exactly this: bool [B]."""
         same = [(found == wanted).all(dim=1) for found, wanted in self.bits(states)]
         return torch.stack(same).all(dim=0).numpy()
@@ -276,22 +275,22 @@ class _Beam:
 
 def _step(here: Particles, shown: _Observed) -> Particles | None:
     """All successors that do not contradict what is to be shown; None if there are none."""
-    rules = shown.rules
-    parent, action, probability = rules.successors(here.states)
-    if not len(parent):
+    children = shown.rules.expand(here.states)
+    if not len(children.parent):
         return None
-    mover = rules.current_player(here.states)[parent].numpy()
-    share = 1.0 / np.bincount(parent.numpy(), minlength=here.num_particles)[parent.numpy()]
-    children = rules.apply(here.states.take(parent), action)
-    kept = np.flatnonzero(shown.can_follow(children))
+    num_siblings = torch.bincount(children.parent, minlength=here.num_particles)
+    kept = torch.from_numpy(np.flatnonzero(shown.can_follow(children.states)))
     if not len(kept):
         return None
-    rows = parent.numpy()[kept]
+    children = children.take(kept)
+    rows = children.parent.numpy()
+    mover = shown.rules.current_player(here.states).numpy()[rows]
+    share = 1.0 / num_siblings.numpy()[rows]
     reach = here.reach[:, rows].copy()
     for player in (0, 1):
-        reach[player] *= np.where(mover[kept] == player, share[kept], 1.0)
-    chance = here.chance_reach[rows] * probability.numpy()[kept]
-    return Particles(here.game, children.take(torch.from_numpy(kept)), reach, chance)
+        reach[player] *= np.where(mover == player, share, 1.0)
+    chance = here.chance_reach[rows] * children.probability.numpy()
+    return Particles(here.game, children.states, reach, chance)
 
 
 def _is_reach(values: np.ndarray) -> bool:

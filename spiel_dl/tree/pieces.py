@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import Generic
 
 import numpy as np
 
+from spiel_dl.tree.compiled_tree import Tree
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.game_tree import GameTree
 
 SCHEMES = ("sliding", "block")
 ROOT = -1
@@ -26,7 +27,7 @@ ROOT = -1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Pieces:
+class Pieces(Generic[Tree]):
     """A game in the pieces of a continual solver.
 
     Attributes:
@@ -35,7 +36,7 @@ class Pieces:
       scheme: "sliding" or "block".
     """
 
-    tree: GameTree
+    tree: Tree
     depth_limit: DepthLimit
     scheme: str
 

@@ -17,13 +17,13 @@ import pyspiel
 import scipy.sparse
 from scipy.sparse import csgraph
 
-from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.histories import check_index, check_player, first_occurrence_ids
+from spiel_dl.tree.numbering import NumberedHistories
 
 if TYPE_CHECKING:
     import torch
 
     from spiel_dl.games.rules import ConsistentHistories
-    from spiel_dl.tree.game_tree import GameTree
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,12 +49,22 @@ class PublicStates:
         return len(self.parent)
 
     def histories(self, public_state: int) -> np.ndarray:
-        """The histories of a public state, in breadth-first order: int64 [n]."""
+        """The histories of a public state, in breadth-first order: int64 [n].
+
+        Raises:
+          ValueError: if there is no such public state.
+        """
+        check_index("public_state", public_state, self.num_public_states)
         start, end = self._starts[public_state : public_state + 2]
         return self._by_public_state[start:end]
 
     def infosets(self, player: int, public_state: int) -> np.ndarray:
-        """A player's augmented infosets in a public state, sorted: int32 [n]."""
+        """A player's augmented infosets in a public state, sorted: int32 [n].
+
+        Raises:
+          ValueError: if there is no such player or public state.
+        """
+        check_player(player)
         return np.unique(self.augmented_infoset[player, self.histories(public_state)])
 
     @functools.cached_property
@@ -105,7 +115,7 @@ def consistent_histories(
     return game.rules.consistent_histories(public_tensor, limit)
 
 
-def of_tree(tree: GameTree) -> PublicStates:
+def of_tree(tree: NumberedHistories) -> PublicStates:
     """Public states by public tensors where the game has them, else by common knowledge.
 
     Raises:
@@ -114,15 +124,18 @@ def of_tree(tree: GameTree) -> PublicStates:
     return common_knowledge(tree) if tree.public_key is None else by_public_tensor(tree)
 
 
-def common_knowledge(tree: GameTree) -> PublicStates:
+def common_knowledge(tree: NumberedHistories) -> PublicStates:
     """The finest closed partition whose public states form a tree.
 
     At each depth, the connected components of histories under "the same to player 0 or to player
     1". In a game without a public clock an infoset may lie at several depths; public states then
-    join these depths too, and whatever has to be joined for a tree.
+    join these depths too, and whatever has to be joined for a tree. A game that is over at once has
+    no public states.
     """
     augmented = augmented_infosets(tree)
     inner = np.flatnonzero(~tree.is_terminal)
+    if not len(inner):
+        return _number(tree, np.zeros(tree.num_histories, np.int64), augmented)
     histories = np.arange(len(inner))
     nodes = [augmented[0, inner], augmented[0].max() + 1 + augmented[1, inner]]
     edges = (np.concatenate([histories, histories]), len(inner) + np.concatenate(nodes))
@@ -132,7 +145,7 @@ def common_knowledge(tree: GameTree) -> PublicStates:
     return _number(tree, _join_to_tree(tree, of_history), augmented)
 
 
-def by_public_tensor(tree: GameTree) -> PublicStates:
+def by_public_tensor(tree: NumberedHistories) -> PublicStates:
     """The partition by the game's own public tensors.
 
     Raises:
@@ -146,7 +159,7 @@ def by_public_tensor(tree: GameTree) -> PublicStates:
     return public_states
 
 
-def check(tree: GameTree, public_states: PublicStates) -> None:
+def check(tree: NumberedHistories, public_states: PublicStates) -> None:
     """Holds a partition against the definition.
 
     Raises:
@@ -166,7 +179,7 @@ def check(tree: GameTree, public_states: PublicStates) -> None:
         raise ValueError(f"{tree.game}: the public states do not form a tree")
 
 
-def augmented_infosets(tree: GameTree) -> np.ndarray:
+def augmented_infosets(tree: NumberedHistories) -> np.ndarray:
     """What each player knows at each history, also where it does not act.
 
     A player's decision infosets, and at each depth the histories where it does not act and that
@@ -180,7 +193,7 @@ def augmented_infosets(tree: GameTree) -> np.ndarray:
     return np.stack([_augmented_infosets_of(tree, player) for player in (0, 1)])
 
 
-def _augmented_infosets_of(tree: GameTree, player: int) -> np.ndarray:
+def _augmented_infosets_of(tree: NumberedHistories, player: int) -> np.ndarray:
     if tree.idle_keys_valid:
         augmented = _join_idle_classes(tree, player, tree.infoset_key[player])
         if _remembers(tree, player, augmented):
@@ -188,7 +201,7 @@ def _augmented_infosets_of(tree: GameTree, player: int) -> np.ndarray:
     return _join_idle_classes(tree, player, tree.sequence[player])
 
 
-def _join_idle_classes(tree: GameTree, player: int, idle_key: np.ndarray) -> np.ndarray:
+def _join_idle_classes(tree: NumberedHistories, player: int, idle_key: np.ndarray) -> np.ndarray:
     """Decision infosets, and the classes of (depth, idle key) where the player is idle."""
     inner = np.flatnonzero(~tree.is_terminal)
     idle = inner[tree.player[inner] != player]
@@ -200,7 +213,7 @@ def _join_idle_classes(tree: GameTree, player: int, idle_key: np.ndarray) -> np.
     return augmented
 
 
-def _remembers(tree: GameTree, player: int, augmented: np.ndarray) -> bool:
+def _remembers(tree: NumberedHistories, player: int, augmented: np.ndarray) -> bool:
     """Whether an augmented infoset determines the player's last sequence and what it knew before.
 
     Only infosets that lie at one depth are looked at: without a public clock, a player that waits
@@ -227,7 +240,7 @@ def _is_function(key: np.ndarray, value: np.ndarray) -> bool:
     return bool((example[key] == value).all())
 
 
-def _public_edges(tree: GameTree, of_history: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _public_edges(tree: NumberedHistories, of_history: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(child, parent) public states of all steps that leave a public state."""
     below = np.flatnonzero(~tree.is_terminal)[1:]
     child, parent = of_history[below], of_history[tree.parent[below]]
@@ -235,7 +248,7 @@ def _public_edges(tree: GameTree, of_history: np.ndarray) -> tuple[np.ndarray, n
     return child[leaves], parent[leaves]
 
 
-def _join_to_tree(tree: GameTree, of_history: np.ndarray) -> np.ndarray:
+def _join_to_tree(tree: NumberedHistories, of_history: np.ndarray) -> np.ndarray:
     """Joins public states until each has one parent and the root's has none."""
     while True:
         child, parent = _public_edges(tree, of_history)
@@ -257,7 +270,7 @@ def _connect(edges: tuple[np.ndarray, np.ndarray], num_nodes: int) -> np.ndarray
     return csgraph.connected_components(graph, directed=False)[1]
 
 
-def _number(tree: GameTree, key: np.ndarray, augmented: np.ndarray) -> PublicStates:
+def _number(tree: NumberedHistories, key: np.ndarray, augmented: np.ndarray) -> PublicStates:
     """Numbers public states, which have a key (int [H]) each, by their first history."""
     inner = np.flatnonzero(~tree.is_terminal)
     ids, first = first_occurrence_ids(key[inner])

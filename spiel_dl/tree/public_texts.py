@@ -114,24 +114,21 @@ def _entering_action(tree: GameTree, public_state: int) -> str:
 
 
 def _describe_by_rules(tree: GameTree, public_state: int) -> PublicText:
-    from spiel_dl.games import rules, views  # They import torch, which takes a second.
+    import torch  # It takes a second, and games without rules do not need it.
+
+    from spiel_dl.games import views
 
     game_rules = tree.game.rules
     histories = tree.public_states.histories(public_state)
     batch = tree.states_of(histories)
-    pieces = {
-        "player": (2,),
-        **game_rules.public_pieces(True),
-        **game_rules.private_pieces(True),
-    }
     infosets = []
     for player in (0, 1):
         augmented = tree.public_states.augmented_infoset[player, histories]
         rows = np.unique(augmented, return_index=True)[1].tolist()
-        tensors = game_rules.information_state_tensor(batch, player).numpy()
+        strings = game_rules.information_state_strings(batch.take(torch.tensor(rows)), player)
         infosets.append(
             _infoset_texts(
-                [rules.strings_of_pieces(pieces, tensors[row]) for row in rows],
+                strings,
                 [_parts(views.view(game_rules, batch, player, row)) for row in rows],
             )
         )

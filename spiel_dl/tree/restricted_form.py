@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 
 def restrict(
-    tree: GameTree,
+    tree: CompiledTree,
     infosets: tuple[np.ndarray, np.ndarray],
     num_roots: tuple[int, int],
     root: np.ndarray,

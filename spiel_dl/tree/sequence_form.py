@@ -15,9 +15,9 @@ import scipy.sparse
 
 
 class TreeplexArrays(NamedTuple):
-    """A `Treeplex` in the form that compiled code takes.
+    """A `Treeplex` in the form that compiled code takes: its arrays as uint32.
 
-    `origin` (int32 [S]) is the parent sequence of each sequence's infoset, 0 for root sequences.
+    `origin` (uint32 [S]) is the parent sequence of each sequence's infoset, 0 for root sequences.
     """
 
     parent_sequence: np.ndarray
@@ -60,13 +60,13 @@ class Treeplex:
     @functools.cached_property
     def arrays(self) -> TreeplexArrays:
         """The same for compiled code."""
-        roots = np.zeros(self.num_root_sequences, np.int32)
+        roots = np.zeros(self.num_root_sequences, np.uint32)
         origin = np.repeat(self.parent_sequence, self.num_actions)
         return TreeplexArrays(
-            np.ascontiguousarray(self.parent_sequence, np.int32),
-            np.ascontiguousarray(self.first_sequence, np.int32),
-            np.ascontiguousarray(self.num_actions, np.int32),
-            np.concatenate([roots, origin]).astype(np.int32),
+            np.ascontiguousarray(self.parent_sequence, np.uint32),
+            np.ascontiguousarray(self.first_sequence, np.uint32),
+            np.ascontiguousarray(self.num_actions, np.uint32),
+            np.concatenate([roots, origin]).astype(np.uint32),
             self.num_root_sequences,
         )
 

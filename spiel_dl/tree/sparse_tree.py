@@ -8,16 +8,22 @@ depends on the number of particles and on the limit alone.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import torch
 
-from spiel_dl.games.rules import Rules
+from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_rules import InfosetKeys
-from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER, Histories, refuse_size
+from spiel_dl.tree.histories import (
+    CHANCE_PLAYER,
+    TERMINAL_PLAYER,
+    Histories,
+    TooManyHistoriesError,
+    check_index,
+)
 from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.trunk import Trunk, cut
 
@@ -25,7 +31,7 @@ _MAX_HISTORIES = 10_000_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SparseTree(GameTree):
+class SparseTree(CompiledTree):
     """A tree whose root leads to particles, and whose leaves are its histories without successors.
 
     History 0 is no history of the game: a root from which chance leads to particle i as history
@@ -35,25 +41,33 @@ class SparseTree(GameTree):
       states: the rules' states of all histories, batch dimension H; the game's root as row 0.
     """
 
-    states: Any
+    states: StateBatch
 
     @property
     def utility_range(self) -> float:
         """The game's; no terminal history may be in the tree."""
         return float(self.game.rules.max_utility - self.game.rules.min_utility)
 
-    def states_of(self, histories: np.ndarray) -> Any:
+    def states_of(self, histories: np.ndarray) -> StateBatch:
         """The rules' states of histories (int [N]), as one batch."""
         return self.states.take(torch.from_numpy(np.asarray(histories, np.int64)))
 
-    def state(self, history: int) -> Any:
+    def state(self, history: int) -> NoReturn:
         """Not available: raises ValueError. `states` has the rules' states."""
         raise ValueError("a sparse tree keeps no OpenSpiel states; read its `states` instead")
+
+    def infoset_string(self, player: int, infoset: int) -> str:
+        """What a player knows in a decision infoset; ValueError if there is none such."""
+        check_index("infoset", infoset, self.num_infosets(player))
+        row = int(self.first_history[player][infoset])
+        one = self.states.take(slice(row, row + 1))
+        strings: list[str] = rules_of(self.game).information_state_strings(one, player)
+        return strings[0]
 
 
 def sparse_trunk(
     particles: Particles, depth_limit: DepthLimit, max_histories: int = _MAX_HISTORIES
-) -> Trunk:
+) -> Trunk[SparseTree]:
     """The trunk below particles, down to a depth limit counted from them.
 
     Args:
@@ -73,16 +87,14 @@ def sparse_trunk(
     if (rules.current_player(particles.states) < 0).any():
         raise ValueError("a player must act in every particle; particles start where one does")
     histories, states = _enumerate(particles, depth_limit, max_histories)
-    complete = GameTree.from_histories(histories)
-    fields = {f.name: getattr(complete, f.name) for f in dataclasses.fields(GameTree)}
-    tree = SparseTree(**fields, states=states)
+    tree = SparseTree.from_histories(histories, states=states)
     tops = tree.public_states.of_history[1 : particles.num_particles + 1]
     if (tops != tops[0]).any():
         raise ValueError("the particles are of several public states; give those of one")
     return cut(tree, depth_limit, int(tops[0]))
 
 
-def root_ranges(trunk: Trunk, particles: Particles) -> tuple[np.ndarray, np.ndarray]:
+def root_ranges(trunk: Trunk[SparseTree], particles: Particles) -> tuple[np.ndarray, np.ndarray]:
     """Both players' ranges at the root of a sparse trunk: float64 [R_p] each.
 
     Raises:
@@ -102,7 +114,9 @@ def root_ranges(trunk: Trunk, particles: Particles) -> tuple[np.ndarray, np.ndar
     return ranges[0], ranges[1]
 
 
-def depth_of_steps(rules: Rules, depth_limit: DepthLimit, before: Any, after: Any) -> np.ndarray:
+def depth_of_steps(
+    rules: Rules, depth_limit: DepthLimit, before: StateBatch, after: StateBatch
+) -> np.ndarray:
     """By how much single steps go deeper, in a limit's unit: int64 [B].
 
     Args:
@@ -129,7 +143,7 @@ class _Level(NamedTuple):
       depth: int64 [N], counted from the particles in the depth limit's unit.
     """
 
-    states: Any
+    states: StateBatch
     parent: np.ndarray
     action: np.ndarray
     chance_reach: np.ndarray
@@ -138,7 +152,7 @@ class _Level(NamedTuple):
 
 def _enumerate(
     particles: Particles, depth_limit: DepthLimit, max_histories: int
-) -> tuple[Histories, Any]:
+) -> tuple[Histories, StateBatch]:
     """All histories of a sparse tree, breadth first, and their states."""
     rules, keys = rules_of(particles.game), InfosetKeys(rules_of(particles.game))
     size = particles.num_particles
@@ -152,7 +166,11 @@ def _enumerate(
         batches.append(level.states)
         num_seen = first + len(level.parent)
         if num_seen > max_histories:
-            refuse_size(particles.game, num_seen, number, max_histories)
+            raise TooManyHistoriesError(
+                f"{particles.game}: more than max_histories={max_histories:,} histories below "
+                f"{particles.num_particles:,} particles ({num_seen:,} seen, the last one at depth "
+                f"{number}). Give fewer particles or a smaller depth limit than {depth_limit}."
+            )
         player = columns[-1]["player"]
         is_leaf = (level.depth >= depth_limit.value) & (player >= 0)
         grows = np.flatnonzero((player != TERMINAL_PLAYER) & ~is_leaf)
@@ -169,16 +187,15 @@ def _next_level(
     rules: Rules, level: _Level, grows: np.ndarray, first: int, depth_limit: DepthLimit
 ) -> _Level:
     """The successors of some rows of a level whose histories are numbered from `first`."""
-    states = level.states.take(torch.from_numpy(grows))
-    row, action, probability = rules.successors(states)
-    parent = grows[row.numpy()]
-    children = rules.apply(states.take(row), action)
-    steps = depth_of_steps(rules, depth_limit, states.take(row), children)
+    before = level.states.take(torch.from_numpy(grows))
+    children = rules.expand(before)
+    parent = grows[children.parent.numpy()]
+    steps = depth_of_steps(rules, depth_limit, before.take(children.parent), children.states)
     return _Level(
-        children,
+        children.states,
         first + parent,
-        action.numpy(),
-        level.chance_reach[parent] * probability.numpy(),
+        children.action.numpy(),
+        level.chance_reach[parent] * children.probability.numpy(),
         level.depth[parent] + steps,
     )
 

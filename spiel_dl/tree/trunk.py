@@ -12,19 +12,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
+from typing import Generic
 
 import numpy as np
 
-from spiel_dl.tree import leaf_set
+from spiel_dl.tree.compiled_tree import CompiledTree, Tree
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.restricted_form import restrict
 from spiel_dl.tree.sequence_form import SequenceForm
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Trunk:
+class Trunk(Generic[Tree]):
     """A game, or a subgame that starts in a public state, above a depth limit; made by `cut`.
 
     Attributes:
@@ -41,7 +42,7 @@ class Trunk:
       sequence_form: the trunk's treeplexes, and payoffs where the game ends in the trunk.
     """
 
-    tree: GameTree
+    tree: Tree
     depth_limit: DepthLimit
     root_of_history: np.ndarray
     root_infosets: tuple[np.ndarray, np.ndarray]
@@ -51,18 +52,18 @@ class Trunk:
     sequence_form: SequenceForm
 
     @functools.cached_property
-    def leaves(self) -> leaf_set.LeafSet:
+    def leaves(self) -> LeafSet[Tree]:
         """The leaves, by public states.
 
         Raises:
           ValueError: if a public state lies partly above and partly below the limit.
         """
-        return leaf_set.of_trunk(self)
+        return _leaves(self)
 
 
 def cut(
-    tree: GameTree, depth_limit: DepthLimit, public_state: int | Sequence[int] | None = None
-) -> Trunk:
+    tree: Tree, depth_limit: DepthLimit, public_state: int | Sequence[int] | None = None
+) -> Trunk[Tree]:
     """Cuts a game at a depth limit; a limit beyond the game leaves a trunk without leaves.
 
     Args:
@@ -84,7 +85,7 @@ def cut(
     return _trunk(tree, depth_limit, top >= 0, beyond, root, root_infosets)
 
 
-def cut_beyond(tree: GameTree, beyond: np.ndarray, depth_limit: DepthLimit) -> Trunk:
+def cut_beyond(tree: Tree, beyond: np.ndarray, depth_limit: DepthLimit) -> Trunk[Tree]:
     """Cuts a whole game where it is more than a depth limit that ends the trunk.
 
     Args:
@@ -102,13 +103,13 @@ def cut_beyond(tree: GameTree, beyond: np.ndarray, depth_limit: DepthLimit) -> T
 
 
 def _trunk(
-    tree: GameTree,
+    tree: Tree,
     depth_limit: DepthLimit,
     inside: np.ndarray,
     beyond: np.ndarray,
     root: np.ndarray,
     root_infosets: tuple[np.ndarray, np.ndarray],
-) -> Trunk:
+) -> Trunk[Tree]:
     """The trunk of the histories that are inside a subgame, or the game, and not beyond a cut."""
     starts = beyond & (tree.player >= 0)
     leaf = np.where(starts, np.arange(tree.num_histories), -1).astype(np.int32)
@@ -124,7 +125,7 @@ def _trunk(
     return Trunk(tree, depth_limit, root, root_infosets, leaf, infosets, sequences, form)
 
 
-def _whole_game(tree: GameTree, depth_limit: DepthLimit) -> Trunk:
+def _whole_game(tree: Tree, depth_limit: DepthLimit) -> Trunk[Tree]:
     """The trunk of a game that ends above the depth limit: its sequence form is there already."""
     _, root, root_infosets = _roots(tree, None)
     first, second = tree.treeplexes
@@ -145,7 +146,7 @@ def _numbers(count: int) -> np.ndarray:
 
 
 def _roots(
-    tree: GameTree, public_state: int | Sequence[int] | None
+    tree: CompiledTree, public_state: int | Sequence[int] | None
 ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Where a trunk starts.
 
@@ -189,7 +190,7 @@ def _roots(
     return top, root, (root_infosets[0], root_infosets[1])
 
 
-def _infosets_above(tree: GameTree, player: int, is_above: np.ndarray) -> np.ndarray:
+def _infosets_above(tree: CompiledTree, player: int, is_above: np.ndarray) -> np.ndarray:
     """A player's infosets above the cut: int32 [I_p].
 
     Raises:
@@ -208,3 +209,60 @@ def _infosets_above(tree: GameTree, player: int, is_above: np.ndarray) -> np.nda
             "game with a public clock)"
         )
     return np.flatnonzero(count_above > 0).astype(np.int32)
+
+
+def _leaves(trunk: Trunk[Tree]) -> LeafSet[Tree]:
+    """The leaves of a trunk, by public states.
+
+    Raises:
+      ValueError: if a public state lies partly above and partly below the limit.
+    """
+    tree, partition = trunk.tree, trunk.tree.public_states
+    is_leaf = trunk.leaf_of_history == np.arange(tree.num_histories)
+    leaves = np.flatnonzero(is_leaf)
+    leaves = leaves[np.argsort(partition.of_history[leaves], kind="stable")]
+    states, counts = np.unique(partition.of_history[leaves], return_counts=True)
+    members = np.bincount(partition.of_history[~tree.is_terminal])
+    if (members[states] != counts).any():
+        state = int(states[(members[states] != counts).argmax()])
+        raise ValueError(
+            f"{tree.game}: public state {state} is only partly below the depth limit of "
+            f"{trunk.depth_limit}; give the limit in another unit"
+        )
+    position = np.repeat(np.arange(len(states)), counts)
+    infosets, firsts, offsets, of_history, sequences = [], [], [], [], []
+    for player in (0, 1):
+        augmented = partition.augmented_infoset[player, leaves]
+        ids, first = first_occurrence_ids(augmented)
+        infosets.append(augmented[first].astype(np.int32))
+        firsts.append(leaves[first].astype(np.int32))
+        offsets.append(np.searchsorted(position[first], np.arange(len(states) + 1)))
+        of_history.append(ids)
+        sequences.append(_trunk_sequences(trunk, player, leaves[first]))
+    return LeafSet(
+        tree=tree,
+        depth_limit=trunk.depth_limit,
+        root_of_history=trunk.root_of_history,
+        leaf_of_history=trunk.leaf_of_history,
+        public_states=states.astype(np.int32),
+        histories=leaves.astype(np.int32),
+        history_offsets=np.concatenate([[0], np.cumsum(counts)]),
+        infosets=(infosets[0], infosets[1]),
+        first_histories=(firsts[0], firsts[1]),
+        infoset_offsets=(offsets[0], offsets[1]),
+        infoset_of_history=np.stack(of_history),
+        sequences=(sequences[0], sequences[1]),
+        chance_reach=tree.chance_reach[leaves],
+    )
+
+
+def _trunk_sequences(trunk: Trunk[Tree], player: int, histories: np.ndarray) -> np.ndarray:
+    """The trunk's sequences of a player at some of its histories: int32 [n]."""
+    num_roots = len(trunk.root_infosets[player])
+    last = trunk.tree.sequence[player, histories]
+    below_roots = trunk.sequences[player][num_roots:]
+    position = np.searchsorted(below_roots, last)
+    # A player who has not acted in the trunk is at its root sequence.
+    has_acted = np.isin(last, below_roots)
+    root = trunk.root_of_history[player, histories]
+    return np.where(has_acted, num_roots + position, root).astype(np.int32)

@@ -1,14 +1,8 @@
-"""Training data for value functions, by value solving.
-
-Kovařík et al. (2021), "Experimental Setup". For a random strategy of both players in the trunk:
-
-  1. Its ranges at the leaves, scaled to sum 1 in each leaf public state.
-  2. All subgames are solved with these ranges by predictive CFR+ (`ExactValue`; the paper: CFR+).
-  3. Each player's counterfactual best-response values against the other's average strategy are
-     the targets. They are optimal also in infosets that the trunk strategy never reaches.
+"""Training data for value functions: what a dataset holds, in memory and in files.
 
 A dataset is a run directory: `config.json` says how it was made, and each file `*.safetensors` is a
 *shard* of some trunk strategies. A leaf public state of one trunk strategy is one sample.
+`value_functions.generation` makes them.
 """
 
 from __future__ import annotations
@@ -17,24 +11,17 @@ import dataclasses
 import functools
 import json
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tqdm
 
-from spiel_dl.runs import distributed, tensor_files
-from spiel_dl.runs.run_directory import RunDirectory
-from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.runs import tensor_files
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk, cut
-from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
-from spiel_dl.value_functions.exact import ExactValue
-from spiel_dl.value_functions.random_strategies import random_strategy
+from spiel_dl.value_functions.base import Values
 
 _KIND = "value_shard"
 _ARRAYS = ("range_0", "range_1", "mass_0", "mass_1", "cfv_0", "cfv_1", "gap")
@@ -47,7 +34,7 @@ class DatasetConfig:
     Attributes:
       game: the game string.
       depth_limit: where the trunk ends.
-      seed: of the trunk strategies.
+      seed: seed of the trunk strategies.
       shard_size: trunk strategies per shard.
       max_iterations: iterations of predictive CFR+ per trunk strategy, at most.
       tolerance: stop earlier once the gap of every subgame is at most this, in utility units.
@@ -84,6 +71,14 @@ class DatasetConfig:
     def to_json(self) -> dict[str, Any]:
         """The same as JSON can hold it."""
         return dataclasses.asdict(self)
+
+    def trunk(self) -> Trunk:
+        """The trunk that it is about; the same object for the same game and depth limit.
+
+        Raises:
+          ValueError: if the game cannot be compiled, or not be cut there.
+        """
+        return _trunk(self.game, self.depth_limit)
 
     @staticmethod
     def read(directory: str | os.PathLike[str]) -> DatasetConfig:
@@ -155,7 +150,7 @@ class Dataset:
 
         Args:
           directory: where the dataset lives.
-          names: of the shards, or patterns of them, as for `Path.glob`.
+          names: the names of the shards, or patterns of them, as for `Path.glob`.
 
         Raises:
           ValueError: if the directory holds no dataset, no such shards, or shards of something
@@ -169,7 +164,7 @@ class Dataset:
                 f"{directory} has no shards yet called {patterns}; make some with "
                 "run/generate_data.py"
             )
-        trunk = _trunk(config.game, config.depth_limit)
+        trunk = config.trunk()
         shards = []
         for path in paths:
             arrays, header = tensor_files.load(path)
@@ -219,179 +214,17 @@ class Dataset:
         )
 
 
-def generate(
-    directory: RunDirectory,
-    config: DatasetConfig,
-    num_shards: int,
-    *,
-    engine: distributed.Engine = distributed.IN_PROCESS,
-    show_progress: bool = True,
+def save_shard(
+    path: str | os.PathLike[str], config: DatasetConfig, arrays: dict[str, np.ndarray]
 ) -> None:
-    """Makes the shards that a dataset does not have yet.
-
-    What a shard holds depends on the config and on its number alone. A shard is written completely
-    or not at all.
-
-    Args:
-      directory: where the dataset lives.
-      config: what it holds.
-      num_shards: how many shards of random trunk strategies it has in the end.
-      engine: who solves. The files are written here, and do not depend on it.
-      show_progress: show a progress bar on standard error.
-
-    Raises:
-      ValueError: if the game cannot be compiled or cut, or ends above the depth limit; or as the
-        engine says.
-      WorkerDiedError: as `distributed.for_each` does; what is finished stays.
-    """
-    trunk = _trunk(config.game, config.depth_limit)
-    num_states = trunk.leaves.num_public_states
-    if not num_states:
-        raise ValueError(
-            f"{config.game} ends above a depth limit of {config.depth_limit}, so there is nothing "
-            "to value; choose a smaller limit"
-        )
-    missing = [i for i in range(num_shards) if not _shard_path(directory.path, i).exists()]
-    samples = config.shard_size * num_states
-    with tqdm.tqdm(
-        total=num_shards * samples,
-        initial=(num_shards - len(missing)) * samples,
-        unit="sample",
-        unit_scale=True,
-        disable=not show_progress,
-    ) as progress:
-
-        def write(number: int, arrays: dict[str, np.ndarray]) -> None:
-            path = _shard_path(directory.path, missing[number])
-            tensor_files.save(path, arrays, _header(config))
-            progress.update(samples)
-
-        solve = functools.partial(solve_shard, config)
-        distributed.for_each(solve, missing, write, engine)
-
-
-def solve_shard(config: DatasetConfig, shard: int) -> dict[str, np.ndarray]:
-    """The arrays of one shard of random trunk strategies, as `solve_ranges` returns them."""
-    trunk = _trunk(config.game, config.depth_limit)
-    first = shard * config.shard_size
-    ranges = random_ranges(trunk, config, range(first, first + config.shard_size))
-    return solve_ranges(trunk.leaves, ranges, config)
-
-
-def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> None:
-    """Solves ranges that come from elsewhere, and adds them to a dataset as one more shard.
-
-    Args:
-      directory: where the dataset lives.
-      name: of the shard; an earlier one of that name is replaced.
-      ranges: for each player, float [n, L_p], of any scale.
-
-    Raises:
-      ValueError: if the directory holds no dataset, if the name is not made of letters, digits,
-        `-` and `_` or is one of a random shard, or if a range is not one for the leaves.
-    """
-    if not re.fullmatch(r"[\w-]+", name) or name.startswith("random-"):
-        raise ValueError(
-            f"name={name!r} must be made of letters, digits, - and _, and not begin with random-"
-        )
-    config = DatasetConfig.read(directory)
-    leaves = _trunk(config.game, config.depth_limit).leaves
-    for player in (0, 1):
-        expected = (len(ranges[0]), leaves.num_infosets(player))
-        valid = ranges[player].shape == expected and len(ranges[0]) > 0
-        if not valid or not np.isfinite(ranges[player]).all() or (ranges[player] < 0).any():
-            raise ValueError(
-                f"ranges[{player}] must be finite numbers >= 0 of shape {expected}, at least one "
-                f"row; got shape {ranges[player].shape}"
-            )
-    path = Path(directory) / f"{name}.safetensors"
-    tensor_files.save(path, solve_ranges(leaves, ranges, config), _header(config))
-
-
-def random_trunk_strategies(trunk: Trunk, config: DatasetConfig, index: int) -> Values:
-    """The random trunk strategy of a number, for both players.
-
-    Returns:
-      For each player, float64 [S_p], a behaviour strategy of the trunk's sequence form, as
-      `random_strategy` makes it.
-    """
-    generator = np.random.default_rng([config.seed, index])
-    shares = (config.pure_share, config.near_pure_share)
-    treeplexes = trunk.sequence_form.treeplexes
-    return (
-        random_strategy(generator, treeplexes[0], *shares),
-        random_strategy(generator, treeplexes[1], *shares),
-    )
-
-
-def random_ranges(trunk: Trunk, config: DatasetConfig, indices: Iterable[int]) -> Values:
-    """The ranges of the random trunk strategies of n numbers: float64 [n, L_p] for each player."""
-    pairs = [leaf_ranges(trunk, random_trunk_strategies(trunk, config, i)) for i in indices]
-    range_0, range_1 = (np.stack(column) for column in zip(*pairs, strict=True))
-    return range_0, range_1
-
-
-def leaf_ranges(trunk: Trunk, strategies: Values) -> Values:
-    """The ranges of trunk strategies (float64 [S_p]) at the leaves: float64 [L_p] each."""
-    plans = [realization_plan(trunk.sequence_form.treeplexes[p], strategies[p]) for p in (0, 1)]
-    sequences = trunk.leaves.sequences
-    return plans[0][sequences[0]], plans[1][sequences[1]]
-
-
-def solve_ranges(leaves: LeafSet, ranges: Values, config: DatasetConfig) -> dict[str, np.ndarray]:
-    """`value_ranges` by the optimal value function.
-
-    Raises:
-      ValueError: if the config's iterations or tolerance are not positive.
-    """
-    return value_ranges(leaves, ranges, ExactValue(config.tolerance, config.max_iterations))
-
-
-def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> dict[str, np.ndarray]:
-    """The arrays of a shard, from ranges (float [n, L_p]) of any scale.
-
-    Args:
-      leaves: the leaves.
-      ranges: for each player.
-      function: says the values.
-
-    Returns:
-      range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], mass_0 and mass_1, float32 [n, P], and
-      gap, float32 [n], as in `Dataset`. The values are those at exactly these float32 ranges.
-    """
-    leaf_values = function.bind(leaves)
-    scaled, masses = [], []
-    for player in (0, 1):
-        normalised, mass = normalize_ranges(leaves, player, ranges[player])
-        scaled.append(normalised.astype(np.float32))
-        masses.append(mass.astype(np.float32))
-    values, gaps = [], []
-    for pair in zip(*scaled, strict=True):
-        wide = [row.astype(np.float64) for row in pair]
-        values.append(leaf_values.evaluate(wide[0], wide[1]))
-        gap = leaves.sum_by_public_state(0, wide[0] * values[-1][0])
-        gap += leaves.sum_by_public_state(1, wide[1] * values[-1][1])
-        gaps.append(gap.max())
-    cfv_0, cfv_1 = (np.stack(column).astype(np.float32) for column in zip(*values, strict=True))
-    return {
-        "range_0": scaled[0],
-        "range_1": scaled[1],
-        "mass_0": masses[0],
-        "mass_1": masses[1],
-        "cfv_0": cfv_0,
-        "cfv_1": cfv_1,
-        "gap": np.array(gaps, np.float32),
-    }
+    """Writes the arrays of `Dataset.to_arrays` as one shard, completely or not at all."""
+    tensor_files.save(path, arrays, _header(config))
 
 
 @functools.lru_cache(maxsize=4)
 def _trunk(game: str, depth_limit: DepthLimit) -> Trunk:
     """The trunk of a config. Shards come by the dozen, and each process needs it once."""
     return cut(GameTree.from_game(game), depth_limit)
-
-
-def _shard_path(directory: str | os.PathLike[str], shard: int) -> Path:
-    return Path(directory) / f"random-{shard:05d}.safetensors"
 
 
 def _header(config: DatasetConfig) -> dict[str, Any]:

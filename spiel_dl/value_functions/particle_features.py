@@ -14,12 +14,12 @@ what is public from the infostates, all of which show it.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyspiel
 
-from spiel_dl.games.rules import Rules
+from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.leaf_set import LeafSet
 
 
@@ -69,12 +69,12 @@ class InfostateFeatures:
             parts.append(self.infostates(rules, tree.states_of(histories), player, here))
         return LeafFeatures(public, np.concatenate(parts))
 
-    def public(self, rules: Rules, states: Any) -> np.ndarray:
+    def public(self, rules: Rules, states: StateBatch) -> np.ndarray:
         """Public features of a batch of states: float32 [B, G]."""
         return rules.public_tensor(states, self.perfect_recall).numpy()
 
     def infostates(
-        self, rules: Rules, states: Any, player: int, public: np.ndarray | None = None
+        self, rules: Rules, states: StateBatch, player: int, public: np.ndarray | None = None
     ) -> np.ndarray:
         """Features of a player's infostates in a batch of states: float32 [B, F].
 

@@ -51,8 +51,8 @@ class LeafTensors(NamedTuple):
 class Alike:
     """Leaf infosets that have the same features in the same public state, so that one will do.
 
-    With imperfect recall, that are many: what was forgotten tells no infosets apart. Their beliefs
-    are added up and their values are the same.
+    There are many of them with imperfect recall, because features do not show what was forgotten.
+    Their beliefs are added up, and their values are the same.
 
     Attributes:
       first: int64 [U], one of each kind, the first.

@@ -90,10 +90,10 @@ class ParticleModule(torch.nn.Module):
         """Draws parameters, which are the same on every device.
 
         Args:
-          sizes: of the blocks.
+          sizes: the sizes of the blocks.
           num_features: F, features of an infostate.
           num_public: G, features of a public state.
-          seed: of the parameters.
+          seed: the seed of the parameters.
         """
         super().__init__()
         generator = torch.Generator().manual_seed(seed)

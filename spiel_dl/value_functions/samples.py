@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
 
 import numpy as np
 import torch
 
 from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.particle_module import ParticleBatch
 
-Batch = tuple[Any, torch.Tensor, torch.Tensor]
+Batch = tuple[torch.Tensor | ParticleBatch, torch.Tensor, torch.Tensor]
 """What a module takes; targets, float32 [b, Q]; and which of its outputs count, bool [b, Q]."""
 
 

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 import tqdm
 
+from spiel_dl.optimization import Descent, LearningRate
 from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
@@ -42,20 +43,20 @@ class TrainingConfig:
     Attributes:
       num_epochs: how many times to go through the training samples.
       batch_size: samples per step of Adam.
-      learning_rate: of the first step.
-      final_learning_rate: of the last step; it falls exponentially in between.
+      learning_rate: Adam's learning rate in its first step.
+      final_learning_rate: Adam's learning rate in its last step; it falls exponentially in between.
       loss: "huber" (quadratic up to an error of 1 utility unit, linear beyond), "l1" or "l2", the
         mean over all possible positions of a batch.
       mass_share: share of the loss in which an error counts by the opponent's mass, as it does in
         unnormalised values and so in DL-CFR; in the rest, all errors count alike.
       validation_share: share of the trunk strategies that is set apart.
-      max_strategies: train on the first so many of the strategies that are not set apart; None
-        means all. What is set apart stays the same.
+      max_strategies: train only on the first so many of the strategies that are not set apart;
+        None: on all of them. What is set apart stays the same.
       left_out_states: leaf public states, as positions in the trunk's `leaves`, to leave out of
         training and of the validation errors; they get validation errors of their own.
       epochs_per_validation: epochs between two lines of metrics and their checkpoints.
-      split_seed: of what is set apart.
-      seed: of the batches.
+      split_seed: seed of the choice of strategies that are set apart.
+      seed: seed of the batches.
       networks_per_decade: networks to keep per factor of 10 in steps; 0 keeps none.
     """
 
@@ -82,15 +83,15 @@ class TrainingConfig:
                 raise ValueError(f"{name}={number} must be positive")
         if self.networks_per_decade < 0:
             raise ValueError(f"networks_per_decade={self.networks_per_decade} must not be negative")
-        if not 0 < self.final_learning_rate <= self.learning_rate < math.inf:
-            raise ValueError(
-                f"learning_rate={self.learning_rate} must be finite and at least "
-                f"final_learning_rate={self.final_learning_rate}, which must be positive"
-            )
+        self.rate(1)  # raises if the learning rates are wrong
         if not 0 <= self.mass_share <= 1:
             raise ValueError(f"mass_share={self.mass_share} must be between 0 and 1")
         if not 0 < self.validation_share < 1:
             raise ValueError(f"validation_share={self.validation_share} must be between 0 and 1")
+
+    def rate(self, num_steps: int) -> LearningRate:
+        """The learning rate of a training of so many steps."""
+        return LearningRate(self.learning_rate, self.final_learning_rate, max(1, num_steps - 1))
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON can hold it."""
@@ -181,9 +182,6 @@ class _Run:
         self._network, self._directory, self._config = network, directory, config
         self._samples = network.samples(dataset)
         self._training, self._validation = _choose_samples(self._samples, dataset, config)
-        self._optimizer = torch.optim.Adam(
-            network.module.parameters(), lr=config.learning_rate, fused=True
-        )
         self._identity = {
             "network": header,
             "training": config.to_json(),
@@ -195,6 +193,8 @@ class _Run:
         self.epoch, self.step = 0, 0
         steps_per_epoch = -(-len(self._training) // config.batch_size)
         self.num_steps = config.num_epochs * steps_per_epoch
+        self._rate = config.rate(self.num_steps)
+        self._descent = Descent(network.module.parameters(), self._rate)
         self._kept_steps: set[int] = set()
         if config.networks_per_decade:
             self._kept_steps.update(log_spaced_steps(self.num_steps, config.networks_per_decade))
@@ -240,22 +240,16 @@ class _Run:
 
     def _take_step(self, samples: np.ndarray) -> None:
         config = self._config
-        decay = config.final_learning_rate / config.learning_rate
-        rate = config.learning_rate * decay ** (self.step / max(1, self.num_steps - 1))
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
         inputs, targets, is_possible = self._samples.batch(samples)
         outputs = self._network.module(inputs)
         losses = _losses(config.loss, outputs[is_possible], targets[is_possible])
         if config.mass_share:
             masses = self._samples.opponent_masses(samples)[is_possible]
-            losses = losses * _weights(masses, config.mass_share)
+            losses = losses * mass_weights(masses, config.mass_share)
         loss = losses.mean()
         value = loss.item()
         self._check_finite("loss", value)
-        self._optimizer.zero_grad()
-        loss.backward()
-        self._optimizer.step()
+        self._descent.step(loss, at=self.step)
         self._losses.append(value)
         self.step += 1
 
@@ -276,7 +270,7 @@ class _Run:
             "step": self.step,
             "epoch": self.epoch,
             "seconds": self._seconds,
-            "learning_rate": self._optimizer.param_groups[0]["lr"],
+            "learning_rate": self._rate.at(self.step - 1),
             "training_loss": float(np.mean(self._losses)),
             **errors,
         }
@@ -300,8 +294,7 @@ class _Run:
         arrays = {f"network.{k}": v for k, v in self._network.parameter_arrays().items()}
         for name, parameter in self._network.module.named_parameters():
             for moment in _MOMENTS:
-                state = self._optimizer.state[parameter][moment]
-                arrays[f"{moment}.{name}"] = state.cpu().numpy()
+                arrays[f"{moment}.{name}"] = self._descent.state(parameter)[moment].cpu().numpy()
         progress = {"epoch": self.epoch, "step": self.step, "seconds": self._seconds}
         self._directory.save_checkpoint(arrays, {**self._identity, **progress})
         self._last_checkpoint = f"that of step {self.step}"
@@ -314,13 +307,10 @@ class _Run:
         }
         self._network.load_parameters(parameters)
         for name, parameter in self._network.module.named_parameters():
-            # As the fused Adam itself keeps it: one count of steps per parameter, on its device.
-            count = torch.tensor(float(self.step), device=parameter.device)
-            state: dict[str, Any] = {"step": count}
+            state = self._descent.state(parameter)
+            state["step"].fill_(self.step)
             for moment in _MOMENTS:
-                tensor = torch.from_numpy(arrays[f"{moment}.{name}"]).to(parameter.device)
-                state[moment] = tensor
-            self._optimizer.state[parameter] = state
+                state[moment].copy_(torch.from_numpy(arrays[f"{moment}.{name}"]))
 
 
 def _choose_samples(
@@ -359,8 +349,8 @@ def _losses(name: str, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Te
     return torch.nn.functional.mse_loss(outputs, targets, reduction="none")
 
 
-def _weights(masses: torch.Tensor, share: float) -> torch.Tensor:
-    """Weights of mean 1, a share of them proportional to masses."""
+def mass_weights(masses: torch.Tensor, share: float) -> torch.Tensor:
+    """Weights of mean 1 (float32 [n], as `masses`), a share of them proportional to masses."""
     # Rounding may leave a mass of zeros below 0, and a batch may hold zeros only.
     masses = masses.clamp(min=0.0)
     return (1 - share) + share * masses / masses.mean().clamp(min=1e-12)

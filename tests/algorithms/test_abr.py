@@ -12,20 +12,17 @@ from spiel_dl.algorithms import abr, best_response, exploitability
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy, compile_game, read_strategy
 
-SMALL = abr.ABRConfig(num_episodes=1000)
-
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_kuhn_is_learned(player: int) -> None:
     tree = compile_game("kuhn_poker")
     model = opponent_models.random_policy(tree, 2)
-    learned = abr.approximate_best_response("kuhn_poker", player, model, SMALL, seed=1)
+    learned = abr.approximate_best_response("kuhn_poker", player, model, num_episodes=1000, seed=1)
     found = exploitability.gain(tree, learned.policy, model, player)
     value = exploitability.game_value(tree, player)
     most = best_response.best_response_value(tree, model, player) - value
     assert 0.9 * most < found <= most + 1e-12
-    untrained = abr.ABRConfig(num_episodes=1)
-    guess = abr.approximate_best_response("kuhn_poker", player, model, untrained, seed=1)
+    guess = abr.approximate_best_response("kuhn_poker", player, model, num_episodes=1, seed=1)
     assert exploitability.gain(tree, guess.policy, model, player) < 0.9 * most
     assert learned.episodes == 1000
     assert learned.seconds > guess.seconds > 0
@@ -39,8 +36,9 @@ def test_a_seed_says_all_and_global_generators_are_left_alone() -> None:
     expected = np.random.random(), torch.rand(()).item()  # noqa: NPY002
     np.random.seed(3)  # noqa: NPY002
     torch.manual_seed(3)
-    config = abr.ABRConfig(num_episodes=150)
-    learned = [abr.approximate_best_response(tree.game, 0, model, config, seed=5) for _ in "ab"]
+    learned = [
+        abr.approximate_best_response(tree.game, 0, model, num_episodes=150, seed=5) for _ in "ab"
+    ]
     assert (np.random.random(), torch.rand(()).item()) == expected  # noqa: NPY002
     weights = [read_strategy(tree, result.policy, 0) for result in learned]
     np.testing.assert_array_equal(weights[0], weights[1])
@@ -49,8 +47,8 @@ def test_a_seed_says_all_and_global_generators_are_left_alone() -> None:
 def test_simultaneous_games_are_converted() -> None:
     game = "goofspiel(imp_info=true,num_cards=3,points_order=descending)"
     tree = compile_game(game)
-    config = abr.ABRConfig(num_episodes=30)
-    learned = abr.approximate_best_response(game, 1, ArrayPolicy.uniform(tree), config)
+    model = ArrayPolicy.uniform(tree)
+    learned = abr.approximate_best_response(game, 1, model, num_episodes=30)
     sums = tree.treeplexes[1].sum_per_infoset(read_strategy(tree, learned.policy, 1))
     np.testing.assert_array_equal(sums, 1.0)
 
@@ -60,4 +58,4 @@ def test_wrong_input_is_refused() -> None:
     with pytest.raises(ValueError, match="player=2 must be 0 or 1"):
         abr.approximate_best_response("kuhn_poker", 2, model)
     with pytest.raises(ValueError, match="num_episodes=0 must be at least 1"):
-        abr.ABRConfig(num_episodes=0)
+        abr.approximate_best_response("kuhn_poker", 0, model, num_episodes=0)

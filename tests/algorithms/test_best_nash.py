@@ -75,7 +75,7 @@ def test_bounds_are_kept_and_gains_are_concave_up_to_the_best_response(player: i
     bounds = np.linspace(0.0, 1.0, 11)
     gains = []
     for bound in bounds:
-        response = best_nash.safe_best_response(tree, player, model, float(bound))
+        response = best_nash.safe_best_response(tree, player, model, exploitability=float(bound))
         lost = exploitability.player_exploitability(tree, response, player)
         assert lost <= bound + 1e-8
         gains.append(exploitability.gain(tree, response, model, player))
@@ -85,7 +85,7 @@ def test_bounds_are_kept_and_gains_are_concave_up_to_the_best_response(player: i
     assert (np.diff(steps) <= 1e-7).all()
     most = best_response_value(tree, model, player) - exploitability.game_value(tree, player)
     assert gains[0] < most - 1e-3
-    anything = best_nash.safe_best_response(tree, player, model, 10.0)
+    anything = best_nash.safe_best_response(tree, player, model, exploitability=10.0)
     assert exploitability.gain(tree, anything, model, player) == pytest.approx(most, abs=1e-9)
 
 
@@ -96,7 +96,7 @@ def test_restricted_nash_responses_lie_on_this_frontier(game: str, player: int) 
     model = ArrayPolicy.uniform(tree)
     restricted = rnr.RNRPolicy(tree, player, model, p=0.5, exact=True).to_array_policy()
     bound = exploitability.player_exploitability(tree, restricted, player)
-    response = best_nash.safe_best_response(tree, player, model, max(bound, 0.0))
+    response = best_nash.safe_best_response(tree, player, model, exploitability=max(bound, 0.0))
     assert exploitability.gain(tree, response, model, player) == pytest.approx(
         exploitability.gain(tree, restricted, model, player), abs=1e-6
     )
@@ -109,4 +109,4 @@ def test_wrong_input_is_refused() -> None:
         best_nash.best_nash(tree, 2, model)
     for bound in (-0.1, np.inf, np.nan):
         with pytest.raises(ValueError, match=r"exploitability=.* must be a finite number >= 0"):
-            best_nash.safe_best_response(tree, 0, model, bound)
+            best_nash.safe_best_response(tree, 0, model, exploitability=bound)

@@ -56,7 +56,7 @@ def test_kuhn_by_a_matrix_of_all_pure_strategies(player: int, seed: int) -> None
         b_eq=[1.0],
         bounds=[(0, None)] * len(own) + [(None, None)],
     )
-    response = data_biased.data_biased_response(tree, player, model, trust)
+    response = data_biased.data_biased_response(tree, player, model, trust=trust)
     worst = min(utility(tree, player, response, y) for y in others)
     assert worst == pytest.approx(-solution.fun, abs=1e-9)
 
@@ -66,9 +66,9 @@ def test_no_trust_is_an_equilibrium_and_full_trust_a_best_response(player: int) 
     tree = compile_game("leduc_poker")
     model = opponent_models.cfr_average(tree, 3)
     count = tree.num_infosets(1 - player)
-    safe = data_biased.data_biased_response(tree, player, model, np.zeros(count))
+    safe = data_biased.data_biased_response(tree, player, model, trust=np.zeros(count))
     assert exploitability.player_exploitability(tree, safe, player) == pytest.approx(0, abs=1e-9)
-    bold = data_biased.data_biased_response(tree, player, model, np.ones(count))
+    bold = data_biased.data_biased_response(tree, player, model, trust=np.ones(count))
     most = best_response_value(tree, model, player)
     assert utility(tree, player, bold, model) == pytest.approx(most, abs=1e-9)
     assert exploitability.player_exploitability(tree, bold, player) > 0.1
@@ -81,7 +81,9 @@ def test_trust_where_it_is_due_exploits_only_there() -> None:
     gains = []
     for trusted in ("", "0", "01", "012"):
         cards = [tree.infoset_string(1, infoset)[0] in trusted for infoset in range(6)]
-        response = data_biased.data_biased_response(tree, 0, model, np.array(cards, np.float64))
+        response = data_biased.data_biased_response(
+            tree, 0, model, trust=np.array(cards, np.float64)
+        )
         worst = min(
             utility(tree, 0, response, y)
             for y in blends(tree, 1, model.strategies[1], np.array(cards, np.float64))
@@ -99,5 +101,5 @@ def test_trust_where_it_is_due_exploits_only_there() -> None:
 def test_trust_must_be_probabilities(trust: np.ndarray) -> None:
     with pytest.raises(ValueError, match="must be 6 numbers between 0 and 1"):
         data_biased.data_biased_response(
-            "kuhn_poker", 0, ArrayPolicy.uniform(compile_game("kuhn_poker")), trust
+            "kuhn_poker", 0, ArrayPolicy.uniform(compile_game("kuhn_poker")), trust=trust
         )

@@ -10,7 +10,7 @@ import pytest
 import spiel_dl.games  # noqa: F401  (registers python_leduc)
 from spiel_dl.algorithms import exploitability, lbr
 from spiel_dl.algorithms.best_response import best_response_value
-from spiel_dl.policies import opponent_models
+from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy, compile_game
 
 GAMES = ["kuhn_poker", "leduc_poker"]
@@ -72,7 +72,7 @@ def local_choices(model: ArrayPolicy, player: int) -> dict[str, dict[int, float]
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("name", ["uniform", "random:2", "cfr:5"])
 def test_every_choice_is_the_local_best(game: str, player: int, name: str) -> None:
-    model = opponent_models.load_model(name, game)
+    model = load_array_policy(name, game)
     response = lbr.local_best_response(model.tree, player, model)
     expected = local_choices(model, player)
     for infoset in range(model.tree.num_infosets(player)):
@@ -94,7 +94,7 @@ def test_it_is_a_lower_bound_of_the_best_response(game: str, player: int) -> Non
     tree = compile_game(game)
     gains = []
     for name in ("uniform", "random:0", "random:1", "cfr:2", "cfr:100"):
-        model = opponent_models.load_model(name, tree)
+        model = load_array_policy(name, tree)
         response = lbr.local_best_response(tree, player, model)
         gain = exploitability.gain(tree, response, model, player)
         most = best_response_value(tree, model, player) - exploitability.game_value(tree, player)

@@ -121,14 +121,14 @@ MATRIX = ([[2.0, 0.0, 0.5], [-1.0, 1.0, 0.0]], [[-2.0, 0.0, -0.5], [1.0, -1.0, 0
 def test_with_fixed_regularisation_it_reaches_the_fixed_point(
     make_game: Callable[[], pyspiel.Game], num_steps: int
 ) -> None:
-    solver = rnad.RNaDSolver(make_game(), FIXED_REGULARISATION)
+    # Ever smaller steps, as noise would keep the policy away from the point.
+    config = dataclasses.replace(
+        FIXED_REGULARISATION, final_learning_rate=1e-4, decay_steps=2 * num_steps
+    )
+    solver = rnad.RNaDSolver(make_game(), config)
     start = solver.policy()
     expected = RegularisedGame(solver.game, start, FIXED_REGULARISATION.eta).policy
-    # Ever smaller steps, as noise would keep the policy away from the point.
-    for rate in (1e-3, 3e-4, 1e-4):
-        solver._descent.optimizer.param_groups[0]["lr"] = rate
-        for _ in range(num_steps):
-            solver.step()
+    solver.run(3 * num_steps)
     found = solver.policy()
     moved = 0.0
     for state in states_of(solver.game.new_initial_state()):
@@ -156,6 +156,14 @@ def test_kuhn_poker_is_solved_with_the_default_parameters() -> None:
         solver.step()
     found = openspiel_exploitability.nash_conv(solver.game, solver.policy())
     assert found < 0.02
+
+
+def test_the_defaults_solve_a_small_game() -> None:
+    """Measured: 0.09 after 1500 steps; uniform play has 1.125."""
+    solver = rnad.RNaDSolver("liars_dice(dice_sides=2)")
+    assert nash_conv(solver.game, solver.policy()) > 1
+    solver.run(1500)
+    assert nash_conv(solver.game, solver.policy()) < 0.15
 
 
 def test_leduc_poker_gets_better() -> None:

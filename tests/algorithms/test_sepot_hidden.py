@@ -16,7 +16,6 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPlayPolicy, S
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play.contestants import RememberingPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.solvers.effort import Effort
@@ -161,15 +160,6 @@ def test_particle_search(game_string):
     game = pyspiel.load_game(game_string)
     policy = ParticlePolicy(game, ZeroValue(), GAMES[game_string], budget=40, effort=Effort(20))
     check(policy, hidden_parts(game, seed=6))
-
-
-def test_remembered_answers_are_those_that_would_be_given():
-    game = pyspiel.load_game(SHIPS_2)
-    blueprint, _ = networks(game)
-    policy = RememberingPolicy(blueprint, max_kept=3)
-    for states in hidden_parts(game, seed=7):
-        for state in states:
-            assert policy.action_probabilities(state) == blueprint.action_probabilities(state)
 
 
 def test_a_policy_that_looks_at_hidden_cards_is_caught():

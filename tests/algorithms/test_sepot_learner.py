@@ -12,18 +12,20 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.algorithms import policy_gradient, rnad, sepot
+from spiel_dl.algorithms import mmd, ppo, rnad, sepot
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
+from spiel_dl.learning.policy_gradient import PolicyGradientConfig
 from spiel_dl.learning.transformations import (
     action_values,
     paper_transformations,
     pure_transformations,
 )
-from spiel_dl.play.contestants import SearchOptions, load_contestant
+from spiel_dl.play.registry import load_policy
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
@@ -35,8 +37,8 @@ SMALL = rnad.RNaDConfig(
 CRITIC = CriticConfig(hidden_sizes=(64, 64), learning_rate=2e-3, target_averaging=0.01)
 LEARNERS: dict[str, Any] = {
     "rnad": (rnad.RNaDSolver, dataclasses.replace(SMALL, first_period=8)),
-    "mmd": (policy_gradient.MMDSolver, policy_gradient.MMDConfig(hidden_sizes=(16,))),
-    "ppo": (policy_gradient.PPOSolver, policy_gradient.PPOConfig(hidden_sizes=(16,))),
+    "mmd": (mmd.MMDSolver, PolicyGradientConfig(hidden_sizes=(16,))),
+    "ppo": (ppo.PPOSolver, PolicyGradientConfig(hidden_sizes=(16,))),
 }
 PURE = pure_transformations(2)
 
@@ -64,10 +66,10 @@ def test_the_blueprint_learns_as_it_does_without_critic(name: str, max_tree_hist
     for _ in range(20):
         alone.step()
         beside.step()
-    for key, tensor in alone._tensors().items():
-        assert torch.equal(tensor, beside._tensors()[key]), key
-    mine, theirs = (learner._self_play.environment.generator for learner in (alone, beside))
-    assert torch.equal(mine.get_state(), theirs.get_state())
+    # The random generator's state among them.
+    theirs = beside.state()
+    for key, array in alone.state().items():
+        assert np.array_equal(array, theirs[key]), key
     told = beside.metrics()
     assert told.pop("critic_loss") > 0
     assert {k: v for k, v in told.items() if "second" not in k} == {
@@ -97,7 +99,7 @@ def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
     for _ in range(30):
         learner.step()
     played = learner.play()
-    policy = learner._blueprint(played)
+    policy = learner.policy_at(played)
     for player in (0, 1):
         tree, table = learner.policy().tree, learner.policy().strategies[player]
         own = played.valid & (played.player == player)
@@ -121,9 +123,10 @@ def test_a_checkpoint_continues_to_the_same_parameters(tmp_path: Path) -> None:
     for _ in range(18):
         resumed.step()
     assert resumed.num_steps == 31
-    for name, tensor in whole._tensors().items():
-        assert torch.equal(tensor, resumed._tensors()[name]), name
-    assert "critic.target_parameters" in whole._tensors()
+    ours, theirs = whole.state(), resumed.state()
+    for name, array in ours.items():
+        assert np.array_equal(array, theirs[name]), name
+    assert "critic.target_parameters" in ours
     whole.metrics(), resumed.metrics()
 
 
@@ -135,7 +138,7 @@ def test_checkpoints_with_and_without_critic(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"has critic None, not .* or another file"):
         learner.load(path)
     with pytest.raises(ValueError, match="without a critic"):
-        trained_blueprint.load(path)
+        checkpoints.load(path)
     learner.step()
     learner.save(path)
     # A plain learner goes on with the policy alone.
@@ -155,10 +158,9 @@ def test_nan_names_step_term_and_checkpoint(where: str, tmp_path: Path) -> None:
         learner.step()
     learner.save(path)
     good = path.read_bytes()
-    assert learner._critic is not None
-    with torch.no_grad():
-        broken = learner.parameters if where == "blueprint" else learner._critic._target
-        broken[-1] = math.nan
+    broken = learner.state()
+    broken["parameters" if where == "blueprint" else "critic.target_parameters"][-1] = math.nan
+    learner.load_state(broken)
     for _ in range(3):
         learner.step()
     term, rate = ("value loss", 0.001) if where == "blueprint" else ("critic loss", 0.002)
@@ -179,7 +181,7 @@ def test_what_was_saved_is_read_again(name: str, tmp_path: Path) -> None:
     for _ in range(20):
         learner.step()
     learner.save(path)
-    blueprint, critic = trained_blueprint.load(path)
+    blueprint, critic = checkpoints.load(path)
     assert isinstance(blueprint, NetworkPolicy)
     policy = learner.policy()
     tree = policy.tree
@@ -191,7 +193,7 @@ def test_what_was_saved_is_read_again(name: str, tmp_path: Path) -> None:
             state = tree.state(history)
             answer = blueprint.action_probabilities(state)
             assert answer == pytest.approx(policy.action_probabilities(state), abs=1e-6)
-    assert trained_blueprint.load_blueprint(path, tree).parameters.equal(blueprint.parameters)
+    assert checkpoints.load_blueprint(path, tree).parameters.equal(blueprint.parameters)
     effort = sepot.SearchConfig(effort=Effort(iterations=20))
     ours = sepot.SePoTPolicy(tree, policy, learner.critic(), DepthLimit(moves=1), config=effort)
     read = sepot.load(path, DepthLimit(moves=1), config=effort, game=tree)
@@ -213,7 +215,7 @@ def test_networks_on_a_gpu_give_the_same_searches(tmp_path: Path) -> None:
     search = SearchOptions(DepthLimit(rounds=1), effort=Effort(iterations=20))
     for name in ("sepot", "sepot_continual"):
         policies = [
-            load_contestant(f"{name}:{tmp_path}", game, search, device)
+            load_policy(f"{name}:{tmp_path}", game, device=device, **search.keywords())
             for device in ("cpu", "cuda")
         ]
         state = game.new_initial_state()
@@ -233,7 +235,7 @@ def test_it_serves_search_by_reconstruction(tmp_path: Path) -> None:
     for _ in range(20):
         learner.step()
     learner.save(path)
-    blueprint, critic = trained_blueprint.load(path)
+    blueprint, critic = checkpoints.load(path)
     assert isinstance(blueprint, NetworkPolicy)
     effort, limit = Effort(iterations=20), DepthLimit(rounds=1)
     search = sepot.SearchConfig(own_range="blueprint", continual=False, effort=effort)

@@ -1,4 +1,4 @@
-"""Head to head: every kind of contestant, and results that do not depend on who works."""
+"""Head to head: every kind of policy, and results that do not depend on who works."""
 
 import dataclasses
 import json
@@ -13,22 +13,21 @@ from spiel_dl.algorithms import cfr, rnad
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.jobs import head_to_head
 from spiel_dl.jobs.head_to_head import HeadToHeadConfig
-from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play import contestants, matches, named_policies
-from spiel_dl.play.contestants import SearchOptions
-from spiel_dl.play.matches import HighestActionPolicy
+from spiel_dl.play import matches, registry, requests
 from spiel_dl.play.presets import PRESETS, TABLE_1
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy
 from spiel_dl.runs.distributed import LocalProcesses
 from spiel_dl.runs.parts import Parts
-from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, describe_environment
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import TooManyHistoriesError
-from spiel_dl.value_functions import ZeroValue
+from spiel_dl.value_functions import ZeroValue, network_files
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 
@@ -61,7 +60,8 @@ def test_everybody_can_play(game, checkpoints, tmp_path):
     solver.average_policy().save(tmp_path / AVERAGE_POLICY_FILE)
     run = checkpoints[game]
     names = [
-        "uniform", "random", "highest", f"{run}", f"{run}/checkpoint.safetensors", f"sepot:{run}",
+        "uniform", "highest", "cdbr:cfr:2", "rnr:0.5:cfr:2", f"{run}",
+        f"{run}/checkpoint.safetensors", f"sepot:{run}",
         f"sepot_continual:{run}", "resolving:exact", "cfr+:10", "equilibrium", "random:1",
         f"{tmp_path}", f"{tmp_path}/{AVERAGE_POLICY_FILE}",
     ]  # fmt: skip
@@ -107,16 +107,16 @@ def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
 
 def test_names_are_what_they_say(checkpoints):
     game = load_turn_based(GOOFSPIEL)
-    network = contestants.load_contestant(str(checkpoints[GOOFSPIEL]), game)
+    network = registry.load_policy(str(checkpoints[GOOFSPIEL]), game)
     assert isinstance(network, NetworkPolicy)
     state = game.new_initial_state()
-    greedy = contestants.load_contestant("highest", game).action_probabilities(state)
+    greedy = registry.load_policy("highest", game).action_probabilities(state)
     assert greedy == {0: 0.0, 1: 0.0, 2: 0.0, 3: 1.0}
-    searching = contestants.load_contestant(f"sepot:{checkpoints[GOOFSPIEL]}", game, QUICK)
+    searching = registry.load_policy(f"sepot:{checkpoints[GOOFSPIEL]}", game, **QUICK.keywords())
     alone, found = (policy.action_probabilities(state) for policy in (network, searching))
     assert alone != pytest.approx(found, abs=1e-3)
     few = dataclasses.replace(QUICK, max_histories=1)
-    blueprint = contestants.load_contestant(f"sepot:{checkpoints[GOOFSPIEL]}", game, few)
+    blueprint = registry.load_policy(f"sepot:{checkpoints[GOOFSPIEL]}", game, **few.keywords())
     state.apply_action(3)  # the public state has four histories now
     answers = [policy.action_probabilities(state) for policy in (network, blueprint)]
     assert answers[0] == pytest.approx(answers[1], abs=1e-6)
@@ -125,7 +125,7 @@ def test_names_are_what_they_say(checkpoints):
 def test_continual_resolving_needs_no_training():
     game = load_turn_based("kuhn_poker")
     search = SearchOptions(DepthLimit(moves=1), effort=Effort(iterations=500))
-    policy = contestants.load_contestant("resolving:exact", game, search)
+    policy = registry.load_policy("resolving:exact", game, **search.keywords())
     tabular = openspiel_policy.tabular_policy_from_callable(game, policy.action_probabilities)
     assert exploitability.exploitability(game, tabular) < 0.02
 
@@ -138,7 +138,7 @@ def test_particles(tmp_path):
     network.save(tmp_path / "network.safetensors")
     name = f"particle:{tmp_path / 'network.safetensors'}"
     search = SearchOptions(limit, effort=Effort(iterations=7), budget=9)
-    found = contestants.load_contestant(name, game, search)
+    found = registry.load_policy(name, game, **search.keywords())
     policy = ParticlePolicy(game, network, limit, budget=9, effort=Effort(7))
     state = game.new_initial_state()
     while not state.is_terminal():
@@ -230,10 +230,12 @@ def test_networks_of_resolving_live_on_the_device(monkeypatch):
         devices.append(device)
         return ZeroValue()
 
-    monkeypatch.setattr(named_policies, "load_value_function", load_value_function)
+    monkeypatch.setattr(network_files, "load_value_function", load_value_function)
     game = load_turn_based("kuhn_poker")
-    contestants.load_contestant("resolving:network", game, QUICK, "meta")
-    named_policies.load_search("resolving:network", game, DepthLimit(moves=1), device="meta")
+    registry.load_policy("resolving:network", game, device="meta", **QUICK.keywords())
+    registry.load_array_policy(
+        "resolving:network", game, depth_limit=DepthLimit(moves=1), device="meta"
+    )
     assert devices == ["meta", "meta"]
 
 
@@ -241,10 +243,10 @@ def test_continual_search_needs_a_compiled_game(checkpoints, monkeypatch):
     def too_large(*_):
         raise TooManyHistoriesError("more than max_histories=10")
 
-    monkeypatch.setattr(named_policies, "compile_game", too_large)
+    monkeypatch.setattr(requests, "compile_game", too_large)
     name = f"sepot_continual:{checkpoints[GOOFSPIEL]}"
-    with pytest.raises(ValueError, match=r"compiled games only.* take sepot:"):
-        contestants.load_contestant(name, load_turn_based(GOOFSPIEL), QUICK)
+    with pytest.raises(ValueError, match=r"needs a compiled game.* take sepot:"):
+        registry.load_policy(name, load_turn_based(GOOFSPIEL), **QUICK.keywords())
 
 
 def test_the_papers_table():
@@ -270,8 +272,8 @@ def test_all_presets_can_be_played(name):
 
 def test_errors(checkpoints, tmp_path):
     for first, told in (
-        ("nobody", "nobody is called 'nobody'"),
-        ("cfr+:many", "no model 'cfr+:many'"),
+        ("nobody", "no policy 'nobody'"),
+        ("cfr+:many", "no policy 'cfr+:many'"),
         (f"sepot:{tmp_path}", "neither a learner's checkpoint nor a run directory"),
         (str(checkpoints[GOOFSPIEL]), "use the same game"),
         (f"sepot:{checkpoints[GOOFSPIEL]}", "use the same game"),

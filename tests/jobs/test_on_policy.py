@@ -15,7 +15,8 @@ from spiel_dl.jobs.on_policy import OnPolicyConfig, train_on_policy
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import ExactValue
-from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.positional import PositionalNetwork
 
 GOOFSPIEL = DatasetConfig(

@@ -11,9 +11,9 @@ import pyspiel
 import pytest
 
 from spiel_dl.algorithms import cfr, exploitability
-from spiel_dl.jobs.solver_run import AVERAGE_POLICY_FILE, PLOT_FILE, run_solver
+from spiel_dl.jobs.solver_run import PLOT_FILE, run_solver
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory
 from spiel_dl.tree import GameTree
 
 CONFIG = {"game": "kuhn_poker()"}

@@ -13,9 +13,9 @@ import pytest
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning import checkpoints as trained_blueprint
-from spiel_dl.learning import history_tensors
-from spiel_dl.learning.critic_learner import CriticLearner, CriticLearnerConfig, train_critic
+from spiel_dl.learning import checkpoints, history_tensors
+from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import (
     IDENTITY,
@@ -33,16 +33,10 @@ from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
-SMALL = CriticLearnerConfig(
-    batch_size=64, hidden_sizes=(64, 64), learning_rate=1e-3, target_averaging=0.01
-)
-LARGER = CriticLearnerConfig(
-    batch_size=128,
-    hidden_sizes=(256, 256),
-    learning_rate=3e-3,
-    target_averaging=0.003,
-    exploration=0.8,
-)
+SMALL = CriticConfig(hidden_sizes=(64, 64), learning_rate=1e-3, target_averaging=0.01)
+LARGER = CriticConfig(hidden_sizes=(256, 256), learning_rate=3e-3, target_averaging=0.003)
+GAMES: dict[str, Any] = {"batch_size": 64}
+BY_STATES: dict[str, Any] = {"batch_size": 8, "max_tree_histories": 10}
 
 
 def random_policy(tree: GameTree) -> ArrayPolicy:
@@ -66,7 +60,7 @@ def network_policy(tree: GameTree, fine_tuning: FineTuning | None = None) -> Net
 @pytest.mark.parametrize(
     ("game", "kind", "config", "num_steps"),
     [
-        ("kuhn_poker", "random", dataclasses.replace(SMALL, exploration=0.6), 1000),
+        ("kuhn_poker", "random", SMALL, 1000),
         pytest.param(GOOFSPIEL_4, "uniform", LARGER, 2500, marks=pytest.mark.slow),
         pytest.param(GOOFSPIEL_4, "random", LARGER, 2500, marks=pytest.mark.slow),
         pytest.param("python_leduc", "uniform", LARGER, 2500, marks=pytest.mark.slow),
@@ -74,7 +68,7 @@ def network_policy(tree: GameTree, fine_tuning: FineTuning | None = None) -> Net
     ],
 )
 def test_it_finds_the_exact_values(
-    game: str, kind: str, config: CriticLearnerConfig, num_steps: int
+    game: str, kind: str, config: CriticConfig, num_steps: int
 ) -> None:
     """The mean absolute error is below 0.05 of the utility range; answering 0 makes it 0.17-0.38.
 
@@ -88,8 +82,17 @@ def test_it_finds_the_exact_values(
         pure_transformations(3) if leduc else paper_transformations(action_values(tree.game))
     )
     exact = ExactCritic(tree, blueprint.strategies, transformations)
-    critic = train_critic(tree, blueprint, transformations, num_steps, config)
-    assert mean_absolute_error(critic, exact) < 0.05
+    batch_size, exploration = (64, 0.6) if config is SMALL else (128, 0.8)
+    learner = CriticLearner(
+        tree,
+        blueprint,
+        transformations,
+        config,
+        batch_size=batch_size,
+        exploration=exploration,
+    )
+    learner.run(num_steps)
+    assert mean_absolute_error(learner.critic(), exact) < 0.05
 
 
 @pytest.mark.parametrize(
@@ -106,19 +109,21 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
         table = ArrayPolicy.from_policy(tree, blueprint)
     transformations = paper_transformations(action_values(tree.game))
     by_states = blueprint_kind == "network, by states"
-    config = dataclasses.replace(
-        SMALL,
+    config = dataclasses.replace(SMALL, c_bar=math.inf)
+    learner = CriticLearner(
+        tree.game if by_states else tree,
+        blueprint,
+        transformations,
+        config,
         batch_size=2000 if by_states else 20_000,
         exploration=exploration,
-        c_bar=math.inf,
         max_tree_histories=10 if by_states else 1000,
     )
-    learner = CriticLearner(tree.game if by_states else tree, blueprint, transformations, config)
     assert isinstance(learner.policy(), NetworkPolicy) == by_states
     played = learner.play()
-    assert learner._critic is not None
     seen = played.distinct_histories()
-    targets = learner._critic._targets(played, seen, learner._blueprint(played))
+    trainer = CriticTrainer(played.history.shape[-1], 2, transformations, config)
+    targets = trainer.targets(played, seen, learner.policy_at(played))
     targets = targets[played.valid].numpy()
     rows = played.history[played.valid].numpy()
     exact = ExactCritic(tree, table.strategies, transformations)
@@ -140,20 +145,13 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
 def test_exploration_mixes_the_acting_policy() -> None:
     tree = GameTree.from_game("leduc_poker")
     blueprint = random_policy(tree)
-    config = dataclasses.replace(SMALL, exploration=0.25)
-    learner = CriticLearner(tree, blueprint, pure_transformations(3), config)
+    pure = pure_transformations(3)
+    learner = CriticLearner(tree, blueprint, pure, SMALL, **GAMES, exploration=0.25)
     played = learner.play()
-    valid, policy = played.valid, learner._blueprint(played)
+    valid, policy = played.valid, learner.policy_at(played)
     uniform = played.legal / played.legal.sum(dim=-1, keepdim=True).clamp(min=1)
     expected = 0.75 * policy + 0.25 * uniform
     torch.testing.assert_close(played.behaviour[valid], expected[valid])
-    # The table says what the policy says.
-    states = [tree.state(int(h)) for h in tree.first_history[0][:5]]
-    for infoset, state in enumerate(states):
-        answer = blueprint.action_probabilities(state)
-        assert learner._table is not None
-        row = learner._table[infoset].tolist()
-        assert [row[a] for a in answer] == pytest.approx(list(answer.values()), abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["table", "network, by states"])
@@ -162,10 +160,9 @@ def test_a_checkpoint_continues_to_the_same_parameters(kind: str, tmp_path: Path
 
     def fresh() -> CriticLearner:
         if kind == "table":
-            return CriticLearner(tree, random_policy(tree), pure_transformations(2), SMALL)
-        config = dataclasses.replace(SMALL, batch_size=8, max_tree_histories=10)
+            return CriticLearner(tree, random_policy(tree), pure_transformations(2), SMALL, **GAMES)
         blueprint = network_policy(tree, FineTuning())
-        return CriticLearner(tree.game, blueprint, pure_transformations(2), config)
+        return CriticLearner(tree.game, blueprint, pure_transformations(2), SMALL, **BY_STATES)
 
     whole, resumed = fresh(), fresh()
     for step in range(31):
@@ -177,8 +174,9 @@ def test_a_checkpoint_continues_to_the_same_parameters(kind: str, tmp_path: Path
     assert resumed.num_steps == 13
     for _ in range(18):
         resumed.step()
-    for name, tensor in whole._tensors().items():
-        assert torch.equal(tensor, resumed._tensors()[name]), name
+    theirs = resumed.state()
+    for name, array in whole.state().items():
+        assert np.array_equal(array, theirs[name]), name
     assert whole.metrics().keys() == resumed.metrics().keys()
     assert whole.metrics() == {"step": 31}
 
@@ -186,14 +184,13 @@ def test_a_checkpoint_continues_to_the_same_parameters(kind: str, tmp_path: Path
 @pytest.mark.parametrize("kind", ["table", "network, by states"])
 def test_what_was_saved_is_read_again(kind: str, tmp_path: Path) -> None:
     tree, path = GameTree.from_game("kuhn_poker"), tmp_path / "checkpoint.safetensors"
-    config = dataclasses.replace(SMALL, batch_size=8, max_tree_histories=10)
     blueprint: Any = random_policy(tree) if kind == "table" else network_policy(tree, FineTuning())
     game = tree if kind == "table" else tree.game
-    learner = CriticLearner(game, blueprint, pure_transformations(2), config)
+    learner = CriticLearner(game, blueprint, pure_transformations(2), SMALL, **BY_STATES)
     for _ in range(3):
         learner.step()
     learner.save(path)
-    found = trained_blueprint.load(path)
+    found = checkpoints.load(path)
     assert isinstance(found.blueprint, type(blueprint))
     assert found.critic.names == ("identity", "action 0", "action 1")
     acting = np.flatnonzero(tree.player >= 0)
@@ -205,7 +202,7 @@ def test_what_was_saved_is_read_again(kind: str, tmp_path: Path) -> None:
             answer = found.blueprint.action_probabilities(state)
             assert answer == blueprint.action_probabilities(state)
     with pytest.raises(ValueError, match="use the same game"):
-        trained_blueprint.load(path, "leduc_poker")
+        checkpoints.load(path, "leduc_poker")
 
 
 def test_batches_of_network_policies_say_what_single_states_say() -> None:
@@ -227,13 +224,14 @@ def test_batches_of_network_policies_say_what_single_states_say() -> None:
 def test_nan_names_step_term_and_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
     tree = GameTree.from_game("kuhn_poker")
-    learner = CriticLearner(tree, random_policy(tree), pure_transformations(2), SMALL)
+    learner = CriticLearner(tree, random_policy(tree), pure_transformations(2), SMALL, **GAMES)
     for _ in range(7):
         learner.step()
     learner.save(path)
     good = path.read_bytes()
-    assert learner._critic is not None
-    learner._critic._target[-1] = math.nan
+    broken = learner.state()
+    broken["critic.target_parameters"][-1] = math.nan
+    learner.load_state(broken)
     for _ in range(3):
         learner.step()
     message = rf"the critic loss is nan at step 8; .* that of step 7 \({re.escape(str(path))}\)"
@@ -246,16 +244,19 @@ def test_bad_input(tmp_path: Path) -> None:
     tree, path = GameTree.from_game("kuhn_poker"), tmp_path / "checkpoint.safetensors"
     blueprint, pure = random_policy(tree), pure_transformations(2)
     for changes, message in (
-        ({"batch_size": 0}, "batch_size=0 must be positive"),
-        ({"exploration": 1.5}, "exploration=1.5 must be between 0 and 1"),
         ({"rho_bar": 0.0}, "rho_bar=0.0 must be positive"),
         ({"target_averaging": 2.0}, "target_averaging=2.0 must be above 0"),
         ({"learning_rate": math.nan}, "learning_rate=nan must be positive"),
     ):
         with pytest.raises(ValueError, match=message):
-            CriticLearnerConfig(**changes)
-    with pytest.raises(ValueError, match="num_steps=0 must be positive"):
-        train_critic(tree, blueprint, pure, 0)
+            CriticConfig(**changes)
+    with pytest.raises(ValueError, match="batch_size=0 plays nothing"):
+        CriticLearner(tree, blueprint, pure, SMALL, batch_size=0)
+    with pytest.raises(ValueError, match=r"exploration=1\.5 must be between 0 and 1"):
+        CriticLearner(tree, blueprint, pure, SMALL, exploration=1.5)
+    for num_steps in (0, 1.5, math.nan):
+        with pytest.raises(ValueError, match=f"num_steps={num_steps} must be a positive whole"):
+            CriticLearner(tree, blueprint, pure, SMALL).run(num_steps)
     with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
         CriticLearner("leduc_poker", network_policy(tree), pure, SMALL)
     negative = Transformation("negative", lambda policy, legal: -policy)
@@ -269,9 +270,10 @@ def test_bad_input(tmp_path: Path) -> None:
         (CriticLearner(tree, ArrayPolicy.uniform(tree), pure, SMALL), "blueprint"),
         (CriticLearner(tree, blueprint, pure_transformations(1), SMALL), "critic"),
         (CriticLearner(tree, blueprint, pure, dataclasses.replace(SMALL, c_bar=0.5)), "config"),
+        (CriticLearner(tree, blueprint, pure, SMALL, exploration=0.5), "config"),
     ):
         with pytest.raises(ValueError, match=rf"has {name} .* use the same game and settings"):
             other.load(path)
     tensor_files.save(path, {}, {"kind": "policy"})
     with pytest.raises(ValueError, match="not a learner's checkpoint"):
-        trained_blueprint.load(path)
+        checkpoints.load(path)

@@ -11,12 +11,11 @@ import scipy.stats
 import torch
 
 from spiel_dl.games.environments import BatchedEnvironment
-from spiel_dl.learning import kernels
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.self_play import Distinct, Environment, SelfPlay, Trajectories
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.table_self_play import TableSelfPlay
-from spiel_dl.learning.tree_environment import TreeEnvironment, play_chance
+from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree import GameTree
 from tests.games.flips import FlipsRules
 from tests.reference import turn_based, walk
@@ -193,16 +192,6 @@ def test_chance_runs_longer_than_observed_are_told(num_steps: int) -> None:
     assert played.reward.max() > 3
 
 
-def test_rows_of_infosets_are_those_of_the_tree() -> None:
-    tree = GameTree.from_game("leduc_poker")
-    environment = TreeEnvironment(tree, 100)
-    played = TableSelfPlay(environment, 8).play(uniform)
-    rows = played.infoset[played.valid]
-    assert torch.equal(environment.infoset_tensors[rows], played.observation[played.valid])
-    assert torch.equal(environment.infoset_legal[rows], played.legal[played.valid])
-    assert (rows < tree.num_infosets(0)).equal(played.player[played.valid] == 0)
-
-
 def test_a_table_plays_as_the_policy_it_holds() -> None:
     by_function, by_table = (self_play_by("table", "leduc_poker", 50, 8, seed=2) for _ in "ab")
     assert isinstance(by_table, TableSelfPlay)
@@ -237,19 +226,6 @@ def test_distinct_tensors_are_those_of_all_moves(kind: str) -> None:
         assert len(seen.tensors) == (different + 1 if kind == "table" else 400)
     elsewhere = Distinct.of(played.observation.to("meta"), played.infoset.to("meta"))
     assert elsewhere.at_moves(elsewhere.tensors).shape == played.observation.shape
-
-
-def test_chance_is_played_alike_on_all_devices() -> None:
-    tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=random)")
-    environment = TreeEnvironment(tree, 1)
-    history = torch.arange(tree.num_histories).repeat(20)
-    uniform = torch.rand((len(history), 2), dtype=torch.float64, generator=torch.manual_seed(0))
-    found = play_chance(history, uniform, *environment.chance)
-    arrays = (x.numpy() for x in (history, uniform, *environment.chance))
-    assert torch.equal(found, torch.from_numpy(kernels.play_chance(*arrays)))
-    is_chance = environment.chance[0][history] > 0
-    assert found[~is_chance].equal(history[~is_chance])
-    assert (found != history)[is_chance].all()
 
 
 def test_only_table_self_play_takes_tables() -> None:

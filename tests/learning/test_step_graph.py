@@ -55,7 +55,7 @@ def test_without_a_gpu_a_graph_is_refused():
 @pytest.mark.parametrize(("game", "config"), CASES)
 def test_a_graph_does_what_ordinary_steps_do(game, config, tmp_path):
     ordinary, graph = (
-        RNaDSolver(game, config, "cuda", transformations=all_pure(game), cuda_graph=is_graph)
+        RNaDSolver(game, config, device="cuda", transformations=all_pure(game), cuda_graph=is_graph)
         for is_graph in (False, True)
     )
     for _ in range(11):

@@ -212,6 +212,6 @@ def test_all_devices_go_back_alike(c_bar: float, rho_bar: float) -> None:
     inputs = (4 * numbers() - 2, 2 * numbers(), numbers() * valid, numbers() - 0.5, player, valid)
     mine = kernels.go_back(*(x.numpy() for x in inputs), c_bar, rho_bar)
     ratio = torch.where(valid, inputs[1], 1.0)
-    theirs = vtrace._go_back(inputs[0], ratio, *inputs[2:], c_bar, rho_bar)
+    theirs = vtrace.go_back(inputs[0], ratio, *inputs[2:], c_bar, rho_bar)
     for a, b in zip(mine, theirs, strict=True):
         assert torch.from_numpy(a)[valid].numpy() == pytest.approx(b[valid].numpy(), abs=1e-12)

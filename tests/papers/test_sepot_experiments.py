@@ -25,11 +25,11 @@ from papers.sepot.study import Study, StudyConfig, default_limits
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.jobs import head_to_head
 from spiel_dl.jobs.head_to_head import HeadToHeadConfig
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
-from spiel_dl.play.contestants import SearchOptions
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.depth_limit import has_rounds
@@ -71,7 +71,7 @@ def test_checkpoints_are_those_of_their_steps(trained: Path) -> None:
     for seed in (0, 1):
         for step in (3, 4):
             path = found.checkpoint(seed, step)
-            assert sepot_evaluation.trained_blueprint.load(path).critic.names[0] == "identity"
+            assert sepot_evaluation.checkpoints.load(path).critic.names[0] == "identity"
     assert found.checkpoint(0, 3).read_bytes() != found.checkpoint(0, 4).read_bytes()
     before = found.checkpoint(0, 4).stat().st_mtime_ns
     found.train()
@@ -83,8 +83,8 @@ def test_critics_may_be_trained_by_themselves(trained: Path, tmp_path: Path) -> 
     alone.train()
     checkpoints = [alone.checkpoint(0, step) for step in (3, 4)]
     for step, path in zip((3, 4), checkpoints, strict=True):
-        found = sepot_evaluation.trained_blueprint.load(path)
-        beside = sepot_evaluation.trained_blueprint.load(study(trained).checkpoint(0, step))
+        found = sepot_evaluation.checkpoints.load(path)
+        beside = sepot_evaluation.checkpoints.load(study(trained).checkpoint(0, step))
         tree = sepot_evaluation.compiled(alone.game)
         own, other = (
             sepot_evaluation.tabulated(tree, each.blueprint).strategies for each in (found, beside)
@@ -107,7 +107,7 @@ def test_curves_are_means_of_exact_exploitability(trained: Path, monkeypatch) ->
     game = pyspiel.load_game("kuhn_poker")
     values = []
     for seed in (0, 1):
-        blueprint = trained_blueprint.load(study(trained).checkpoint(seed, 4)).blueprint
+        blueprint = checkpoints.load(study(trained).checkpoint(seed, 4)).blueprint
         values.append(
             peer.nash_conv(game, ArrayPolicy.from_policy(GameTree.from_game(game), blueprint))
         )

@@ -10,7 +10,6 @@ from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.play.matches import (
-    HighestActionPolicy,
     MatchResult,
     ask,
     draw,
@@ -21,6 +20,7 @@ from spiel_dl.play.matches import (
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.small_policies import HighestActionPolicy
 
 
 def test_the_highest_card_against_itself_always_draws():

@@ -76,31 +76,31 @@ class Walk:
     """
 
     def __init__(self, game: pyspiel.Game, policy: openspiel_policy.Policy):
-        self._policy = policy
+        self.policy = policy
         self.range: dict[tuple[int, str], float] = {}
         self.opponent_reach: dict[tuple[int, str], float] = collections.defaultdict(float)
         self.cfv: dict[tuple[int, str], float] = collections.defaultdict(float)
         self.action_cfv: dict[tuple[int, str, int], float] = collections.defaultdict(float)
-        self.value = self._visit(game.new_initial_state(), (1.0, 1.0), 1.0)
+        self.value = self.visit(game.new_initial_state(), (1.0, 1.0), 1.0)
 
-    def _visit(self, state: pyspiel.State, reach: tuple[float, float], chance: float) -> float:
+    def visit(self, state: pyspiel.State, reach: tuple[float, float], chance: float) -> float:
         if state.is_terminal():
             return state.returns()[0]
         mover = state.current_player()
         if mover == pyspiel.PlayerId.CHANCE:
             values = [
-                (probability, self._visit(state.child(action), reach, chance * probability))
+                (probability, self.visit(state.child(action), reach, chance * probability))
                 for action, probability in state.chance_outcomes()
             ]
         else:
             values = []
             string = state.information_state_string(mover)
             sign = 1 if mover == 0 else -1
-            for action, probability in self._policy.action_probabilities(state).items():
+            for action, probability in self.policy.action_probabilities(state).items():
                 below = (reach[0] * probability, reach[1])
                 if mover == 1:
                     below = (reach[0], reach[1] * probability)
-                value = self._visit(state.child(action), below, chance)
+                value = self.visit(state.child(action), below, chance)
                 values.append((probability, value))
                 self.action_cfv[mover, string, action] += sign * value * chance * reach[1 - mover]
         value = sum(probability * each for probability, each in values)

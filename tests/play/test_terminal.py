@@ -21,25 +21,33 @@ class Always(openspiel_policy.Policy):
 
     def __init__(self, game, action):
         super().__init__(game, [0, 1])
-        self._action = action
+        self.action = action
 
     def action_probabilities(self, state, player_id=None):
         legal = state.legal_actions()
-        chosen = self._action if self._action in legal else legal[0]
+        chosen = self.action if self.action in legal else legal[0]
         return {action: float(action == chosen) for action in legal}
 
 
-def make_match(game_string, lines, opponent="random", **settings):
+def make_match(game_string, lines, opponent="uniform", **settings):
     game = load_turn_based(game_string)
     if isinstance(opponent, int):
         policy = Always(game, opponent)
     else:
         policy = play.load_opponent(opponent, game)
-    return play.Match(game, policy, io.StringIO("".join(lines)), io.StringIO(), **settings)
+    return TypedMatch(game, policy, io.StringIO("".join(lines)), **settings)
+
+
+class TypedMatch(play.Match):
+    """A match whose screen can be read."""
+
+    def __init__(self, game, opponent, source, **settings):
+        self.screen = io.StringIO()
+        super().__init__(game, opponent, source, self.screen, **settings)
 
 
 def transcript(match):
-    return match._sink.getvalue()
+    return match.screen.getvalue()
 
 
 def state_after(game, actions):
@@ -106,7 +114,7 @@ def test_swapping_the_hidden_card_leaves_the_screen_identical(opponent_action):
             match = make_match(LEDUC, ["call\n"] * 10, opponent=opponent_action)
             cards = [0, hidden] if seat == 0 else [hidden, 0]
             state = state_after(match.game, cards)
-            match._draw = the_certain_one_or_card_4
+            match.draw = the_certain_one_or_card_4
             match.play_game(state, seat)
             assert match.num_finished == 1
             texts.add(transcript(match).partition("--- The game is over. ---")[0])
@@ -185,8 +193,7 @@ def test_interrupting_is_leaving():
         def readline(self, size=-1):
             raise KeyboardInterrupt
 
-    match = make_match(LEDUC, [])
-    match._source = Interrupted()
+    match = TypedMatch(load_turn_based(LEDUC), None, Interrupted())
     match.play()
     assert "Interrupted." in transcript(match)
 
@@ -290,7 +297,7 @@ def test_views_of_other_games_hide_what_the_player_does_not_know(game_string):
             continue
         if not state.is_chance_node():
             player = state.current_player()
-            text = play.view(state, player) + play._list(play.options(state))
+            text = play.view(state, player) + play.list_options(play.options(state))
             known = (player, state.information_state_string(player))
             assert screens.setdefault(known, (text, str(state)))[0] == text
             hidden += screens[known][1] != str(state)
@@ -302,7 +309,7 @@ def test_opponents_are_random_people_or_policy_files(tmp_path):
     game = load_turn_based("kuhn_poker")
     assert play.load_opponent("human", game) is None
     state = state_after(game, [0, 1])
-    assert play.load_opponent("random", game).action_probabilities(state) == {0: 0.5, 1: 0.5}
+    assert play.load_opponent("uniform", game).action_probabilities(state) == {0: 0.5, 1: 0.5}
     tree = GameTree.from_game(game)
     strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
     # Player 1's sequences: the empty one, then (pass, bet) for each of its infosets: always bets.
@@ -313,7 +320,7 @@ def test_opponents_are_random_people_or_policy_files(tmp_path):
     assert policy.action_probabilities(state_after(game, [0, 1, 0])) == {0: 0.0, 1: 1.0}
     with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
         play.load_opponent(str(path), load_turn_based("leduc_poker"))
-    with pytest.raises(ValueError, match=r"no opponent 'nobody'.*against random or human"):
+    with pytest.raises(ValueError, match=r"no opponent 'nobody'.*against uniform or human"):
         play.load_opponent("nobody", game)
 
 
@@ -339,11 +346,16 @@ def test_wrong_settings_are_refused():
 class _Blind:
     """A game with imperfect information that does not tell what players see."""
 
+    def num_players(self):
+        return 2
+
     def get_type(self):
         blind = pyspiel.load_game("kuhn_poker").get_type()
 
         class Type:
             information = blind.information
+            chance_mode = blind.chance_mode
+            dynamics = blind.dynamics
             provides_observation_string = False
             provides_information_state_string = False
 

@@ -11,7 +11,7 @@ import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms import cfr, exploitability
+from spiel_dl.algorithms import best_response, cfr, exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import tensor_files
 from spiel_dl.tree import GameTree
@@ -224,30 +224,62 @@ def test_strategies_of_a_wrong_length_are_refused() -> None:
         ArrayPolicy(tree, (np.ones(13), np.ones(12)))
 
 
+def test_numbers_that_are_no_strategy_are_refused(tmp_path: Path) -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    right = random_array_policy(tree).strategies
+    half_empty = right[1].copy()
+    half_empty[0] = 0.5
+    negative = right[1].copy()
+    negative[1:3] = -0.25, 1.25
+    for wrong, told in (
+        (7 * right[1], "7.0 at the empty sequence"),
+        (0 * right[1], "0.0 at the empty sequence"),
+        (half_empty, "0.5 at the empty sequence"),
+        (np.where(np.arange(13) > 0, 0.0, 1.0), r"infoset 0, \[0. 0.\], are not a distribution"),
+        (np.where(np.arange(13) > 10, np.nan, right[1]), r"infoset 5, \[nan nan\]"),
+        (np.where(np.arange(13) > 10, np.inf, right[1]), r"infoset 5, \[inf inf\]"),
+        (negative, r"infoset 0, \[-0.25  1.25\]"),
+    ):
+        with pytest.raises(ValueError, match=f"player 1's strategy in kuhn_poker.*{told}"):
+            ArrayPolicy(tree, (right[0], wrong))
+        path = tmp_path / "policy.safetensors"
+        arrays = {"strategy_0": right[0], "strategy_1": wrong}
+        tensor_files.save(path, arrays, {"kind": "policy", "game": str(tree.game)})
+        with pytest.raises(ValueError, match=rf"policy\.safetensors: player 1's.*{told}"):
+            ArrayPolicy.load(path)
+        # Written into a policy that was right before.
+        policy = ArrayPolicy(tree, (right[0], right[1].copy()))
+        policy.strategies[1][:] = wrong
+        for measure in (
+            lambda policy: exploitability.nash_conv(tree, policy),
+            lambda policy: exploitability.expected_value(tree, policy),
+            lambda policy: best_response.best_response_value(tree, policy, 0),
+            lambda policy: best_response.best_response_policy(tree, policy, 0),
+        ):
+            with pytest.raises(ValueError, match=told):
+                measure(policy)
+
+
 def test_states_in_which_no_player_moves_are_refused() -> None:
     policy = ArrayPolicy.uniform(GameTree.from_game("kuhn_poker"))
     state = policy.tree.game.new_initial_state()
-    with pytest.raises(ValueError, match=r"no player moves .* current player is -1"):
-        policy.action_probabilities(state)
-    with pytest.raises(ValueError, match=r"player 0 has no infoset"):
-        policy.action_probabilities(state, 0)
+    for player in (None, 0, 1):
+        with pytest.raises(ValueError, match=r"no player moves .* current player is -1"):
+            policy.action_probabilities(state, player)
     for action in (0, 1, 0, 0):
         state.apply_action(action)
     assert state.is_terminal()
-    with pytest.raises(ValueError, match=r"no player moves .* current player is -4"):
-        policy.action_probabilities(state)
-    for player in (0, 1):
-        with pytest.raises(ValueError, match=rf"player {player} has no infoset"):
+    for player in (None, 0, 1):
+        with pytest.raises(ValueError, match=r"no player moves .* current player is -4"):
             policy.action_probabilities(state, player)
 
 
 def test_wrong_players_are_refused() -> None:
     policy = ArrayPolicy.uniform(GameTree.from_game("kuhn_poker"))
     state = policy.tree.game.new_initial_state().child(0).child(1)
-    with pytest.raises(ValueError, match=r"player 1 has no infoset '1'.*turn"):
-        policy.action_probabilities(state, 1)
-    with pytest.raises(ValueError, match=r"2"):
-        policy.action_probabilities(state, 2)
+    for player in (1, 2):
+        with pytest.raises(ValueError, match=rf"player {player} does not move .* player is 0"):
+            policy.action_probabilities(state, player)
 
 
 def assert_equal(one: ArrayPolicy, other: ArrayPolicy) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from spiel_dl.algorithms import best_nash, best_response, exploitability
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy, compile_game, mix_policies
+from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.load import compile_game
 
 
 @pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker"])

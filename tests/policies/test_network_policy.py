@@ -6,10 +6,8 @@ import pyspiel
 import pytest
 import torch
 
-from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy, tabulate
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy
-from spiel_dl.tree import GameTree
 
 
 def tuned(policy: list[float], **settings: object) -> list[float]:
@@ -77,19 +75,6 @@ def test_a_policy_is_the_softmax_of_the_logits_over_legal_actions() -> None:
     assert network.evaluate(parameters, observation[None]).value.item() == pytest.approx(
         units[3].item(), abs=1e-6
     )
-
-
-def test_tables_say_what_the_network_says() -> None:
-    game, network, parameters = leduc_network()
-    tree = GameTree.from_game(game)
-    for fine_tuning in (None, FineTuning(0.2, 16)):
-        policy = NetworkPolicy(game, network, parameters, fine_tuning)
-        table = tabulate(TreeEnvironment(tree, 1), network, parameters, fine_tuning)
-        for player in (0, 1):
-            for infoset in range(0, tree.num_infosets(player), 41):
-                state = tree.state(int(tree.first_history[player][infoset]))
-                expected = policy.action_probabilities(state, player)
-                assert table.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
 
 
 def test_several_networks_at_once_are_each_of_them() -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import collections
-from pathlib import Path
 
 import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python.algorithms import cfr as openspiel_cfr
 
-from spiel_dl.algorithms import exploitability
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.load import compile_game
 
 
 @pytest.mark.parametrize("iterations", [1, 3])
@@ -54,35 +53,10 @@ def test_random_policies_are_uniform_on_the_simplex() -> None:
     assert (policies[0].strategies[0] != policies[1].strategies[0]).any()
 
 
-def test_names(tmp_path: Path) -> None:
-    tree = compile_game("kuhn_poker")
-    saved = opponent_models.random_policy(tree, 7)
-    saved.save(tmp_path / "policy.safetensors")
-    expected = {
-        "uniform": ArrayPolicy.uniform(tree),
-        "random:7": saved,
-        "cfr:4": opponent_models.cfr_average(tree, 4),
-        "cfr_last:4": opponent_models.cfr_last(tree, 4),
-        "cfr+:4": opponent_models.cfr_plus_average(tree, 4),
-        str(tmp_path / "policy.safetensors"): saved,
-    }
-    for name, policy in expected.items():
-        found = opponent_models.load_model(name, tree)
-        for player in (0, 1):
-            np.testing.assert_array_equal(found.strategies[player], policy.strategies[player])
-    equilibrium = opponent_models.load_model("equilibrium", tree)
-    assert exploitability.exploitability(tree, equilibrium) == pytest.approx(0.0, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", ["nobody", "cfr", "cfr:", "cfr:x", "random:-1", "uniform:3"])
-def test_unknown_names_are_told(name: str) -> None:
-    with pytest.raises(ValueError, match=r"no model .* Use uniform, equilibrium, random:SEED"):
-        opponent_models.load_model(name, "kuhn_poker")
-
-
 def test_no_iteration_is_refused() -> None:
-    with pytest.raises(ValueError, match="iterations=0 must be at least 1"):
-        opponent_models.load_model("cfr:0", "kuhn_poker")
+    for make in (opponent_models.cfr_average, opponent_models.cfr_last):
+        with pytest.raises(ValueError, match="iterations=0 must be at least 1"):
+            make("kuhn_poker", 0)
 
 
 def play(game: pyspiel.Game, num_episodes: int, seed: int) -> list[pyspiel.State]:

@@ -58,7 +58,7 @@ def test_errors_are_told_in_one_line() -> None:
         (["--game=no_such_game"], "no game 'no_such_game'"),
         (["--game=python_leduc(num_ranks=0)"], "num_ranks=0"),
         (["--game=kuhn_poker(players=3)"], "only two-player games"),
-        (["--game=kuhn_poker", "--opponent=nobody"], "play against random or human"),
+        (["--game=kuhn_poker", "--opponent=nobody"], "play against uniform or human"),
     ):
         code, output, errors = play("", *arguments)
         assert code == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spiel_dl.algorithms import sepot
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -50,7 +50,7 @@ def test_a_run_leaves_metrics_and_what_searches_need(finished: Path, run: str) -
     policy = ArrayPolicy.load(finished / run / "policy.safetensors")
     game = policy.tree.game
     exact = ExactCritic(policy.tree, policy.strategies, transformations_by_name("pure", game))
-    error = mean_absolute_error(trained_blueprint.load(path).critic, exact)
+    error = mean_absolute_error(checkpoints.load(path).critic, exact)
     assert metrics[-1]["critic_error"] == pytest.approx(error, abs=1e-6)
     assert metrics[-1]["critic_loss"] > 0
     assert (finished / run / "nash_conv.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
@@ -66,7 +66,7 @@ def test_a_frozen_blueprint_stays_as_it_is(finished: Path) -> None:
     for mine, theirs in zip(trained.strategies, frozen.strategies, strict=True):
         assert mine.tolist() == theirs.tolist()
     blueprints = [
-        trained_blueprint.load(finished / run / "checkpoint.safetensors").blueprint
+        checkpoints.load(finished / run / "checkpoint.safetensors").blueprint
         for run in ("kuhn", "frozen")
     ]
     assert blueprints[0].parameters.equal(blueprints[1].parameters)

@@ -18,14 +18,15 @@ from spiel_dl.runs import distributed
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
-from spiel_dl.value_functions import dataset
+from spiel_dl.value_functions import generation
+from spiel_dl.value_functions.dataset import DatasetConfig
 from tests import distributed_functions as functions
 from tests.run.scripts import run_script
 
 IN_PROCESS = distributed.IN_PROCESS
 PROCESSES = distributed.LocalProcesses(2)
 RAY = distributed.Ray(2)
-CONFIG = dataset.DatasetConfig(
+CONFIG = DatasetConfig(
     str(load_turn_based("python_goofspiel_ii(num_cards=4,points_order=descending)")),
     DepthLimit(rounds=2),
     shard_size=3,
@@ -180,7 +181,7 @@ def test_progress(capsys):
 def make(directory, engine=IN_PROCESS, num_shards=4):
     """The bytes of a dataset's shards."""
     run = RunDirectory(directory, CONFIG.to_json())
-    dataset.generate(run, CONFIG, num_shards, engine=engine, show_progress=False)
+    generation.generate(run, CONFIG, num_shards, engine=engine, show_progress=False)
     return shards(directory)
 
 
@@ -201,7 +202,7 @@ def test_datasets_do_not_depend_on_engines_and_deaths(engine, alone, tmp_path, m
     folder = tmp_path / "attempts"
     folder.mkdir()
     killing = functools.partial(functions.solve_or_die, folder=folder)
-    monkeypatch.setattr(dataset, "solve_shard", killing)
+    monkeypatch.setattr(generation, "solve_shard", killing)
     assert make(tmp_path / "data", engine) == alone
     assert functions.attempts(folder) == {0: 1, 1: 2, 2: 1, 3: 1}
 

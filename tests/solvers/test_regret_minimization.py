@@ -1,5 +1,7 @@
 """CFR variants against OpenSpiel's solvers, exact arithmetic, and hand calculations."""
 
+import pickle
+
 import numpy as np
 import pyspiel
 import pytest
@@ -13,21 +15,10 @@ from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
 from tests.solvers.exact_cfr import ExactCFR
+from tests.solvers.matrix_games import matrix_game
 
 LEDUC = "leduc_poker"
 GOOFSPIEL_4 = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
-
-
-def matrix_game(payoffs: list[list[float]]) -> SequenceForm:
-    """A one-shot game: player 0 picks a row, player 1, unaware of it, a column."""
-    matrix = np.array(payoffs)
-    sizes = matrix.shape
-    zero, one = np.zeros(1, np.int32), np.ones(1, np.int32)
-    treeplexes = [Treeplex(zero, one, np.array([size], np.int32), 1) for size in sizes]
-    padded = np.zeros((sizes[0] + 1, sizes[1] + 1))
-    padded[1:, 1:] = matrix
-    payoffs_array = scipy.sparse.csr_array(padded)
-    return SequenceForm((treeplexes[0], treeplexes[1]), payoffs_array, float(np.ptp(matrix)))
 
 
 def subgame() -> SequenceForm:
@@ -267,6 +258,111 @@ def test_state_of_another_game_changes_nothing():
         solver.minimizer.load_state(cfr.PredictiveCFRPlusSolver("kuhn_poker").minimizer.state())
     for name, array in before.items():
         np.testing.assert_array_equal(array, solver.minimizer.state()[name])
+
+
+def negated(form: SequenceForm) -> SequenceForm:
+    """The game of the same shape in which everybody wants the opposite."""
+    return SequenceForm(form.treeplexes, -form.payoffs, form.utility_range, form.constants)
+
+
+def swapped_strategy(state: dict[str, np.ndarray]) -> np.ndarray:
+    """A strategy of which the state's realization plan is not."""
+    strategy = state["strategy_0"].copy()
+    strategy[1:3] = 1 - strategy[1:3]
+    return strategy
+
+
+def test_state_of_another_game_of_the_same_shape_is_refused():
+    form = GameTree.from_game("kuhn_poker").sequence_form
+    minimizer, other = RegretMinimizer(form), RegretMinimizer(negated(form))
+    other.run(5)
+    before = minimizer.state()
+    with pytest.raises(ValueError, match="another game"):
+        minimizer.load_state(other.state())
+    for changes in ({"weighting": regret_minimization.LINEAR_CFR}, {"alternating_updates": False}):
+        with pytest.raises(ValueError, match="another variant"):
+            minimizer.load_state(RegretMinimizer(form, **changes).state())
+    constants = tuple(np.zeros(treeplex.num_sequences) for treeplex in form.treeplexes)
+    gadget = SequenceForm(form.treeplexes, form.payoffs, form.utility_range, constants)
+    with pytest.raises(ValueError, match="another game"):
+        minimizer.load_state(RegretMinimizer(gadget).state())
+    for name, array in before.items():
+        np.testing.assert_array_equal(array, minimizer.state()[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("strategy_0", lambda state: -state["strategy_0"], "not a distribution"),
+        ("strategy_1", lambda state: 7 * state["strategy_1"], "not a distribution"),
+        ("strategy_0", swapped_strategy, "not that of its strategy_0"),
+        ("realization_1", lambda state: -state["realization_1"], "realization_1 is negative"),
+        ("realization_1", lambda state: 2 + state["realization_1"], "not that of its strategy_1"),
+        ("average_0", lambda state: -state["average_0"], "average_0 is negative"),
+        ("average_1", lambda state: 1 + state["average_1"], "not a sum of realization plans"),
+        ("regret_0", lambda state: state["regret_0"] * np.nan, "not finite"),
+        ("regret_0", lambda state: -1 - state["regret_0"], "negative somewhere"),
+        ("iteration", lambda state: -state["iteration"], "integers >= 0"),
+        ("iteration", lambda state: state["iteration"] + 0.5, "integers >= 0"),
+        ("iteration", lambda state: state["iteration"] - 1, "iterations of only"),
+        ("num_averaged", lambda state: 0 * state["num_averaged"], "of no iterations"),
+    ],
+)
+def test_state_that_is_none_changes_nothing(name, change, message):
+    first, second = (cfr.CFRPlusSolver("kuhn_poker") for _ in range(2))
+    first.run(5)
+    state, before = first.state(), second.state()
+    with pytest.raises(ValueError, match=message):
+        second.load_state(state | {name: change(state)})
+    for own, array in before.items():
+        np.testing.assert_array_equal(array, second.state()[own])
+    second.load_state(state)
+    assert second.iteration == 5
+
+
+def test_state_must_fit_what_is_held_fixed_and_what_flows_in():
+    form = GameTree.from_game("kuhn_poker").sequence_form
+    free, fixed, fed = (RegretMinimizer(form) for _ in range(3))
+    free.run(5)
+    everything = np.ones(form.treeplexes[0].num_infosets, np.bool_)
+    fixed.hold_fixed(0, everything, form.treeplexes[0].uniform_strategy())
+    with pytest.raises(ValueError, match="held fixed"):
+        fixed.load_state(free.state())
+    fed.set_inflow(0, everything.astype(np.float64))
+    with pytest.raises(ValueError, match="another inflow"):
+        fed.load_state(free.state())
+    for minimizer in (fixed, fed):
+        minimizer.run(3)
+        minimizer.load_state(minimizer.state())
+
+
+@pytest.mark.parametrize("num_iterations", [1, 8])
+def test_minimizer_is_pickled_before_and_after_iterations(num_iterations):
+    minimizer = RegretMinimizer(GameTree.from_game(LEDUC).sequence_form)
+    for _ in range(2):
+        minimizer, copy = (pickle.loads(pickle.dumps(minimizer)) for _ in range(2))
+        for each in (minimizer, copy):
+            each.run(num_iterations)
+        for name, array in minimizer.state().items():
+            np.testing.assert_array_equal(array, copy.state()[name])
+        copy.load_state(minimizer.state())
+
+
+@pytest.mark.parametrize("num_iterations", [float("nan"), 1.5, 2.0, True, np.True_, "3", None])
+def test_iterations_must_be_integers(num_iterations):
+    minimizer = RegretMinimizer(subgame())
+    with pytest.raises(ValueError, match=r"num_iterations=.* must be an integer"):
+        minimizer.run(num_iterations)
+    with pytest.raises(ValueError, match=r"num_iterations=.* must be an integer"):
+        minimizer.run_with_leaves(num_iterations, lambda _: pytest.fail("asked for values"))
+    assert minimizer.iteration == 0
+
+
+def test_iterations_may_be_integers_of_numpy():
+    minimizer = RegretMinimizer(subgame())
+    minimizer.run(np.uint8(200))
+    minimizer.run(np.uint8(200))
+    assert (minimizer.iteration, type(minimizer.iteration)) == (400, int)
 
 
 def test_bad_input_is_refused():

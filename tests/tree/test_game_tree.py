@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
+import sys
 from collections.abc import Hashable
 from pathlib import Path
 
@@ -284,3 +286,17 @@ def histories_of(tree: GameTree) -> list[tuple[int, ...]]:
 def last(node: reference.Node, player: int) -> tuple[Hashable, int] | None:
     """A player's last decision; None if it has not acted."""
     return node.past[player][-1] if node.past[player] else None
+
+
+def test_compiling_a_game_in_cpp_does_not_import_torch() -> None:
+    script = (
+        "import sys\n"
+        "from spiel_dl.tree import DepthLimit, GameTree, cut\n"
+        "tree = GameTree.from_game('leduc_poker')\n"
+        "assert cut(tree, DepthLimit(plies=3)).leaves.subgames.payoffs.nnz\n"
+        "print('torch' in sys.modules)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "False"

@@ -13,7 +13,12 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401 - registers the games
-from spiel_dl.tree import GameTree, PublicStates, public_states
+from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.solvers import linear_program
+from spiel_dl.tree import DepthLimit, GameTree, PublicStates, cut, public_states
+from spiel_dl.tree.pieces import ROOT, Pieces
 from tests import reference, tiny_games
 
 GAMES = [
@@ -98,6 +103,81 @@ def test_slack_twice_by_hand() -> None:
     assert augmented[0, 3] == augmented[0, 4]
     assert augmented[1, 3] != augmented[1, 4]
     assert augmented[1, 5] != augmented[1, 6], "player 1 remembers that it saw a, or b"
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        "cached_tree(game={})",
+        "zerosum(game={})",
+        "misere(game={})",
+        "add_noise(game={},epsilon=0.1,seed=1)",
+        "misere(game=cached_tree(game={}))",
+    ],
+)
+@pytest.mark.parametrize("name", EFG_FILES)
+def test_public_states_are_the_same_in_a_wrapper(wrapper: str, name: str) -> None:
+    file = reference.DATA / "efg" / f"{name}.efg"
+    bare = GameTree.from_game(reference.efg_game(name))
+    wrapped = GameTree.from_game(wrapper.format(f"efg_game(filename={file})"))
+    assert not wrapped.idle_keys_valid
+    assert wrapped.public_states.of_history.tolist() == bare.public_states.of_history.tolist()
+    np.testing.assert_array_equal(
+        wrapped.public_states.augmented_infoset, bare.public_states.augmented_infoset
+    )
+
+
+def test_a_subgame_of_a_file_is_not_told_what_its_movers_know() -> None:
+    """slack_twice after In: histories 1 and 2 are see_a and see_b, 3 and 4 at_a and at_b."""
+    file = reference.DATA / "efg" / "slack_twice.efg"
+    tree = GameTree.from_game(f"start_at(game=efg_game(filename={file}),history=1 )")
+    assert tree.player.tolist()[:5] == [-1, 1, 1, 0, 0]
+    assert not tree.idle_keys_valid
+    assert tree.public_states.of_history.tolist()[:5] == [0, 1, 1, 2, 3]
+
+
+@pytest.mark.parametrize("game_string", ["kuhn_poker", "tic_tac_toe", "pig(players=2,horizon=4)"])
+def test_other_games_strings_are_believed(game_string: str) -> None:
+    assert GameTree.from_game(game_string).idle_keys_valid
+
+
+@pytest.mark.parametrize("utility", [0.0, 0.5])
+def test_a_game_that_is_over_at_once(utility: float) -> None:
+    faults = {("current_player", ()): -4, ("returns", ()): [utility, -utility]}
+    tree = GameTree.from_game(tiny_games.Faulty(faults))
+    assert tree.num_histories == tree.num_terminals == 1
+    assert tree.num_public_states == 0
+    assert tree.public_states.of_history.tolist() == [-1]
+    assert public_states.augmented_infosets(tree).tolist() == [[-1], [-1]]
+    trunk = cut(tree, DepthLimit(plies=1))
+    assert trunk.leaves.num_public_states == 0
+    assert Pieces(tree, DepthLimit(moves=1), "block").of_history.tolist() == [ROOT]
+    value, _, *policies = solve_zero_sum_game(tree)
+    assert value == utility
+    solver = CFRPlusSolver(tree)
+    solver.run(3)
+    for policy in (*policies, solver.average_policy()):
+        assert nash_conv(tree, policy) == 0.0
+    assert linear_program.solve(tree.sequence_form).value == utility
+    assert linear_program.solve(trunk.sequence_form).value == utility
+
+
+def test_indices_out_of_range_are_refused() -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    found = tree.public_states
+    for message, ask in (
+        ("player=-1 must be 0 or 1", lambda: tree.num_infosets(-1)),
+        ("history=-1 must be from 0 to 57", lambda: tree.state(-1)),
+        ("history=58 must be from 0 to 57", lambda: tree.state(58)),
+        ("infoset=-1 must be from 0 to 5", lambda: tree.infoset_string(0, -1)),
+        ("infoset=6 must be from 0 to 5", lambda: tree.legal_actions(1, 6)),
+        ("public_state=-1 must be from 0 to 5", lambda: found.histories(-1)),
+        ("public_state=6 must be from 0 to 5", lambda: found.infosets(0, 6)),
+        ("player=-1 must be 0 or 1", lambda: found.infosets(-1, 0)),
+        ("player=2 must be 0 or 1", lambda: cut(tree, DepthLimit(moves=1)).leaves.num_infosets(2)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask()
 
 
 def test_without_a_public_clock_depths_are_joined(tmp_path: Path) -> None:

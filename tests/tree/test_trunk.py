@@ -119,36 +119,6 @@ def test_limit_beyond_the_game_leaves_no_leaf():
     assert abs(difference).sum() == 0
 
 
-def test_plies_count_the_public_card_and_moves_do_not():
-    tree = GameTree.from_game(LEDUC)
-    # The board card follows two moves at the earliest: check, check.
-    assert DepthLimit(plies=3).depths(tree).max() == tree.depth.max() - 2
-    assert DepthLimit(moves=3).depths(tree).max() == tree.depth.max() - 3
-    # 30 deals, then 4 cards where a round is over. By 3 plies: cc, crc, rc and rrc, and crr, which
-    # goes on. By 3 moves, cc and rc go on with either of two moves after the card.
-    assert len(cut(tree, DepthLimit(plies=3)).leaves.histories) == 30 * (4 * 4 + 1)
-    assert len(cut(tree, DepthLimit(moves=3)).leaves.histories) == 30 * (4 * 2 + 4 * 2 * 2 + 1)
-
-
-def test_bad_limits_are_refused():
-    with pytest.raises(ValueError, match="exactly one"):
-        DepthLimit()
-    with pytest.raises(ValueError, match="exactly one"):
-        DepthLimit(moves=1, rounds=1)
-    for wrong in (0, 1.5, True):
-        with pytest.raises(ValueError, match="an integer of at least 1"):
-            DepthLimit(moves=wrong)
-    with pytest.raises(ValueError, match="has no rounds"):
-        cut(GameTree.from_game(LEDUC), DepthLimit(rounds=1))
-
-
-def test_limits_keep_their_unit():
-    for limit in (DepthLimit(moves=2), DepthLimit(plies=2), DepthLimit(rounds=2)):
-        other = limit.with_value(5)
-        assert (other.unit, other.value) == (limit.unit, 5)
-        assert str(other) == f"5 {limit.unit}"
-
-
 def test_public_states_may_be_numpy_integers():
     tree = GameTree.from_game("kuhn_poker")
     [state] = cut(tree, DepthLimit(moves=1)).leaves.public_states[:1]

@@ -19,7 +19,7 @@ from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
 from spiel_dl.value_functions.particle_leaves import LeafTensors
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
-from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.positional import PositionalLayout, PositionalNetwork
 from tests.particle_networks import (
     CASES,
     GOOFSPIEL_3,
@@ -40,8 +40,8 @@ class IndependentFeatures(InfostateFeatures):
         size = leaves.num_infosets(0) + leaves.num_infosets(1)
         infostates = np.random.default_rng(7).standard_normal((size, size + 3))
         # What a positional network is told of the public state.
-        index = positional_network(leaves).layout.input_index
-        public = index[:, : index.shape[1] - positional_network(leaves).layout.num_outputs]
+        layout = PositionalLayout.of_leaves(leaves)
+        public = layout.input_index[:, : layout.num_inputs - layout.num_outputs]
         return LeafFeatures((public == size + 1).astype(np.float32), infostates.astype(np.float32))
 
 
@@ -60,13 +60,14 @@ def test_any_positional_network_is_a_particle_network(game, limit):
     """
     leaves = leaves_of(game, limit)
     positional = positional_network(leaves)
-    layout = positional.layout
+    layout = positional.bind(leaves).layout
     sizes = ParticleSizes(
         layout.num_outputs, basis_layers=1, regression_layers=3, regression_width=1.0
     )
     particle = ParticleNetwork(sizes, IndependentFeatures())
     particle.initialize(leaves)
-    features = particle.tensors.features.double()
+    tensors = particle.bind(leaves).tensors
+    features = tensors.features.double()
     positions = torch.from_numpy(layout.output_of_infoset % layout.num_outputs)
     targets = torch.nn.functional.one_hot(positions, layout.num_outputs).double()
     change_of_basis = features.T @ torch.linalg.solve(features @ features.T, targets)
@@ -85,36 +86,32 @@ def test_any_positional_network_is_a_particle_network(game, limit):
         for parameter in regression[-1].parameters():
             parameter.mul_(layout.num_outputs**0.5)
         particle.module.change_basis[0].weight.copy_(change_of_basis.T)
-    particle.tensors = particle.tensors._replace(
-        features=features, public=particle.tensors.public.double()
-    )
+    tensors = tensors._replace(features=features, public=tensors.public.double())
     check = positional_network(leaves)
     check.module.double()
     for seed in range(5):
         ranges = random_ranges(leaves, seed)
-        found, expected = particle_values(particle, ranges), positional_values(check, ranges)
+        found, expected = (
+            particle_values(particle, tensors, ranges),
+            positional_values(check, layout, ranges),
+        )
         assert np.abs(expected).max() > 1e-3
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
-def rows_of(network, ranges):
-    """Ranges as they are, of no particular sum, in double precision."""
-    return torch.from_numpy(np.concatenate([*ranges, [0.0]]))
-
-
-def particle_values(network, ranges):
-    tensors = network.tensors
-    belief = rows_of(network, ranges)[tensors.entry]
+def particle_values(network, tensors, ranges):
+    """Of ranges as they are, of no particular sum, in double precision."""
+    belief = torch.from_numpy(np.concatenate([*ranges, [0.0]]))[tensors.entry]
     with torch.no_grad():
         batch = ParticleBatch(tensors.features, tensors.infostate, belief, tensors.public)
         return network.module(batch).reshape(-1)[tensors.place].numpy()
 
 
-def positional_values(network, ranges):
-    inputs = np.concatenate([*ranges, [0.0, 1.0]])[network.layout.input_index]
+def positional_values(network, layout, ranges):
+    inputs = np.concatenate([*ranges, [0.0, 1.0]])[layout.input_index]
     with torch.no_grad():
         outputs = network.module(torch.from_numpy(inputs)).numpy()
-    return outputs.reshape(-1)[network.layout.output_of_infoset]
+    return outputs.reshape(-1)[layout.output_of_infoset]
 
 
 @pytest.mark.parametrize("concatenation_layers", [0, 1])
@@ -167,7 +164,7 @@ def test_evaluation_follows_the_definition(game, limit, concatenation_layers):
         leaves, dataclasses.replace(SMALL, concatenation_layers=concatenation_layers)
     )
     module, (range_0, range_1) = network.module, random_ranges(leaves, seed=0)
-    found = network.evaluate(range_0, range_1)
+    found = network.bind(leaves).evaluate(range_0, range_1)
     features = InfostateFeatures().of_leaves(leaves)
     split = leaves.num_infosets(0)
     for state in range(leaves.num_public_states):
@@ -216,12 +213,12 @@ def test_infosets_that_look_alike_are_valued_together(batch):
     leaves = leaves_of(game, DepthLimit(rounds=2))
     network = small_network(leaves, features=InfostateFeatures(False))
     sizes = [leaves.num_infosets(p) for p in (0, 1)]
-    assert len(network.tensors.features) < sum(sizes)
+    assert len(network.bind(leaves).tensors.features) < sum(sizes)
     ranges = []
     for player, rows in enumerate(random_ranges(leaves, 9, batch)):
         mass = leaves.sum_by_public_state(player, rows)
         ranges.append(rows / mass[..., leaves.public_state_of_infoset(player)])
-    found = np.concatenate(network.evaluate(*ranges), axis=-1)
+    found = np.concatenate(network.bind(leaves).evaluate(*ranges), axis=-1)
     state = np.concatenate([leaves.public_state_of_infoset(player) for player in (0, 1)])
     every = LeafTensors.of_infosets(state, network.features.of_leaves(leaves), network.device)
     rows = np.concatenate([*ranges, np.zeros((*batch, 1))], axis=-1, dtype=np.float32)
@@ -237,11 +234,11 @@ def test_values_are_homogeneous_in_the_opponents_range_only():
     leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
     network = small_network(leaves)
     range_0, range_1 = random_ranges(leaves, seed=1)
-    values = network.evaluate(range_0, range_1)
-    scaled = network.evaluate(4 * range_0, range_1 / 8)
+    values = network.bind(leaves).evaluate(range_0, range_1)
+    scaled = network.bind(leaves).evaluate(4 * range_0, range_1 / 8)
     np.testing.assert_allclose(scaled[0], values[0] / 8, rtol=1e-12)
     np.testing.assert_allclose(scaled[1], values[1] * 4, rtol=1e-12)
-    nothing = network.evaluate(range_0, np.zeros_like(range_1))
+    nothing = network.bind(leaves).evaluate(range_0, np.zeros_like(range_1))
     np.testing.assert_array_equal(nothing[0], 0)
     assert np.abs(nothing[1]).min() > 0
 
@@ -250,9 +247,9 @@ def test_batches_are_rows():
     leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
     network = small_network(leaves)
     ranges = random_ranges(leaves, seed=3, batch=(2, 3))
-    batch = network.evaluate(*ranges)
+    batch = network.bind(leaves).evaluate(*ranges)
     for row in np.ndindex(2, 3):
-        single = network.evaluate(ranges[0][row], ranges[1][row])
+        single = network.bind(leaves).evaluate(ranges[0][row], ranges[1][row])
         for player in (0, 1):
             np.testing.assert_allclose(batch[player][row], single[player], rtol=1e-4, atol=1e-7)
 
@@ -267,10 +264,9 @@ def test_a_sparse_trunk_of_all_histories_has_the_values_of_the_whole_one():
     network = small_network(leaves)
     keys, sparse_keys = ([keys_of(some, p) for p in (0, 1)] for some in (leaves, sparse))
     ranges = random_ranges(leaves, seed=4)
-    values = network.evaluate(*ranges)
-    network.initialize(sparse)
+    values = network.bind(leaves).evaluate(*ranges)
     order = [np.array([list(keys[p]).index(key) for key in sparse_keys[p]]) for p in (0, 1)]
-    found = network.evaluate(*(ranges[p][order[p]] for p in (0, 1)))
+    found = network.bind(sparse).evaluate(*(ranges[p][order[p]] for p in (0, 1)))
     for player in (0, 1):
         assert len(order[player]) == leaves.num_infosets(player)
         np.testing.assert_allclose(found[player], values[player][order[player]], rtol=1e-5)
@@ -285,23 +281,21 @@ def test_values_are_those_of_the_newest_parameters():
     leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
     network = small_network(leaves)
     ranges = random_ranges(leaves, seed=5)
-    before = network.evaluate(*ranges)
+    values = network.bind(leaves)
+    before, tensors = values.evaluate(*ranges), values.tensors
     # As training takes its steps; torch does not count these in the parameters' versions.
     optimizer = torch.optim.Adam(network.module.change_basis.parameters(), lr=0.1, fused=True)
     batch = ParticleBatch(
-        network.tensors.features,
-        network.tensors.infostate,
-        torch.ones(network.tensors.entry.shape),
-        network.tensors.public,
+        tensors.features, tensors.infostate, torch.ones(tensors.entry.shape), tensors.public
     )
     network.module(batch).sum().backward()
     optimizer.step()
-    after = network.evaluate(*ranges)
+    after = values.evaluate(*ranges)
     fresh = ParticleNetwork(SMALL)
     fresh.initialize(leaves)
     fresh.load_parameters(network.parameter_arrays())
     assert np.abs(before[0] - after[0]).max() > 1e-6
-    np.testing.assert_array_equal(fresh.evaluate(*ranges)[0], after[0])
+    np.testing.assert_array_equal(fresh.bind(leaves).evaluate(*ranges)[0], after[0])
 
 
 def test_files(tmp_path):
@@ -313,7 +307,8 @@ def test_files(tmp_path):
         loaded.initialize(leaves_of("leduc_poker", DepthLimit(moves=1)))
     loaded.initialize(leaves)
     ranges = random_ranges(leaves, seed=6)
-    for one, other in zip(network.evaluate(*ranges), loaded.evaluate(*ranges), strict=True):
+    pair = [each.bind(leaves).evaluate(*ranges) for each in (network, loaded)]
+    for one, other in zip(*pair, strict=True):
         np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="needs features called 'imperfect recall'"):
         ParticleNetwork.load(tmp_path / "network", InfostateFeatures(True))
@@ -327,8 +322,8 @@ def test_files(tmp_path):
 def test_errors():
     with pytest.raises(ValueError, match="base=0"):
         ParticleSizes(base=0)
-    with pytest.raises(ValueError, match="bind the value function"):
-        ParticleNetwork().evaluate(np.zeros(1), np.zeros(1))
+    with pytest.raises(ValueError, match="has no parameters yet; call initialize"):
+        ParticleNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=1)))
     with pytest.raises(ValueError, match="nothing to value"):
         ParticleNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=9)))
     pennies = leaves_of("coordinated_mp", DepthLimit(moves=1))
@@ -337,7 +332,7 @@ def test_errors():
     leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
     network = small_network(leaves)
     with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
-        network.evaluate(np.ones(6), np.ones(5))
+        network.bind(leaves).evaluate(np.ones(6), np.ones(5))
 
 
 def test_the_product_learns_linear_targets_and_concatenation_does_not():

@@ -31,7 +31,7 @@ def test_conditional_values_are_multiplied_by_the_counterfactual_reach(game, lim
     leaves = leaves_of(game, limit)
     plain, conditional = (small_network(leaves, conditional=c) for c in (False, True))
     ranges = random_ranges(leaves, 8)
-    expected, found = plain.evaluate(*ranges), conditional.evaluate(*ranges)
+    expected, found = (each.bind(leaves).evaluate(*ranges) for each in (plain, conditional))
     scaled = []
     for player in (0, 1):
         mass = leaves.sum_by_public_state(player, ranges[player])
@@ -40,7 +40,7 @@ def test_conditional_values_are_multiplied_by_the_counterfactual_reach(game, lim
         reach = counterfactual_reach(leaves, scaled, player)
         assert len(np.unique(reach.round(6))) > 2
         np.testing.assert_allclose(found[player], expected[player] * reach, rtol=1e-5)
-    batch = conditional.evaluate(*(np.stack([r, 2 * r]) for r in ranges))
+    batch = conditional.bind(leaves).evaluate(*(np.stack([r, 2 * r]) for r in ranges))
     np.testing.assert_allclose(batch[0][1], 2 * found[0], rtol=1e-5)
 
 
@@ -62,9 +62,10 @@ def test_samples_of_a_conditional_network_are_divided_by_the_counterfactual_reac
             for ranges in zip(range_0, range_1, strict=True)
         ]
     )
-    by_entry = np.pad(reach, [(0, 0), (0, 1)])[:, network.tensors.entry].reshape(targets.shape)
+    entry = network.bind(leaves).tensors.entry
+    by_entry = np.pad(reach, [(0, 0), (0, 1)])[:, entry].reshape(targets.shape)
     np.testing.assert_array_equal(counts, by_entry > 0)
-    assert 0 < counts.sum() < (network.tensors.entry < reach.shape[1]).sum() * 4
+    assert 0 < counts.sum() < (entry < reach.shape[1]).sum() * 4
     plain = small_network(leaves).samples(dataset)
     cfvs = plain.batch(numbers)[1] * plain.opponent_masses(numbers)
     found = targets * samples.opponent_masses(numbers)

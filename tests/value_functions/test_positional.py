@@ -108,11 +108,10 @@ def test_evaluation_is_the_module_public_state_by_public_state(game, limit):
     leaves = leaves_of(game, limit)
     network = small_network(leaves)
     ranges = random_ranges(leaves, seed=0)
-    found = np.concatenate(network.evaluate(*ranges))
+    values = network.bind(leaves)
+    found, layout = np.concatenate(values.evaluate(*ranges)), values.layout
     flat, split = np.concatenate(ranges), leaves.num_infosets(0)
-    for inputs_from, outputs_for in zip(
-        network.layout.input_index, network.layout.output_index, strict=True
-    ):
+    for inputs_from, outputs_for in zip(layout.input_index, layout.output_index, strict=True):
         is_possible = outputs_for < len(flat)
         owner = np.where(outputs_for < split, 0, 1)
         mass = [flat[outputs_for[is_possible & (owner == player)]].sum() for player in (0, 1)]
@@ -132,11 +131,11 @@ def test_values_are_homogeneous_in_the_opponents_range_only(game, limit):
     leaves = leaves_of(game, limit)
     network = small_network(leaves)
     range_0, range_1 = random_ranges(leaves, seed=1)
-    values = network.evaluate(range_0, range_1)
-    scaled = network.evaluate(4 * range_0, range_1 / 8)
+    values = network.bind(leaves).evaluate(range_0, range_1)
+    scaled = network.bind(leaves).evaluate(4 * range_0, range_1 / 8)
     np.testing.assert_allclose(scaled[0], values[0] / 8, rtol=1e-12)
     np.testing.assert_allclose(scaled[1], values[1] * 4, rtol=1e-12)
-    nothing = network.evaluate(range_0, np.zeros_like(range_1))
+    nothing = network.bind(leaves).evaluate(range_0, np.zeros_like(range_1))
     np.testing.assert_array_equal(nothing[0], 0)
     assert np.abs(nothing[1]).min() > 0
 
@@ -145,10 +144,10 @@ def test_public_states_do_not_see_each_other():
     leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
     network = small_network(leaves)
     ranges = random_ranges(leaves, seed=2)
-    before = network.evaluate(*ranges)
+    before = network.bind(leaves).evaluate(*ranges)
     here = leaves.public_state_of_infoset(0) == 1
     ranges[0][here] = ranges[0][here][::-1] ** 3
-    after = network.evaluate(*ranges)
+    after = network.bind(leaves).evaluate(*ranges)
     for player in (0, 1):
         state = leaves.public_state_of_infoset(player)
         np.testing.assert_array_equal(before[player][state != 1], after[player][state != 1])
@@ -157,12 +156,12 @@ def test_public_states_do_not_see_each_other():
 
 def test_batches_are_rows():
     leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
-    network = small_network(leaves)
+    values = small_network(leaves).bind(leaves)
     ranges = random_ranges(leaves, seed=3, batch=(2, 3))
-    batch = network.evaluate(*ranges)
-    assert [values.dtype for values in batch] == [np.float64, np.float64]
+    batch = values.evaluate(*ranges)
+    assert [each.dtype for each in batch] == [np.float64, np.float64]
     for row in np.ndindex(2, 3):
-        single = network.evaluate(ranges[0][row], ranges[1][row])
+        single = values.evaluate(ranges[0][row], ranges[1][row])
         for player in (0, 1):
             np.testing.assert_allclose(batch[player][row], single[player], rtol=1e-4, atol=1e-7)
 
@@ -189,7 +188,8 @@ def test_files(tmp_path):
         loaded.initialize(leaves_of("leduc_poker", DepthLimit(moves=1)))
     loaded.initialize(leaves_of("kuhn_poker", DepthLimit(moves=1)))
     ranges = random_ranges(leaves, seed=6)
-    for one, other in zip(network.evaluate(*ranges), loaded.evaluate(*ranges), strict=True):
+    pair = [each.bind(leaves).evaluate(*ranges) for each in (network, loaded)]
+    for one, other in zip(*pair, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -219,16 +219,16 @@ def test_a_network_of_a_subgame_is_for_no_other(tmp_path):
 def test_errors(tmp_path):
     with pytest.raises(ValueError, match="num_units=0"):
         PositionalNetwork(num_units=0)
-    with pytest.raises(ValueError, match="bind the value function"):
-        PositionalNetwork().evaluate(np.zeros(1), np.zeros(1))
-    with pytest.raises(ValueError, match="bind it to leaves"):
+    with pytest.raises(ValueError, match="has no parameters yet; call initialize"):
+        PositionalNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=1)))
+    with pytest.raises(ValueError, match="has no parameters yet; call initialize"):
         PositionalNetwork().save(tmp_path / "network")
     with pytest.raises(ValueError, match="nothing to value"):
         PositionalNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=9)))
     leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
     network = small_network(leaves)
     with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
-        network.evaluate(np.ones(6), np.ones(5))
+        network.bind(leaves).evaluate(np.ones(6), np.ones(5))
     arrays = network.parameter_arrays()
     del arrays["0.bias"]
     with pytest.raises(ValueError, match="but the network needs"):

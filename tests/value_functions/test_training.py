@@ -9,14 +9,16 @@ import torch
 
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
+from spiel_dl.optimization import Descent
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import training
-from spiel_dl.value_functions.dataset import Dataset, DatasetConfig, generate
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.positional import PositionalNetwork, PositionalSamples
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=300)
@@ -85,12 +87,12 @@ def test_a_trained_network_makes_good_trunks(name, l1, untrained, trained, reque
 def test_impossible_positions_are_never_trained(loss, goofspiel, tmp_path):
     """Makes one more position impossible everywhere, and finds its output's weights untouched."""
     network = new_network(goofspiel)
-    layout = network.layout
+    layout = network.bind(goofspiel.trunk.leaves).layout
     zero = len(layout.output_of_infoset)
     output_index = layout.output_index.copy()
     output_index[:, 3] = zero
-    network.bind = lambda leaves: None
-    network.layout = dataclasses.replace(layout, output_index=output_index)
+    changed_layout = dataclasses.replace(layout, output_index=output_index)
+    network.samples = lambda dataset: PositionalSamples(changed_layout, dataset, network.device)
     before = network.parameter_arrays()
     train(network, goofspiel, tmp_path, dataclasses.replace(SHORT, loss=loss))
     after = network.parameter_arrays()
@@ -115,13 +117,14 @@ def test_validation_errors_by_hand(goofspiel, tmp_path):
         for pair in (goofspiel.ranges, goofspiel.masses, goofspiel.cfvs)
     )
     leaves = goofspiel.trunk.leaves
+    leaf_values = network.bind(leaves)
     own = [leaves.public_state_of_infoset(player) for player in (0, 1)]
     unscaled = [ranges[player] * masses[player][:, own[player]] for player in (0, 1)]
     errors, unnormalised = (
         [np.abs(value - target) for value, target in zip(values, targets, strict=True)]
         for values, targets in (
-            (network.evaluate(*ranges), cfvs),
-            (network.evaluate(*unscaled), [cfvs[p] * masses[1 - p][:, own[p]] for p in (0, 1)]),
+            (leaf_values.evaluate(*ranges), cfvs),
+            (leaf_values.evaluate(*unscaled), [cfvs[p] * masses[1 - p][:, own[p]] for p in (0, 1)]),
         )
     )
     assert max(array.max() for array in unnormalised) > 1, "the bend of the Huber loss is missed"
@@ -190,7 +193,7 @@ def test_training_goes_on_from_a_trained_network(kuhn, tmp_path, monkeypatch):
     start = json.loads((tmp_path / "again" / "metrics.jsonl").read_text().splitlines()[0])
     assert start["step"] == 1
     assert start["l1"] == pytest.approx(first["l1"], rel=0.1)
-    monkeypatch.setattr(training._Run, "_record", killing(training._Run._record, step=20))
+    monkeypatch.setattr(RunDirectory, "append_metrics", killing(step=20))
     killed = PositionalNetwork.load(file)
     killed.initialize(kuhn.trunk.leaves)
     with pytest.raises(KeyboardInterrupt):
@@ -201,13 +204,14 @@ def test_training_goes_on_from_a_trained_network(kuhn, tmp_path, monkeypatch):
     assert_equal(resumed, again)
 
 
-def killing(method, step):
-    """The method, but as if the run were killed in it from a step on."""
+def killing(step):
+    """`RunDirectory.append_metrics`, but as if the run were killed in it from a step on."""
+    original = RunDirectory.append_metrics
 
-    def dying(run):
-        if run.step >= step:
+    def dying(directory, line):
+        if line["step"] >= step:
             raise KeyboardInterrupt
-        return method(run)
+        original(directory, line)
 
     return dying
 
@@ -265,14 +269,14 @@ def test_metrics_and_kept_networks(kuhn, tmp_path):
 def test_a_killed_run_ends_with_the_same_parameters(fatal_step, kuhn, tmp_path, monkeypatch):
     whole = new_network(kuhn)
     last = train(whole, kuhn, tmp_path / "whole", SHORT)
-    original = training._Run._take_step
+    original = Descent.step
 
-    def dying(run, samples):
-        if run.step == fatal_step:
+    def dying(descent, loss, *, at):
+        if at == fatal_step:
             raise KeyboardInterrupt
-        original(run, samples)
+        original(descent, loss, at=at)
 
-    monkeypatch.setattr(training._Run, "_take_step", dying)
+    monkeypatch.setattr(Descent, "step", dying)
     with pytest.raises(KeyboardInterrupt):
         train(new_network(kuhn), kuhn, tmp_path / "killed", SHORT)
     monkeypatch.undo()
@@ -369,7 +373,7 @@ def test_a_killed_training_of_a_particle_network_ends_the_same(kuhn, tmp_path, m
     whole = new_particle_network(kuhn)
     train(whole, kuhn, tmp_path / "whole", SHORT)
     with monkeypatch.context() as patch:
-        patch.setattr(training._Run, "_record", killing(training._Run._record, step=20))
+        patch.setattr(RunDirectory, "append_metrics", killing(step=20))
         with pytest.raises(KeyboardInterrupt):
             train(new_particle_network(kuhn), kuhn, tmp_path / "killed", SHORT)
     with pytest.raises(ValueError, match=r"has network .*particle_network.*not .*positional"):
@@ -394,8 +398,8 @@ def test_files_are_loaded_by_their_kind(kuhn, tmp_path):
 def test_a_share_of_the_loss_counts_by_mass(kuhn, tmp_path):
     """By hand: of masses 0, 1 and 3 with mean 4/3; and one step of it is an unnormalised loss's."""
     masses = torch.tensor([0.0, 1.0, 3.0])
-    np.testing.assert_allclose(training._weights(masses, 0.5), [0.5, 0.875, 1.625])
-    assert training._weights(torch.zeros(2), 1.0).tolist() == [0, 0]
+    np.testing.assert_allclose(training.mass_weights(masses, 0.5), [0.5, 0.875, 1.625])
+    assert training.mass_weights(torch.zeros(2), 1.0).tolist() == [0, 0]
     config = dataclasses.replace(SHORT, num_epochs=1, batch_size=10_000, loss="l1", mass_share=1.0)
     trained, stepped = new_network(kuhn), new_network(kuhn)
     train(trained, kuhn, tmp_path, config)

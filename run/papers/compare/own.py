@@ -19,12 +19,8 @@ from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.trunk import cut
-from spiel_dl.value_functions.dataset import (
-    Dataset,
-    DatasetConfig,
-    random_ranges,
-    solve_ranges,
-)
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import random_ranges, solve_ranges
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig

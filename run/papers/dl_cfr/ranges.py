@@ -20,8 +20,9 @@ from spiel_dl.runs.reports import Table
 from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import Values, normalize_ranges
-from spiel_dl.value_functions.dataset import Dataset, add_ranges
+from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.exact import ExactValue
+from spiel_dl.value_functions.generation import add_ranges
 from spiel_dl.value_functions.training import split_strategies
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, validation_errors
 

@@ -33,7 +33,7 @@ from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayCon
 from spiel_dl.jobs import head_to_head
 from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.jobs.on_policy import OnPolicyConfig
-from spiel_dl.play.contestants import SearchOptions
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.distributed import IN_PROCESS, Engine
 from spiel_dl.runs.parts import Parts
 from spiel_dl.runs.plots import Panel, plot_panels
@@ -61,7 +61,7 @@ EXPERIMENTS = (
     "match",
 )
 OPPONENTS = {"uniform": "uniform", "highest action": "highest"}
-"""Whom `match` plays: what the report says, and the contestant's name."""
+"""Whom `match` plays: what the report says, and the policy's name."""
 NETWORK_FILE = "network.safetensors"
 _COMMITS = "commits_of_parts"
 _PAIRS_AT_ONCE = 5

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import torch
 
+from spiel_dl.optimization import Descent, LearningRate
 from spiel_dl.runs.run_directory import log_spaced_steps
 from spiel_dl.value_functions.feed_forward import feed_forward
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
@@ -46,8 +47,11 @@ class LinearTargetsConfig:
     def __post_init__(self) -> None:
         if min(self.dimension, self.num_samples, self.num_steps) < 1 or self.seed < 0:
             raise ValueError(f"{self}: numbers must be positive and the seed not negative")
-        if not 0 < self.final_learning_rate <= self.learning_rate:
-            raise ValueError(f"{self}: learning rates must be positive, the final one no larger")
+        self.rate()  # raises if the learning rates are wrong
+
+    def rate(self) -> LearningRate:
+        """The learning rate of every step."""
+        return LearningRate(self.learning_rate, self.final_learning_rate, self.num_steps)
 
 
 class LossAtStep(NamedTuple):
@@ -81,17 +85,11 @@ def train_on_linear_targets(architecture: str, config: LinearTargetsConfig) -> I
         layers = 0 if architecture == "projection" else int(architecture[-1])
         sizes = ParticleSizes(size, 1, 1, 1, 1, concatenation_layers=layers)
         module = ParticleModule(sizes, size, 0, config.seed)
-    optimizer = torch.optim.Adam(module.parameters(), lr=config.learning_rate)
-    decay = (config.final_learning_rate / config.learning_rate) ** (1 / config.num_steps)
-    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, decay)
+    descent = Descent(module.parameters(), config.rate())
     model_inputs = inputs if architecture == "linear" else _as_sets(inputs)
     shown = set(log_spaced_steps(config.num_steps, _POINTS_PER_DECADE))
     for step in range(1, config.num_steps + 1):
-        optimizer.zero_grad()
-        loss = torch.nn.functional.mse_loss(module(model_inputs), targets)
-        loss.backward()
-        optimizer.step()
-        schedule.step()
+        descent.step(torch.nn.functional.mse_loss(module(model_inputs), targets), at=step - 1)
         if step in shown:
             with torch.inference_mode():
                 loss = torch.nn.functional.mse_loss(module(model_inputs), targets)

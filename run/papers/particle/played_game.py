@@ -22,7 +22,7 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.base import ValueFunction, Values
-from spiel_dl.value_functions.dataset import leaf_ranges
+from spiel_dl.value_functions.generation import leaf_ranges
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from open_spiel.python import policy as openspiel_policy
 from papers.responses import small_games
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
-from spiel_dl.policies import opponent_models
+from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy, read_plan
 from spiel_dl.solvers import best_response as solver
 from spiel_dl.tree.game_tree import GameTree
@@ -127,12 +127,12 @@ class Contest:
 
 
 def load_model(name: str, tree: GameTree) -> ArrayPolicy:
-    """The model of a name: "fool" in the games that have one, else `opponent_models.load_model`.
+    """The model of a name: "fool" in the games that have one, else `registry.load_array_policy`.
 
     Raises:
       ValueError: if there is no policy of this name.
     """
-    return small_games.fool(tree) if name == "fool" else opponent_models.load_model(name, tree)
+    return small_games.fool(tree) if name == "fool" else load_array_policy(name, tree)
 
 
 def game_value(name: str, tree: GameTree, player: int) -> float:

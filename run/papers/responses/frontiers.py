@@ -282,7 +282,7 @@ def recovered(contest: Contest, points: Sequence[Mapping[str, Any]]) -> list[dic
             same[0]["to"] = point["parameter"]
             continue
         bound = max(point["exploitability"], 0.0)
-        best = safe_best_response(contest.tree, contest.player, contest.model, bound)
+        best = safe_best_response(contest.tree, contest.player, contest.model, exploitability=bound)
         found.append(
             {
                 "gain": point["gain"],

@@ -26,9 +26,8 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions import training
-from spiel_dl.value_functions.dataset import (
-    Dataset,
-    DatasetConfig,
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import (
     add_ranges,
     generate,
     leaf_ranges,

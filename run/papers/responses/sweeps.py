@@ -121,7 +121,9 @@ def methods(contest: Contest, sweep: Sweep) -> Mapping[str, tuple[Respond, Seque
         sweep.parameters,
     )
     found[PARETO] = (
-        lambda bound: safe_best_response(tree, player, model, bound * largest_exploitability()),
+        lambda bound: safe_best_response(
+            tree, player, model, exploitability=bound * largest_exploitability()
+        ),
         sweep.bounds,
     )
     found[BEST_NASH] = (lambda _: nash(), (0.0,))

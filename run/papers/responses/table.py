@@ -190,7 +190,7 @@ def _learned(contest: Contest, episodes: int) -> dict[str, float]:
         contest.tree.game,
         contest.player,
         contest.model,
-        abr.ABRConfig(num_episodes=episodes),
+        num_episodes=episodes,
     )
     return {
         "abr": contest.judge(response.policy)["percent"],

@@ -28,7 +28,7 @@ from papers.sepot.evaluation import compiled, judge, tabulated
 from papers.sepot.study import Study
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -42,12 +42,8 @@ from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
-from spiel_dl.value_functions.dataset import (
-    Dataset,
-    DatasetConfig,
-    random_ranges,
-    value_ranges,
-)
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import random_ranges, value_ranges
 from spiel_dl.value_functions.multi_valued import MultiValuedStates
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
@@ -155,7 +151,7 @@ def measure(item: Item) -> list[dict[str, Any]]:
     tree = compiled(item.game)
     trunk = cut(tree, item.depth_limit)
     _check_reach(trunk)
-    trained = trained_blueprint.load(item.checkpoint, tree)
+    trained = checkpoints.load(item.checkpoint, tree)
     blueprint = tabulated(tree, trained.blueprint)
     critic: Critic = trained.critic
     if item.critic == _EXACT:

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
+from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.network_policy import NetworkPolicy, tabulate
+from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -76,7 +77,7 @@ def evaluate(evaluation: Evaluation) -> dict[str, Any]:
         searched so.
     """
     tree = compiled(evaluation.game)
-    trained = trained_blueprint.load(evaluation.checkpoint, tree)
+    trained = checkpoints.load(evaluation.checkpoint, tree)
     blueprint = tabulated(tree, trained.blueprint)
     if evaluation.search is None:
         return {**judge(tree, blueprint), "searches": 0, "seconds": 0.0}

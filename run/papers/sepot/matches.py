@@ -19,9 +19,9 @@ from papers.sepot import position as sepot_position
 from papers.sepot.study import Study
 from spiel_dl.jobs import head_to_head
 from spiel_dl.jobs.head_to_head import HeadToHeadConfig
-from spiel_dl.learning import checkpoints as trained_blueprint
-from spiel_dl.play.contestants import SearchOptions
+from spiel_dl.learning import checkpoints
 from spiel_dl.play.presets import PRESETS, TABLE_1
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.reports import Table
@@ -191,7 +191,7 @@ def _answer(study: Study, seed: int, step: int) -> dict[str, Any]:
     }
 
     def measure() -> dict[str, float]:
-        blueprint, critic = trained_blueprint.load(checkpoint)
+        blueprint, critic = checkpoints.load(checkpoint)
         assert isinstance(blueprint, NetworkPolicy)  # The game is too large for tables.
         return sepot_position.measure(blueprint, critic)._asdict()
 

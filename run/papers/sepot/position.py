@@ -22,8 +22,8 @@ import pyspiel
 
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning.critic_network import NetworkCritic
-from spiel_dl.play.contestants import SearchOptions
 from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit

@@ -23,11 +23,11 @@ from papers.report import Report
 from papers.sepot.evaluation import compiled, judge, tabulated
 from papers.sepot.study import Study
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.learning import checkpoints as trained_blueprint
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.opponent_models import load_model
 from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.reports import Table
 from spiel_dl.solvers.effort import Effort
@@ -72,7 +72,7 @@ class Case(NamedTuple):
 
     Attributes:
       game: game string.
-      blueprint: a name of `opponent_models.load_model`, or a learner's checkpoint.
+      blueprint: a policy's name, see `play.registry`.
       critic: "exact", or "learned" with a checkpoint.
       transformations: those of the exact critic, by name.
       cfvs: the source of given cfvs, see above.
@@ -188,10 +188,10 @@ def _cases(study: Study) -> list[Case]:
 def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
     learned: Critic | None = None
     if case.blueprint.endswith(_SUFFIX):
-        trained = trained_blueprint.load(case.blueprint, tree)
+        trained = checkpoints.load(case.blueprint, tree)
         blueprint, learned = tabulated(tree, trained.blueprint), trained.critic
     else:
-        blueprint = load_model(case.blueprint, tree)
+        blueprint = load_array_policy(case.blueprint, tree)
     if case.critic == _LEARNED:
         if learned is None:
             raise ValueError(f"{case.blueprint} has no learned critic; take critic={_EXACT!r}")

@@ -23,7 +23,7 @@ from papers.sepot.evaluation import Evaluation, Search, evaluate
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.jobs import learner_run
 from spiel_dl.learning.checkpoints import load_blueprint
-from spiel_dl.learning.critic_learner import CriticLearner, CriticLearnerConfig
+from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import PRESETS
@@ -75,7 +75,7 @@ class StudyConfig:
         default_factory=lambda: CriticConfig(hidden_sizes=_SMALL)
     )
     critic_steps: int = 0
-    exploration: float = CriticLearnerConfig.exploration
+    exploration: float = 0.2
     transformations: str | None = None
     limits: tuple[DepthLimit, ...] = ()
     iterations: int = 1500
@@ -251,7 +251,7 @@ def _train(item: tuple[StudyConfig, str, int, str, list[int]]) -> None:
     learner = RNaDSolver(
         game,
         dataclasses.replace(config.learner, seed=seed),
-        config.device,
+        device=config.device,
         **also,
     )
     directory = RunDirectory(path, _identity(config, transformations, seed), resume=True)
@@ -278,13 +278,11 @@ def _train_critic(
         game,
         load_blueprint(trained.checkpoint_path, game, config.device),
         transformations_by_name(transformations, game),
-        CriticLearnerConfig(
-            **dataclasses.asdict(dataclasses.replace(config.critic, seed=seed)),
-            batch_size=config.learner.batch_size,
-            max_tree_histories=config.learner.max_tree_histories,
-            exploration=config.exploration,
-        ),
-        config.device,
+        dataclasses.replace(config.critic, seed=seed),
+        device=config.device,
+        batch_size=config.learner.batch_size,
+        max_tree_histories=config.learner.max_tree_histories,
+        exploration=config.exploration,
     )
     identity = {**_identity(config, transformations, seed), "step": step}
     directory = RunDirectory(trained.path / f"critic-{step:08d}", identity, resume=True)

@@ -1,0 +1,87 @@
+"""What every network that learns from games is told."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import torch
+
+from spiel_dl.optimization import Descent, LearningRate
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkConfig:
+    """A network, and how Adam trains it.
+
+    Attributes:
+      hidden_sizes: units of the network's hidden layers.
+      learning_rate: Adam's learning rate in its first step.
+      final_learning_rate: Adam's learning rate from its step `decay_steps` on; it falls
+        exponentially until then. None: it does not fall.
+      decay_steps: for how many steps of Adam the learning rate falls.
+      adam_beta1: decay of Adam's mean gradient.
+      adam_beta2: decay of Adam's mean squared gradient.
+      adam_epsilon: Adam's epsilon.
+      gradient_clip: bound on every entry of the gradient.
+      seed: seed of the first parameters and of whatever else is random.
+    """
+
+    hidden_sizes: tuple[int, ...] = (512, 512)
+    learning_rate: float = 3e-4
+    final_learning_rate: float | None = None
+    decay_steps: int = 100_000
+    adam_beta1: float = 0.0
+    adam_beta2: float = 0.999
+    adam_epsilon: float = 1e-8
+    gradient_clip: float = 10_000.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("adam_epsilon", "gradient_clip"):
+            self._check(name, 0 < getattr(self, name) < math.inf, "positive and finite")
+        for name in ("adam_beta1", "adam_beta2"):
+            self._check(name, 0 <= getattr(self, name) < 1, "at least 0 and below 1")
+        self._check("decay_steps", self.decay_steps > 0, "positive")
+        self._rate()  # raises if the rates are wrong
+
+    def _check(self, name: str, is_good: bool, remedy: str) -> None:
+        if not is_good:
+            raise ValueError(f"{name}={getattr(self, name)} must be {remedy}")
+
+    def _rate(self) -> LearningRate:
+        return LearningRate(self.learning_rate, self.final_learning_rate, self.decay_steps)
+
+    def descent(self, parameters: torch.Tensor) -> Descent:
+        """Adam on the flat parameters of a network, float32 [P]; they are not copied."""
+        return Descent(
+            [parameters],
+            self._rate(),
+            betas=(self.adam_beta1, self.adam_beta2),
+            epsilon=self.adam_epsilon,
+            gradient_clip=self.gradient_clip,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        fields["hidden_sizes"] = list(self.hidden_sizes)
+        return {n: str(v) if v in (math.inf, -math.inf) else v for n, v in fields.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class LearnerConfig(NetworkConfig):
+    """What every learner by self-play is told; `NetworkConfig` has the rest.
+
+    Attributes:
+      batch_size: games per learner step.
+      max_tree_histories: games of at most so many histories are compiled and played by tables.
+    """
+
+    batch_size: int = 128
+    max_tree_histories: int = 200_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("batch_size", self.batch_size > 0, "positive")

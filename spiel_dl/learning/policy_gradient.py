@@ -1,0 +1,131 @@
+"""Policy gradients with entropy for self-play: what MMD and PPO have in common.
+
+One learner step:
+
+  1. A batch of games is played by the current policy pi_old, from the root to the end.
+  2. The advantages A of its moves are those of generalized advantage estimation, each player seeing
+     the moves of the other as part of its environment: v-trace on the acting policy, whose c_bar is
+     then GAE's lambda.
+  3. A few times, Adam descends the mean over all moves of the algorithm's own policy loss, minus
+     the entropy H(pi) times `temperature`, plus `value_weight` times the squared error of the
+     value. The temperature falls as 1 / sqrt(1 + step / annealing_steps).
+
+The policy handed out is the last iterate.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import math
+
+import torch
+
+from spiel_dl.learning.config import LearnerConfig
+from spiel_dl.learning.self_play import Distinct, Trajectories
+from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.learning.vtrace import v_trace
+from spiel_dl.policies.policy_network import log_policy
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicyGradientConfig(LearnerConfig):
+    """How to learn; `LearnerConfig` has the rest.
+
+    Attributes:
+      adam_beta1: decay of Adam's mean gradient.
+      gae_lambda: how far advantages trust rewards rather than values; 1: rewards alone.
+      num_epochs: steps of Adam per batch of games.
+      value_weight: weight of the value's squared error.
+      temperature: weight of the entropy in the first step, in utility units per nat.
+      annealing_steps: learner steps until the temperature has fallen by a factor of sqrt(2);
+        infinite: it does not fall.
+    """
+
+    adam_beta1: float = 0.9
+    gae_lambda: float = 0.95
+    num_epochs: int = 4
+    value_weight: float = 0.5
+    temperature: float = 0.1
+    annealing_steps: float = 2000.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("gae_lambda", 0 <= self.gae_lambda <= 1, "between 0 and 1")
+        self._check("temperature", 0 <= self.temperature < math.inf, "finite and not negative")
+        for name in ("num_epochs", "value_weight", "annealing_steps"):
+            self._check(name, getattr(self, name) > 0, "positive")
+
+
+class PolicyGradientLearner(SelfPlayLearner):
+    """Descends a policy loss that its subclasses say; `Learner` has an example and the methods."""
+
+    terms = ("value_loss", "policy_loss", "entropy")
+    config: PolicyGradientConfig
+    default_config = PolicyGradientConfig
+
+    def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
+        seen = trajectories.distinct_observations()
+        target, advantage = self.targets(trajectories, seen)
+        weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
+        temperature = self.config.temperature * self.annealing()
+        reported = []
+        for _ in range(self.config.num_epochs):
+            outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
+            log_pi = log_policy(outputs[..., :-1], trajectories.legal)
+            entropy = -(log_pi.exp() * log_pi).sum(dim=-1)
+            policy_loss = (weight * self.policy_loss(log_pi, trajectories, advantage)).sum()
+            value_loss = (weight * (outputs[..., -1] - target).square()).sum()
+            mean_entropy = (weight * entropy).sum()
+            loss = policy_loss + self.config.value_weight * value_loss - temperature * mean_entropy
+            self._descent.step(loss)
+            reported.append(torch.stack([value_loss, policy_loss, mean_entropy]).detach())
+        return list(torch.stack(reported).mean(dim=0))
+
+    @abc.abstractmethod
+    def policy_loss(
+        self, log_pi: torch.Tensor, trajectories: Trajectories, advantage: torch.Tensor
+    ) -> torch.Tensor:
+        """What is descended besides value and entropy, at every move: float32 [T, B].
+
+        Args:
+          log_pi: float32 [T, B, A], log-probabilities by the current parameters.
+          trajectories: the games, played by pi_old.
+          advantage: float32 [T, B], of the moves made.
+        """
+
+    @torch.no_grad()
+    def targets(
+        self, trajectories: Trajectories, seen: Distinct
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Targets of values, and advantages of moves: float32 [T, B] each.
+
+        Args:
+          trajectories: the games, played by pi_old.
+          seen: their observations.
+        """
+        value = seen.at_moves(self.network.evaluate(self.parameters, seen.tensors).value)
+        targets = v_trace(
+            value=value,
+            policy=trajectories.behaviour,
+            log_ratio=torch.zeros_like(trajectories.behaviour),
+            behaviour=trajectories.behaviour,
+            action=trajectories.action,
+            player=trajectories.player,
+            valid=trajectories.valid,
+            reward=trajectories.reward,
+            eta=0.0,
+            c_bar=self.config.gae_lambda,
+        )
+        return targets.value, targets.value - value
+
+    def annealing(self) -> float:
+        """What temperatures are multiplied with at this step."""
+        return 1 / math.sqrt(1 + self.num_steps / self.config.annealing_steps)
+
+
+def move_ratio(log_pi: torch.Tensor, trajectories: Trajectories) -> torch.Tensor:
+    """pi(a) / pi_old(a) of the moves made: float32 [T, B]."""
+    column = trajectories.action.unsqueeze(-1)
+    log_now = log_pi.gather(-1, column)[..., 0]
+    return log_now.exp() / trajectories.behaviour.gather(-1, column)[..., 0]

@@ -1,0 +1,288 @@
+"""The one registry that turns a name into a policy, for scripts and for `spiel_dl.load_policy`.
+
+A name is one of the patterns of `KINDS`, or a path: the file of a policy, a run directory, or a
+learner's checkpoint. A new kind of policy is one more entry of `KINDS`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.play import searches
+from spiel_dl.play.requests import Request, SearchOptions
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy, UniformPolicy
+from spiel_dl.runs import tensor_files
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
+from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind of policy.
+
+    Attributes:
+      pattern: its name, and behind the colon what must be said.
+      meaning: what it is, for help texts.
+      load: makes the policy.
+      compiles: whether the game must be small enough to compile.
+      uses: which of the search options it uses, as `options_used` names them.
+    """
+
+    pattern: str
+    meaning: str
+    load: Callable[[Request], openspiel_policy.Policy]
+    compiles: bool = False
+    uses: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What stands before the colon."""
+        return self.pattern.partition(":")[0]
+
+    def fits(self, name: str) -> bool:
+        """Whether a policy's name is of this kind."""
+        kind, colon, source = name.partition(":")
+        has_source = ":" in self.pattern
+        return kind == self.name and has_source == bool(colon) and has_source == bool(source)
+
+
+def load_policy(
+    name: str,
+    game: AnyGame | None = None,
+    *,
+    depth_limit: DepthLimit | None = None,
+    effort: Effort | None = None,
+    max_histories: int | None = None,
+    budget: int | None = None,
+    leaf_choice: str | None = None,
+    player: int | None = None,
+    device: str = "cpu",
+) -> openspiel_policy.Policy:
+    """The policy of a name.
+
+    Policies that search do so when they are asked. On a compiled game they have `to_array_policy`,
+    which searches everywhere.
+
+    Args:
+      name: see `KINDS`, or the path of a policy file, a run directory or a learner's checkpoint.
+      game: the game, its game string, or the compiled game; None: as the named file says.
+      depth_limit: how deep each search looks; None: one round.
+      effort: how to solve; None: the default of `SearchOptions`.
+      max_histories: SePoT leaves larger public states to the network; None: the default of
+        `SearchOptions`.
+      budget: how many particles a search among particles starts with, at most; None: the default
+        of `SearchOptions`.
+      leaf_choice: how SePoT's opponent chooses at the leaves; None: the default of `SearchOptions`.
+      player: who responds in "cdbr", "cdrnr" and "rnr"; None: each player, in its own seat.
+      device: where networks live.
+
+    Returns:
+      A policy of both players; of a game with simultaneous moves, see `policies.asking`.
+
+    Raises:
+      ValueError: if there is no such policy for this game, or the game is too large for it.
+    """
+    given = {
+        "depth_limit": depth_limit,
+        "effort": effort,
+        "max_histories": max_histories,
+        "budget": budget,
+        "leaf_choice": leaf_choice,
+        "player": player,
+    }
+    settings = {key: value for key, value in given.items() if value is not None}
+
+    def load_model(model: str, tree: GameTree) -> ArrayPolicy:
+        return load_array_policy(model, tree, device=device, **settings)
+
+    kind = KINDS.get(name.partition(":")[0])
+    source = name.partition(":")[2]
+    if kind is not None and kind.fits(name):
+        return kind.load(Request(name, source, game, settings, device, load_model))
+    if kind is not None or not name or not Path(name).exists():
+        raise ValueError(f"no policy {name!r}; give one of {POLICY_NAMES}")
+    return _of_path(Request(name, name, game, settings, device, load_model))
+
+
+def load_array_policy(name: str, game: AnyGame, **settings: Any) -> ArrayPolicy:
+    """The policy of a name in all infosets of a game that is small enough to compile.
+
+    Arguments and errors are those of `load_policy`.
+    """
+    tree = compile_game(game)
+    return _in_all_infosets(tree, load_policy(name, tree, **settings))
+
+
+def _in_all_infosets(tree: GameTree, policy: openspiel_policy.Policy) -> ArrayPolicy:
+    if isinstance(policy, SeatsPolicy):
+        first, second = (_in_all_infosets(tree, seat).strategies for seat in policy.seats)
+        return ArrayPolicy(tree, (first[0], second[1]))
+    if hasattr(policy, "to_array_policy"):
+        found: ArrayPolicy = policy.to_array_policy()
+        return found
+    return ArrayPolicy.from_policy(tree, policy)
+
+
+def _uniform(request: Request) -> openspiel_policy.Policy:
+    if isinstance(request.game, GameTree):
+        return ArrayPolicy.uniform(request.game)
+    return UniformPolicy(turn_based_game(request.game), [0, 1])
+
+
+def _highest(request: Request) -> openspiel_policy.Policy:
+    return HighestActionPolicy(turn_based_game(request.game), [0, 1])
+
+
+def _random(request: Request) -> openspiel_policy.Policy:
+    return opponent_models.random_policy(request.compiled(), request.number())
+
+
+def _equilibrium(request: Request) -> openspiel_policy.Policy:
+    from spiel_dl.algorithms import sequence_form_lp
+
+    return sequence_form_lp.solve_zero_sum_game(request.compiled())[2]
+
+
+def _cfr(request: Request) -> openspiel_policy.Policy:
+    return opponent_models.cfr_average(request.compiled(), request.number())
+
+
+def _cfr_last(request: Request) -> openspiel_policy.Policy:
+    return opponent_models.cfr_last(request.compiled(), request.number())
+
+
+def _cfr_plus(request: Request) -> openspiel_policy.Policy:
+    weighting = regret_minimization.CFR_PLUS
+    return opponent_models.cfr_average(request.compiled(), request.number(), weighting)
+
+
+def _of_path(request: Request) -> openspiel_policy.Policy:
+    """The policy of a file, or of a run directory of a solver or a learner."""
+    path = Path(request.name)
+    if path.is_dir() and (path / AVERAGE_POLICY_FILE).is_file():
+        path /= AVERAGE_POLICY_FILE
+    if path.is_file() and tensor_files.load(path)[1].get("kind") == "policy":
+        return ArrayPolicy.load(path, request.given_game)
+    from spiel_dl.learning import checkpoints
+
+    if path.is_dir() and not checkpoints.is_checkpoint(path):
+        raise ValueError(
+            f"{request.name} holds no {AVERAGE_POLICY_FILE}; give the run directory of a solver "
+            "that has finished, or of a learner"
+        )
+    return checkpoints.load_blueprint(path, request.given_game, request.device)
+
+
+_SEPOT_USES = ("depth_limit", "max_histories", "iterations", "leaf_choice")
+_ALL = (
+    Kind("uniform", "all legal actions alike", _uniform),
+    Kind("highest", "the legal action with the highest id", _highest),
+    Kind("random:SEED", "random probabilities in every infoset", _random, compiles=True),
+    Kind("equilibrium", "exact, by linear programming", _equilibrium, compiles=True),
+    Kind("cfr:K", "the average of K iterations of CFR", _cfr, compiles=True),
+    Kind("cfr_last:K", "CFR's policy after K iterations", _cfr_last, compiles=True),
+    Kind("cfr+:K", "the average of K iterations of CFR+", _cfr_plus, compiles=True),
+    Kind(
+        "resolving:VALUES",
+        "continual resolving with the value function exact, zero or of a network's file",
+        searches.resolving,
+        compiles=True,
+        uses=("depth_limit", "iterations"),
+    ),
+    Kind(
+        "cdbr:MODEL",
+        "the continual depth-limited best response to a policy of this table",
+        searches.cdbr,
+        compiles=True,
+        uses=("depth_limit", "iterations"),
+    ),
+    Kind(
+        "cdrnr:P:MODEL",
+        "the continual depth-limited restricted Nash response, the model being right with "
+        "probability P",
+        searches.cdrnr,
+        compiles=True,
+        uses=("depth_limit", "iterations"),
+    ),
+    Kind(
+        "rnr:P:MODEL",
+        "the restricted Nash response in the whole game",
+        searches.rnr,
+        compiles=True,
+        uses=("iterations",),
+    ),
+    Kind(
+        "sepot:CHECKPOINT",
+        "SePoT on top of a learner's network and critic; in games without Rules, or if the game is "
+        "given compiled, in the compiled game",
+        searches.sepot,
+        uses=_SEPOT_USES,
+    ),
+    Kind(
+        "sepot_continual:CHECKPOINT",
+        "SePoT that goes on from its earlier searches",
+        searches.sepot_continual,
+        compiles=True,
+        uses=_SEPOT_USES,
+    ),
+    Kind(
+        "particle:NETWORK",
+        "search among particles with a particle value network, in games with Rules",
+        searches.particle,
+        uses=("depth_limit", "budget", "iterations"),
+    ),
+)
+KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
+"""All kinds of policies that have a name, by what stands before the colon."""
+POLICY_NAMES = (
+    f"{', '.join(kind.pattern for kind in _ALL)}, or the path of a policy file, a run directory or "
+    "a learner's checkpoint"
+)
+"""For help texts and errors."""
+SEARCH_NAMES = ", ".join(kind.pattern for kind in _ALL if kind.uses)
+"""The names of policies that search."""
+
+
+def describe_kinds() -> str:
+    """All kinds of policies, a line each, for help texts."""
+    rows = [(kind.pattern, kind.meaning, kind.compiles) for kind in _ALL]
+    rows.append(("PATH", "a policy file, a run directory, or a learner's network alone", False))
+    width = max(len(pattern) for pattern, _, _ in rows)
+    return "\n".join(
+        f"  {pattern:{width}}  {meaning}{' (the game is compiled)' if compiles else ''}"
+        for pattern, meaning, compiles in rows
+    )
+
+
+def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
+    """What some policies use of the options, as reports say it; empty if none of them searches."""
+    values = {
+        "depth_limit": str(search.depth_limit),
+        "max_histories": search.max_histories,
+        "budget": search.budget,
+        "iterations": search.effort.iterations,
+        "leaf_choice": search.leaf_choice,
+    }
+    kinds = [KINDS.get(name.partition(":")[0]) for name in names]
+    used = {each for kind in kinds if kind for each in kind.uses}
+    return {each: value for each, value in values.items() if each in used}
+
+
+def path_in(name: str) -> Path | None:
+    """The file or directory that a policy is made of, if its name has one."""
+    while not Path(name).exists():
+        _, colon, name = name.partition(":")
+        if not colon:
+            return None
+    return Path(name) if name else None

@@ -1,0 +1,97 @@
+"""What a person asks for by the name of a policy: the name, the game, and how to search."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, MAX_HISTORIES
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.load import AnyGame, compile_game
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchOptions:
+    """How policies that search do so. Each kind of policy uses some of it, see `KINDS`.
+
+    Attributes:
+      depth_limit: how deep each search looks.
+      max_histories: SePoT leaves larger public states to the network.
+      effort: how to solve; kinds other than SePoT take the iterations alone.
+      budget: how many particles a search among particles starts with, at most.
+      leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
+      player: who responds in "cdbr", "cdrnr" and "rnr", while the other player plays the model;
+        None: each player responds to the other one's part of the model.
+    """
+
+    depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(rounds=1))
+    max_histories: int = MAX_HISTORIES
+    effort: Effort = DEFAULT_EFFORT
+    budget: int = 1000
+    leaf_choice: str = "regret_matching"
+    player: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.leaf_choice not in LEAF_CHOICES:
+            raise ValueError(f"leaf_choice={self.leaf_choice!r} must be one of {LEAF_CHOICES}")
+        if self.player is not None:
+            check_player(self.player)
+
+    def keywords(self) -> dict[str, Any]:
+        """The fields as keyword arguments of `load_policy`."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What is asked of a kind of policy.
+
+    Attributes:
+      name: the whole name.
+      source: what stands behind the first colon of the name.
+      given_game: the game; None: as the source says, if it says one.
+      settings: fields of `SearchOptions` that are not the defaults.
+      device: where networks live.
+      load_model: loads another policy by its name, in all infosets of a compiled game.
+    """
+
+    name: str
+    source: str
+    given_game: AnyGame | None
+    settings: Mapping[str, Any]
+    device: str
+    load_model: Callable[[str, GameTree], ArrayPolicy]
+
+    @property
+    def game(self) -> AnyGame:
+        """The game; a ValueError if none was given."""
+        if self.given_game is None:
+            raise ValueError(f"{self.name} does not say of which game it is; pass game=")
+        return self.given_game
+
+    def compiled(self) -> GameTree:
+        """The compiled game."""
+        try:
+            return compile_game(self.game)
+        except TooManyHistoriesError as error:
+            raise TooManyHistoriesError(
+                f"{self.name} needs a compiled game, and this one is too large to compile: {error}"
+            ) from error
+
+    def search(self) -> SearchOptions:
+        """How to search."""
+        return SearchOptions(**self.settings)
+
+    def number(self) -> int:
+        """The source as a whole number."""
+        if not self.source.isdecimal():
+            raise ValueError(
+                f"no policy {self.name!r}: {self.source!r} is not a whole number; give one, as "
+                "in cfr:100"
+            )
+        return int(self.source)

@@ -1,0 +1,170 @@
+"""Policies that search, made from what their names say; each constructor is called here once.
+
+What needs torch is imported where it is asked for, because torch takes seconds to import.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.play.requests import Request, SearchOptions
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy
+from spiel_dl.search.sepot_config import SearchConfig
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.load import turn_based_game
+
+_RESPONSE_TOLERANCE = 1e-6
+"""The gap at which a response's iterations stop, in utility units."""
+
+
+def resolving(request: Request) -> openspiel_policy.Policy:
+    """Continual resolving by DL-CFR."""
+    from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
+    from spiel_dl.value_functions import network_files
+
+    search = request.search()
+    values = network_files.load_value_function(request.source, device=request.device)
+    return ContinualResolvingPolicy(
+        request.compiled(), values, search.depth_limit, effort=Effort(search.effort.iterations)
+    )
+
+
+def cdbr(request: Request) -> openspiel_policy.Policy:
+    """The continual depth-limited best response to a model."""
+    from spiel_dl.algorithms.cdbr import CDBRPolicy
+
+    tree, search = request.compiled(), request.search()
+    model = request.load_model(request.source, tree)
+    effort = Effort(search.effort.iterations, tolerance=_RESPONSE_TOLERANCE)
+    return _respond(
+        search,
+        lambda player: CDBRPolicy(tree, player, model, search.depth_limit, effort=effort),
+    )
+
+
+def cdrnr(request: Request) -> openspiel_policy.Policy:
+    """The continual depth-limited restricted Nash response to a model."""
+    from spiel_dl.algorithms.cdrnr import CDRNRPolicy
+
+    tree, search = request.compiled(), request.search()
+    p, model = _probability_and_model(request, tree)
+    effort = Effort(search.effort.iterations, tolerance=_RESPONSE_TOLERANCE)
+    return _respond(
+        search,
+        lambda player: CDRNRPolicy(tree, player, model, search.depth_limit, p=p, effort=effort),
+    )
+
+
+def rnr(request: Request) -> openspiel_policy.Policy:
+    """The restricted Nash response to a model."""
+    from spiel_dl.algorithms.rnr import RNRPolicy
+
+    tree, search = request.compiled(), request.search()
+    p, model = _probability_and_model(request, tree)
+    effort = Effort(search.effort.iterations, tolerance=_RESPONSE_TOLERANCE)
+    return _respond(search, lambda player: RNRPolicy(tree, player, model, p=p, effort=effort))
+
+
+def _probability_and_model(request: Request, tree: GameTree) -> tuple[float, ArrayPolicy]:
+    """What "P:MODEL" says."""
+    number, _, model = request.source.partition(":")
+    try:
+        p = float(number)
+    except ValueError:
+        raise ValueError(
+            f"no policy {request.name!r}: P={number!r} is not a number; as in rnr:0.5:cfr:9"
+        ) from None
+    return p, request.load_model(model, tree)
+
+
+def _respond(
+    search: SearchOptions, response: Callable[[int], openspiel_policy.Policy]
+) -> openspiel_policy.Policy:
+    """One player's response, or both players', each in its own seat."""
+    if search.player is not None:
+        return response(search.player)
+    return SeatsPolicy((response(0), response(1)))
+
+
+def sepot(request: Request) -> openspiel_policy.Policy:
+    """SePoT as printed, by reconstruction where the game has `Rules` and is not compiled."""
+    from spiel_dl.algorithms.sepot import SePoTPlayPolicy
+    from spiel_dl.learning import checkpoints
+    from spiel_dl.policies.network_policy import NetworkPolicy
+
+    _check_checkpoint(request.source)
+    if not isinstance(request.given_game, GameTree):
+        blueprint, critic = checkpoints.load(request.source, request.given_game, request.device)
+        if isinstance(blueprint, NetworkPolicy) and hasattr(critic.game, "rules"):
+            search = request.search()
+            policy = SePoTPlayPolicy(
+                critic.game,
+                blueprint.act,
+                critic,
+                search.depth_limit,
+                config=_sepot_config(search, is_continual=False),
+            )
+            return RememberingPolicy(policy)
+    return _sepot_in_a_tree(request, is_continual=False)
+
+
+def sepot_continual(request: Request) -> openspiel_policy.Policy:
+    """SePoT that goes on from its earlier searches, in the compiled game."""
+    _check_checkpoint(request.source)
+    return _sepot_in_a_tree(request, is_continual=True)
+
+
+def _sepot_in_a_tree(request: Request, is_continual: bool) -> openspiel_policy.Policy:
+    from spiel_dl.algorithms.sepot import SePoTPolicy
+    from spiel_dl.learning import checkpoints
+
+    search = request.search()
+    if request.given_game is None:
+        known = checkpoints.load(request.source).critic.game
+        request = dataclasses.replace(request, given_game=known)
+    try:
+        tree = request.compiled()
+    except TooManyHistoriesError as error:
+        raise ValueError(f"{error}; in games with Rules, take sepot:{request.source}") from error
+    blueprint, critic = checkpoints.load(request.source, tree, request.device)
+    config = _sepot_config(search, is_continual)
+    policy = SePoTPolicy(tree, blueprint, critic, search.depth_limit, config=config)
+    return policy if isinstance(request.given_game, GameTree) else RememberingPolicy(policy)
+
+
+def _sepot_config(search: SearchOptions, is_continual: bool) -> SearchConfig:
+    make = SearchConfig if is_continual else SearchConfig.as_printed
+    return make(
+        max_histories=search.max_histories, leaf_choice=search.leaf_choice, effort=search.effort
+    )
+
+
+def _check_checkpoint(source: str) -> None:
+    from spiel_dl.learning import checkpoints
+
+    if not checkpoints.is_checkpoint(source):
+        raise ValueError(
+            f"{source} is neither a learner's checkpoint nor a run directory with one; train one "
+            "by run/train_sepot.py"
+        )
+
+
+def particle(request: Request) -> openspiel_policy.Policy:
+    """Search among particles."""
+    from spiel_dl.algorithms.particle_search import ParticlePolicy
+    from spiel_dl.value_functions.particle import ParticleNetwork
+
+    search = request.search()
+    return ParticlePolicy(
+        turn_based_game(request.game),
+        ParticleNetwork.load(request.source, device=request.device),
+        search.depth_limit,
+        budget=search.budget,
+        effort=Effort(search.effort.iterations),
+    )

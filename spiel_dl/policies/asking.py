@@ -1,0 +1,81 @@
+"""Who is asked in a state of a game, and in which game's states a policy answers.
+
+All games are played turn by turn here. A game with simultaneous moves is converted: player 0 moves
+first, and player 1 moves without knowing how. Policies may be for either form of such a game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyspiel
+from open_spiel.python import policy as openspiel_policy
+
+
+def acting_player(state: pyspiel.State, player_id: int | None = None) -> int:
+    """The player whose action probabilities are asked for.
+
+    Args:
+      state: a state, of a turn-based game or of one with simultaneous moves.
+      player_id: who is meant; None: the player to move.
+
+    Returns:
+      0 or 1.
+
+    Raises:
+      ValueError: if this player does not act in the state, or if both act and none is named.
+    """
+    to_move = int(state.current_player())
+    is_simultaneous = to_move == pyspiel.PlayerId.SIMULTANEOUS
+    if not is_simultaneous and to_move not in (0, 1):
+        raise ValueError(f"no player moves in a state whose current player is {to_move}")
+    if is_simultaneous and player_id is None:
+        raise ValueError("both players move in this state; pass player_id")
+    player = to_move if player_id is None else player_id
+    if player not in (0, 1) or not (is_simultaneous or player == to_move):
+        raise ValueError(
+            f"player {player_id} does not move in a state whose current player is {to_move}; ask "
+            "for a player who does"
+        )
+    return player
+
+
+def action_probabilities(
+    policy: openspiel_policy.Policy | pyspiel.Policy, state: pyspiel.State, player: int
+) -> Mapping[int, float]:
+    """A policy's answer in a state.
+
+    In a state of a game that was converted to turns, a policy of the game with simultaneous moves
+    is asked in that game's state, which does not show player 1 what player 0 has chosen.
+
+    Args:
+      policy: a policy in Python or C++, of the turn-based game or of the one it was converted from.
+      state: a state in which the player acts.
+      player: who is asked.
+
+    Returns:
+      The probabilities by action, as the policy gives them.
+    """
+    is_converted = isinstance(state, pyspiel.TurnBasedSimultaneousState)
+    if isinstance(policy, pyspiel.Policy):
+        if state.is_simultaneous_node():
+            return policy.action_probabilities(state.information_state_string(player))
+        # A C++ policy does not tell whether it is for the converted game or for the original.
+        answer = policy.action_probabilities(state)
+        if is_converted and not answer:
+            key = _original_state(state).information_state_string(player)
+            answer = policy.action_probabilities(key)
+        return answer
+    if is_converted and _is_simultaneous(policy.game):
+        return policy.action_probabilities(_original_state(state), player)
+    return policy.action_probabilities(state, player)
+
+
+def _original_state(state: pyspiel.TurnBasedSimultaneousState) -> pyspiel.State:
+    # A copy, because OpenSpiel hands out a reference that is invalid once `state` is gone.
+    return state.simultaneous_game_state().clone()
+
+
+def _is_simultaneous(game: pyspiel.Game | None) -> bool:
+    simultaneous = pyspiel.GameType.Dynamics.SIMULTANEOUS
+    return game is not None and game.get_type().dynamics == simultaneous

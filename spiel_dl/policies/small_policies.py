@@ -1,0 +1,104 @@
+"""Small policies: uniform, highest action, one for each seat, and one that remembers answers."""
+
+from __future__ import annotations
+
+import functools
+
+import pyspiel
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.policies import asking
+from spiel_dl.tree.information_states import InformationString, turn_based_string_function
+
+
+class UniformPolicy(openspiel_policy.Policy):
+    """Plays all legal actions with the same probability.
+
+    OpenSpiel's `UniformRandomPolicy` plays joint actions where both players move and none is named;
+    this one refuses to.
+    """
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """The same probability for every legal action.
+
+        Raises:
+          ValueError: if the player does not act in this state, or both do and none is named.
+        """
+        actions = state.legal_actions(asking.acting_player(state, player_id))
+        return dict.fromkeys(actions, 1.0 / len(actions))
+
+
+class HighestActionPolicy(openspiel_policy.Policy):
+    """Always plays the legal action with the highest id: in Goofspiel, the highest card."""
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """1 for the highest legal action, 0 for the others.
+
+        Raises:
+          ValueError: if the player does not act in this state, or both do and none is named.
+        """
+        player = asking.acting_player(state, player_id)
+        actions = state.legal_actions(player)
+        return {action: float(action == max(actions)) for action in actions}
+
+
+class SeatsPolicy(openspiel_policy.Policy):
+    """Plays each seat by a policy of its own.
+
+    Attributes:
+      seats: the policies of player 0 and player 1.
+    """
+
+    def __init__(self, seats: tuple[openspiel_policy.Policy, openspiel_policy.Policy]):
+        """Takes two policies of one game."""
+        super().__init__(seats[0].game, [0, 1])
+        self.seats = seats
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """What the player's own policy says; errors are its own, and those of `acting_player`."""
+        player = asking.acting_player(state, player_id)
+        answer: dict[int, float] = self.seats[player].action_probabilities(state, player)
+        return answer
+
+
+class RememberingPolicy(openspiel_policy.Policy):
+    """Another policy, asked only once in every infoset.
+
+    For policies whose answer is the same in all histories of an infoset, and takes long.
+
+    Attributes:
+      policy: the policy that is asked.
+    """
+
+    def __init__(self, policy: openspiel_policy.Policy, max_kept: int = 100_000):
+        """Wraps a policy; all is forgotten once more than `max_kept` answers are remembered."""
+        super().__init__(policy.game, policy.player_ids)
+        self.policy = policy
+        self._max_kept = max_kept
+        self._answers: dict[tuple[int, str], dict[int, float]] = {}
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """The wrapped policy's answer; errors are its own, and those of `acting_player`."""
+        player = asking.acting_player(state, player_id)
+        key = (player, self._information_string(state, player))
+        if key not in self._answers:
+            if len(self._answers) >= self._max_kept:
+                self._answers.clear()
+            self._answers[key] = self.policy.action_probabilities(state, player)
+        return self._answers[key]
+
+    @functools.cached_property
+    def _information_string(self) -> InformationString:
+        return turn_based_string_function(self.game)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickles all but the function that names infosets; it is made again where it is needed."""
+        return {name: v for name, v in self.__dict__.items() if name != "_information_string"}

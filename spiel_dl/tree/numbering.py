@@ -1,0 +1,173 @@
+"""`NumberedHistories`: histories whose infosets and sequences are numbered."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Self
+
+import numpy as np
+
+from spiel_dl.tree.histories import Histories, check_index, check_player, first_occurrence_ids
+from spiel_dl.tree.information_states import information_string_function
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NumberedHistories(Histories):
+    """Histories with both players' infosets and sequences.
+
+    A player's *decision infosets*, those where it acts, are numbered top-down in the order of their
+    first history. So are its sequences; number 0 is the empty one.
+
+    Attributes:
+      infoset: int32 [H], the acting player's decision infoset; -1 where no player acts.
+      sequence: int32 [2, H], each player's last sequence.
+      first_history: for each player, int32 [I_p], the first history of each decision infoset.
+      treeplexes: both players' strategy spaces.
+      sequence_action: for each player, int32 [S_p]: the action of a sequence, -1 for the empty one.
+    """
+
+    infoset: np.ndarray
+    sequence: np.ndarray
+    first_history: tuple[np.ndarray, np.ndarray]
+    treeplexes: tuple[Treeplex, Treeplex]
+    sequence_action: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def from_histories(cls, histories: Histories, **further: Any) -> Self:
+        """Numbers the infosets and sequences of an enumerated game.
+
+        Args:
+          histories: the game's.
+          further: what the class has beyond `NumberedHistories`, by name.
+
+        Raises:
+          ValueError: if the game has imperfect recall, or legal actions differ in an infoset.
+        """
+        infoset = np.full(histories.num_histories, -1, np.int32)
+        acting = [np.flatnonzero(histories.player == player) for player in (0, 1)]
+        first_history, first_sequence = [], []
+        for player in (0, 1):
+            keys = histories.infoset_key[player, acting[player]]
+            infoset[acting[player]], position = first_occurrence_ids(keys)
+            first = acting[player][position].astype(np.int32)
+            firsts = first[infoset[acting[player]]]
+            _check_legal_actions(histories, player, acting[player], firsts)
+            sizes = histories.num_children[first]
+            first_history.append(first)
+            first_sequence.append((1 + np.cumsum(sizes) - sizes).astype(np.int32))
+        sequence = _last_sequences(histories, infoset, first_sequence)
+        treeplexes, sequence_action = [], []
+        for player in (0, 1):
+            first = first_history[player]
+            firsts = first[infoset[acting[player]]]
+            _check_recall(histories, player, acting[player], firsts, sequence[player])
+            sizes = histories.num_children[first]
+            parent_sequence = sequence[player, first]
+            treeplexes.append(Treeplex(parent_sequence, first_sequence[player], sizes, 1))
+            children = _ranges(histories.first_child[first], sizes)
+            sequence_action.append(
+                np.concatenate([[-1], histories.action[children]]).astype(np.int32)
+            )
+        fields = {f.name: getattr(histories, f.name) for f in dataclasses.fields(Histories)}
+        return cls(
+            **fields,
+            **further,
+            infoset=infoset,
+            sequence=sequence,
+            first_history=(first_history[0], first_history[1]),
+            treeplexes=(treeplexes[0], treeplexes[1]),
+            sequence_action=(sequence_action[0], sequence_action[1]),
+        )
+
+    @property
+    def num_terminals(self) -> int:
+        """Number of terminal histories."""
+        return int(np.count_nonzero(self.is_terminal))
+
+    def num_infosets(self, player: int) -> int:
+        """Number of decision infosets of a player; ValueError if it is neither 0 nor 1."""
+        check_player(player)
+        return self.treeplexes[player].num_infosets
+
+    @functools.cached_property
+    def sequence_form(self) -> SequenceForm:
+        """The game's sequence form; computed on first use."""
+        terminal = self.is_terminal
+        return SequenceForm.from_terminals(
+            self.treeplexes,
+            self.sequence[:, terminal],
+            self.utility[terminal] * self.chance_reach[terminal],
+            self.utility_range,
+        )
+
+    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
+        """Legal actions of a decision infoset: int32 [n]; ValueError if there is none such."""
+        check_index("infoset", infoset, self.num_infosets(player))
+        return self.sequence_action[player][self.treeplexes[player].sequences(infoset)]
+
+
+def _last_sequences(
+    histories: Histories, infoset: np.ndarray, first_sequence: list[np.ndarray]
+) -> np.ndarray:
+    """Each player's last sequence at every history: int32 [2, H]."""
+    sequence = np.zeros((2, histories.num_histories), np.int32)
+    for start, end in histories.levels_below_root():
+        parent = histories.parent[start:end]
+        sequence[:, start:end] = sequence[:, parent]
+        for player in (0, 1):
+            moved = np.flatnonzero(histories.player[parent] == player)
+            origin = parent[moved]
+            choice = start + moved - histories.first_child[origin]
+            sequence[player, start + moved] = first_sequence[player][infoset[origin]] + choice
+    return sequence
+
+
+def _check_legal_actions(
+    histories: Histories, player: int, acting: np.ndarray, first: np.ndarray
+) -> None:
+    """Holds the legal actions of a player's histories against those of their infosets' first.
+
+    Raises:
+      ValueError: if they differ.
+    """
+    sizes = histories.num_children[acting]
+    differs = acting[sizes != histories.num_children[first]]
+    if not len(differs):
+        here = histories.action[_ranges(histories.first_child[acting], sizes)]
+        there = histories.action[_ranges(histories.first_child[first], sizes)]
+        differs = np.repeat(acting, sizes)[here != there]
+    if len(differs):
+        raise ValueError(
+            f"{histories.game}: the legal actions differ between histories of player {player}'s "
+            f"infoset {_name_infoset(histories, player, int(differs[0]))}, so its information "
+            "states do not tell infosets apart."
+        )
+
+
+def _check_recall(
+    histories: Histories, player: int, acting: np.ndarray, first: np.ndarray, sequence: np.ndarray
+) -> None:
+    """Holds a player's last sequences at its histories against those at their infosets' first.
+
+    Raises:
+      ValueError: if they differ.
+    """
+    differs = acting[sequence[acting] != sequence[first]]
+    if len(differs):
+        raise ValueError(
+            f"{histories.game}: imperfect recall. Player {player}'s infoset "
+            f"{_name_infoset(histories, player, int(differs[0]))} is reached with different own "
+            "pasts. Only perfect-recall games can be solved here."
+        )
+
+
+def _name_infoset(histories: Histories, player: int, history: int) -> str:
+    return repr(information_string_function(histories.game)(histories.state(history), player))
+
+
+def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The integers starts[i] .. starts[i] + sizes[i] - 1 for every i, joined: int64."""
+    ends = np.cumsum(sizes)
+    return np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)

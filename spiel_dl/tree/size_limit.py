@@ -1,0 +1,292 @@
+"""How many histories a game may have: a bound by memory, and an estimate before it is reached.
+
+The estimate is Knuth's (1975, *Estimating the efficiency of backtrack programs*): if a random
+playout chooses its continuations with probabilities p_1, p_2, ..., then 1 + 1 / p_1 + 1 / (p_1 p_2)
++ ... is the number of histories on average. Half of the playouts choose evenly. The others prefer
+the first actions, or the last ones, because in games of ascending bids nearly all histories follow
+low bids. The estimate has heavy tails, so the average of a few hundred playouts may be far too
+small, and it refuses nothing. A game is refused early only by a lower bound which playouts almost
+never exceed, see `estimate_histories`; any other game is enumerated until it ends or meets the
+limit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import random
+import sys
+import time
+from typing import TYPE_CHECKING, NoReturn
+
+import pyspiel
+
+from spiel_dl.tree import available_memory
+from spiel_dl.tree.histories import (
+    CHANCE_PLAYER,
+    TERMINAL_PLAYER,
+    TooManyHistoriesError,
+    check_mover,
+    game_errors,
+)
+
+if TYPE_CHECKING:
+    import tqdm
+
+BYTES_PER_HISTORY = 200
+"""What a compiled game takes at its peak, numbered infosets and public states included."""
+BYTES_PER_STRING = 150
+"""What an infoset's string takes beside its characters."""
+_MEMORY_SHARE = 0.8
+# Games that are enumerated within this time are not sampled, nor is memory measured for them.
+_SECONDS_UNTIL_LARGE = 0.2
+_SECONDS_BEFORE_PROGRESS = 1.0
+# A playout ends where more histories than this are certain to be refused: deep games would take
+# long, and numbers beyond floating point mean nothing to anybody.
+_LARGEST_ESTIMATE = 1e18
+_RISK = 1e-6
+# Of the probability of an action to that of the one before, in the playouts.
+_RATIOS = (1.0, 1.0, 0.5, 2.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class HistoryEstimate:
+    """What random playouts say about the number H of histories of a game.
+
+    Attributes:
+      mean: the playouts' average, H on average but often far below it.
+      at_least: a lower bound on H that holds with probability 1 - 10^-6.
+      num_playouts: n.
+      is_cut_short: whether playouts ended at the largest estimate, so that `mean` is only that of a
+        part of the game.
+    """
+
+    mean: float
+    at_least: float
+    num_playouts: int
+    is_cut_short: bool
+
+    def __str__(self) -> str:
+        words = "more than" if self.is_cut_short else "about"
+        return f"{words} {self.mean:.1e} histories by {self.num_playouts} random playouts"
+
+
+def estimate_histories(
+    game: pyspiel.Game, num_playouts: int = 1000, seconds: float = 1.0, seed: int = 0
+) -> HistoryEstimate:
+    """Estimates the number of histories of a turn-based game.
+
+    The lower bound is by Markov's inequality. One playout gives k H or more with probability at
+    most 1 / k, so the m-th largest of n playouts does with probability at most C(n, m) / k^m. With
+    k chosen to make that a small share of `_RISK` for each m, the largest m-th value / k is the
+    bound. It is taken for each of the three ways of choosing; the average is that of the way with
+    the largest bound, because the others miss most of the game.
+
+    Args:
+      game: a turn-based game.
+      num_playouts: how many, at least 1.
+      seconds: make no further playout after this time.
+      seed: of the playouts, which use no other generator.
+
+    Raises:
+      ValueError: if a state breaks OpenSpiel's rules.
+    """
+    generator = random.Random(seed)
+    end = time.perf_counter() + seconds
+    found: dict[float, list[float]] = {ratio: [] for ratio in _RATIOS}
+    for ratio in itertools.islice(itertools.cycle(_RATIOS), num_playouts):
+        found[ratio].append(_playout(game, generator, ratio))
+        if time.perf_counter() > end:
+            break
+    at_least, most = max((_lower_bound(values), values) for values in found.values() if values)
+    return HistoryEstimate(
+        mean=sum(most) / len(most),
+        at_least=max(1.0, at_least),
+        num_playouts=sum(map(len, found.values())),
+        is_cut_short=max(most) >= _LARGEST_ESTIMATE,
+    )
+
+
+def _lower_bound(values: list[float]) -> float:
+    """What is at most as large as the mean of a nonnegative random number of these values (n)."""
+    n = len(values)
+    log_risk = math.log(_RISK / (n * len(_RATIOS)))
+    return max(
+        math.exp(math.log(value) - (_log_choices(n, m) - log_risk) / m)
+        for m, value in enumerate(sorted(values, reverse=True), start=1)
+    )
+
+
+def _log_choices(n: int, m: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
+
+
+def _playout(game: pyspiel.Game, generator: random.Random, ratio: float) -> float:
+    """Knuth's estimate of one playout, which ends early at the largest estimate.
+
+    Players' actions have probabilities in this ratio to the action before.
+    """
+    total = width = 1.0
+    actions: list[int] = []
+    with game_errors(game, lambda: actions):
+        state = game.new_initial_state()
+        while total < _LARGEST_ESTIMATE:
+            player = state.current_player()
+            check_mover(game, player, actions)
+            if player == TERMINAL_PLAYER:
+                break
+            if player == CHANCE_PLAYER:
+                choices = [outcome for outcome, _ in state.chance_outcomes()]
+                place, probability = _choose(len(choices), 1.0, generator)
+            else:
+                choices = state.legal_actions()
+                place, probability = _choose(len(choices), ratio, generator)
+            if not choices:
+                break  # The enumeration refuses this state.
+            width /= probability
+            total += width
+            actions.append(choices[place])
+            state.apply_action(choices[place])
+    return total
+
+
+def _choose(count: int, ratio: float, generator: random.Random) -> tuple[int, float]:
+    """One of 0 to count - 1, of probabilities proportional to 1, ratio, ratio^2, ...; and its own.
+
+    (0, 1) if there is none.
+    """
+    if count < 2:
+        return 0, 1.0
+    if ratio == 1.0:
+        return generator.randrange(count), 1.0 / count
+    smaller = min(ratio, 1.0 / ratio)
+    rest = 1.0 - smaller**count
+    place = int(math.log(1.0 - generator.random() * rest) / math.log(smaller))
+    place = min(place, count - 1)
+    probability = smaller**place * (1.0 - smaller) / rest
+    return (place if ratio < 1.0 else count - 1 - place), probability
+
+
+class SizeLimit:
+    """Watches an enumeration, and refuses the game once it is known to be too large.
+
+    A context manager, which takes its progress bar away at the end. The bar is written to stderr,
+    if that is a terminal, once an enumeration has taken a second.
+    """
+
+    def __init__(self, game: pyspiel.Game, max_histories: int | None):
+        """Nothing is sampled or shown yet.
+
+        Args:
+          game: a turn-based game.
+          max_histories: the most histories that the game may have; None: as many as fit into the
+            memory that is available, see `available_memory`.
+
+        Raises:
+          ValueError: if `max_histories` is not positive.
+        """
+        if max_histories is not None and max_histories < 1:
+            raise ValueError(f"max_histories={max_histories} must be at least 1, or None")
+        self._game = game
+        self._by_memory = max_histories is None
+        # Memory is measured once a game is not small.
+        self.max_histories = max_histories or sys.maxsize
+        self._memory, self._room = 0, 0.0
+        self._start = time.perf_counter()
+        self._estimate: HistoryEstimate | None = None
+        self._bar: tqdm.tqdm | None = None
+
+    def __enter__(self) -> SizeLimit:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def look(self, num_seen: int, depth: int, extra_bytes: int = 0) -> None:
+        """Checks the limits, and shows progress; to be called often.
+
+        Args:
+          num_seen: how many histories there are so far.
+          depth: of the last one.
+          extra_bytes: memory for other things than the histories' arrays, such as strings.
+
+        Raises:
+          TooManyHistoriesError: if the limit is exceeded, or almost certainly will be.
+        """
+        if num_seen > self.max_histories:
+            self.refuse(num_seen, depth)
+        elapsed = time.perf_counter() - self._start
+        if elapsed <= _SECONDS_UNTIL_LARGE:
+            return
+        if self._estimate is None:
+            self._measure()
+            self._estimate = estimate_histories(self._game)
+            if self._estimate.at_least > self.max_histories:
+                self.refuse(num_seen, depth)
+        if self._by_memory and num_seen * BYTES_PER_HISTORY + extra_bytes > self._room:
+            self.refuse(num_seen, depth)
+        if elapsed > _SECONDS_BEFORE_PROGRESS:
+            self._show(num_seen)
+
+    def reserve(self, num_histories: int, bytes_each: int, depth: int) -> None:
+        """Refuses a level of the tree whose states would not fit into memory.
+
+        Args:
+          num_histories: of the level.
+          bytes_each: memory for one of its states.
+          depth: of the level.
+
+        Raises:
+          TooManyHistoriesError: if they do not fit.
+        """
+        # Not what was available at first: the histories so far are in memory by now.
+        available = available_memory.available_bytes()
+        if num_histories * bytes_each > _MEMORY_SHARE * available:
+            raise TooManyHistoriesError(
+                f"{self._game}: too large. The {num_histories:,} histories of depth {depth} alone "
+                f"take {_gigabytes(num_histories * bytes_each)}, and {_gigabytes(available)} of "
+                f"memory are available. {_REMEDY}"
+            )
+
+    def refuse(self, num_seen: int, depth: int) -> NoReturn:
+        """Raises the error for a game with too many histories."""
+        seen = f"{num_seen:,} seen, the last one at depth {depth}"
+        estimate = f"; {self._estimate}" if self._estimate else ""
+        if self._by_memory:
+            raise TooManyHistoriesError(
+                f"{self._game}: more histories than fit into memory ({seen}{estimate}). "
+                f"{_gigabytes(self._memory)} are available, which is enough for "
+                f"{self.max_histories:,} at about {BYTES_PER_HISTORY} bytes each. {_REMEDY}"
+            )
+        raise TooManyHistoriesError(
+            f"{self._game}: more than max_histories={self.max_histories:,} histories ({seen}"
+            f"{estimate}). Raise max_histories if memory allows, about {BYTES_PER_HISTORY} bytes "
+            "each, or solve a smaller game."
+        )
+
+    def _measure(self) -> None:
+        self._memory = available_memory.available_bytes()
+        self._room = _MEMORY_SHARE * self._memory
+        if self._by_memory:
+            self.max_histories = int(self._room) // BYTES_PER_HISTORY
+
+    def _show(self, num_seen: int) -> None:
+        if self._bar is None:
+            import tqdm  # Few games are large enough to need it.
+
+            self._bar = tqdm.tqdm(
+                desc=f"histories of {self._game}"[:60], unit="", unit_scale=True, disable=None
+            )
+        self._bar.update(num_seen - self._bar.n)
+
+
+_REMEDY = (
+    "Solve a smaller game, learn a policy by self-play or search below some of its states; or pass "
+    "max_histories= to try all the same."
+)
+
+
+def _gigabytes(num_bytes: float) -> str:
+    return f"{num_bytes / 2**30:.1f} GiB"

@@ -1,0 +1,100 @@
+"""Checkpoints of every learner, those of earlier versions among them, are read as what they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning import checkpoints
+from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.learner import Learner
+from spiel_dl.learning.policy_gradient import PolicyGradientConfig
+from spiel_dl.learning.transformations import pure_transformations
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import FineTuning
+from spiel_dl.runs import tensor_files
+from spiel_dl.runs.run_directory import CHECKPOINT_FILE
+from spiel_dl.tree import GameTree
+
+SIZES: dict[str, Any] = {"hidden_sizes": (8,)}
+KINDS = ["rnad", "mmd", "ppo", "critic of a network", "critic of a table"]
+
+
+def learner_of(kind: str) -> Learner:
+    """After a few large steps, so that no two of its policies are the same."""
+    learner: Learner
+    if kind == "rnad":
+        config = RNaDConfig(batch_size=8, learning_rate=0.1, target_averaging=0.5, **SIZES)
+        learner = RNaDSolver("kuhn_poker", config)
+    elif kind in ("mmd", "ppo"):
+        solver = MMDSolver if kind == "mmd" else PPOSolver
+        learner = solver("kuhn_poker", PolicyGradientConfig(batch_size=8, **SIZES))
+    else:
+        tree = GameTree.from_game("kuhn_poker")
+        blueprint: Any = ArrayPolicy.uniform(tree)
+        if kind == "critic of a network":
+            other = RNaDConfig(batch_size=8, max_tree_histories=1, seed=5, **SIZES)
+            blueprint = RNaDSolver("kuhn_poker", other).policy(FineTuning(0.2, 8))
+        pure = pure_transformations(2)
+        learner = CriticLearner(tree, blueprint, pure, CriticConfig(**SIZES), batch_size=8)
+    learner.run(3)
+    return learner
+
+
+def assert_same_policy(found: Any, learner: Learner) -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    ours, theirs = (ArrayPolicy.from_policy(tree, p) for p in (learner.policy(), found))
+    for mine, other in zip(ours.strategies, theirs.strategies, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_policy_is_the_one_that_is_handed_out(kind: str, tmp_path: Path) -> None:
+    learner = learner_of(kind)
+    learner.save(tmp_path / CHECKPOINT_FILE)
+    for path in (tmp_path, tmp_path / CHECKPOINT_FILE):
+        assert checkpoints.is_checkpoint(path)
+        assert_same_policy(checkpoints.load_blueprint(path), learner)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_headers_of_version_0_1_say_less(kind: str, tmp_path: Path) -> None:
+    learner, path = learner_of(kind), tmp_path / CHECKPOINT_FILE
+    learner.save(path)
+    arrays, header = tensor_files.load(path)
+    del header["policy"]
+    tensor_files.save(path, arrays, header)
+    assert_same_policy(checkpoints.load_blueprint(path), learner)
+    learner.load(path)
+
+
+def test_a_critic_comes_with_its_blueprint(tmp_path: Path) -> None:
+    learner = learner_of("critic of a table")
+    learner.save(tmp_path / CHECKPOINT_FILE)
+    found = checkpoints.load(tmp_path)
+    assert_same_policy(found.blueprint, learner)
+    tree = GameTree.from_game("kuhn_poker")
+    acting = np.flatnonzero(tree.player >= 0)
+    for player in (0, 1):
+        expected = learner.critic().values(tree, acting, player)
+        np.testing.assert_array_equal(found.critic.values(tree, acting, player), expected)
+
+
+def test_what_is_no_checkpoint_of_the_game_is_refused(tmp_path: Path) -> None:
+    assert not checkpoints.is_checkpoint(tmp_path)
+    learner_of("mmd").save(tmp_path / CHECKPOINT_FILE)
+    with pytest.raises(ValueError, match=r"is of kuhn_poker\(\), not of leduc_poker\(\)"):
+        checkpoints.load_blueprint(tmp_path, "leduc_poker")
+    with pytest.raises(ValueError, match="checkpoint of mmd without a critic"):
+        checkpoints.load(tmp_path)
+    tensor_files.save(tmp_path / "policy", {}, {"kind": "policy"})
+    assert not checkpoints.is_checkpoint(tmp_path / "policy")
+    with pytest.raises(ValueError, match=r"holds a policy .* not a learner's checkpoint"):
+        checkpoints.load_blueprint(tmp_path / "policy")

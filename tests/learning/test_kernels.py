@@ -1,0 +1,70 @@
+"""Compiled loops against the same in torch, which other devices use; chance against frequencies."""
+
+import numpy as np
+import pytest
+import torch
+
+from spiel_dl.learning import kernels
+from spiel_dl.learning.tree_environment import TreeEnvironment, play_chance
+from spiel_dl.tree import GameTree
+
+
+def test_chance_is_played_alike_on_all_devices() -> None:
+    tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=random)")
+    environment = TreeEnvironment(tree, 1)
+    history = torch.arange(tree.num_histories).repeat(20)
+    uniform = torch.rand((len(history), 2), dtype=torch.float64, generator=torch.manual_seed(0))
+    found = play_chance(history, uniform, *environment.chance)
+    arrays = (x.numpy() for x in (history, uniform, *environment.chance))
+    assert torch.equal(found, torch.from_numpy(kernels.play_chance(*arrays)))
+    is_chance = environment.chance[0][history] > 0
+    assert found[~is_chance].equal(history[~is_chance])
+    assert (found != history)[is_chance].all()
+
+
+def test_chance_events_have_their_probabilities() -> None:
+    """The two deals of Kuhn poker: six hands, equally likely."""
+    tree = GameTree.from_game("kuhn_poker")
+    environment = TreeEnvironment(tree, 1)
+    uniform = np.random.default_rng(0).random((12_000, 2))
+    chance = [table.numpy() for table in environment.chance]
+    after = kernels.play_chance(np.zeros(len(uniform), np.int64), uniform, *chance)
+    hands, counts = np.unique(after, return_counts=True)
+    assert (tree.player[hands] == 0).all()
+    assert len(hands) == 6
+    np.testing.assert_allclose(counts / len(uniform), 1 / 6, atol=0.015)
+
+
+def test_a_move_goes_to_the_action_of_the_least_wait() -> None:
+    """By hand: of probabilities 0.2 and 0.8 with waits 1 and 5, the first is ahead."""
+    behaviour = np.array([[[0.2, 0.8], [0.2, 0.8], [0.0, 1.0]]], np.float32)
+    wait = np.array([[[1.0, 5.0], [1.0, 3.0], [1e-30, 9.0]]], np.float32)
+    action = np.zeros((1, 3), np.int64)
+    history, infoset = np.zeros((2, 3), np.int64), np.zeros((2, 3), np.int64)
+    history[0] = [0, 1, 2]
+    successor = np.array([3, 4, 5, 6, 7, 8])
+    infoset_row = 10 + np.arange(9)
+    no_chance = np.zeros(9, np.int64), np.full((1, 1), 2.0), np.zeros((1, 1), np.int64)
+    uniform = np.zeros((1, 3, 1))
+    kernels.play_move(
+        0, behaviour, wait, uniform, action, history, infoset, successor, infoset_row, *no_chance
+    )
+    assert action[0].tolist() == [0, 1, 1]
+    assert history[1].tolist() == [3, 6, 8]
+    assert infoset[1].tolist() == [13, 16, 18]
+
+
+@pytest.mark.parametrize("c_bar", [0.0, 1.0])
+def test_with_one_mover_targets_are_those_of_td_lambda(c_bar: float) -> None:
+    """On policy, player 0 alone: c_bar is lambda, and rewards come at every move."""
+    generator = np.random.default_rng(3)
+    value, reward = generator.random((4, 5)), generator.random((4, 5))
+    ones, zeros = np.ones((4, 5)), np.zeros((4, 5))
+    target, _ = kernels.go_back(
+        value, ones, zeros, reward, np.zeros((4, 5), np.int8), ones.astype(bool), c_bar, np.inf
+    )
+    expected, after, next_value = np.zeros((4, 5)), np.zeros(5), np.zeros(5)
+    for t in reversed(range(4)):
+        expected[t] = reward[t] + next_value + c_bar * (after - next_value)
+        after, next_value = expected[t], value[t]
+    np.testing.assert_allclose(target, expected)

@@ -1,0 +1,137 @@
+"""What all learners share: runs, states, metrics, and whom they leave alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.learner import Learner
+from spiel_dl.learning.policy_gradient import PolicyGradientConfig
+from spiel_dl.learning.transformations import pure_transformations
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.tree import GameTree
+
+RNAD = RNaDConfig(batch_size=8, hidden_sizes=(8,), learning_rate=1e-2, first_period=3)
+GRADIENT = PolicyGradientConfig(batch_size=8, hidden_sizes=(8,))
+
+
+def with_critic(config: RNaDConfig = RNAD) -> Learner:
+    critic = CriticConfig(hidden_sizes=(8,))
+    return RNaDSolver("kuhn_poker", config, transformations=pure_transformations(2), critic=critic)
+
+
+def critic_alone() -> Learner:
+    tree = GameTree.from_game("kuhn_poker")
+    pure, config = pure_transformations(2), CriticConfig(hidden_sizes=(8,))
+    return CriticLearner(tree, ArrayPolicy.uniform(tree), pure, config, batch_size=8)
+
+
+LEARNERS: dict[str, Callable[[], Learner]] = {
+    "rnad": with_critic,
+    "mmd": lambda: MMDSolver("kuhn_poker", GRADIENT),
+    "ppo": lambda: PPOSolver("kuhn_poker", GRADIENT),
+    "critic": critic_alone,
+}
+EVERY = pytest.mark.parametrize("make", list(LEARNERS.values()), ids=list(LEARNERS))
+
+
+def assert_same_state(one: Learner, other: Learner) -> None:
+    theirs = other.state()
+    for name, array in one.state().items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+@EVERY
+def test_a_run_is_so_many_steps(make: Callable[[], Learner]) -> None:
+    run, stepped = make(), make()
+    run.run(3)
+    run.run(4)
+    for _ in range(7):
+        stepped.step()
+    assert run.num_steps == 7
+    assert_same_state(run, stepped)
+
+
+@EVERY
+def test_a_state_goes_on_to_the_same_parameters(make: Callable[[], Learner]) -> None:
+    whole, resumed = make(), make()
+    whole.run(5)
+    state = whole.state()
+    kept = {name: array.copy() for name, array in state.items()}
+    whole.run(6)
+    # It is a copy, which later steps do not change.
+    assert all(np.array_equal(array, state[name]) for name, array in kept.items())
+    resumed.run(2)
+    resumed.load_state(state)
+    assert resumed.num_steps == 5
+    resumed.run(6)
+    assert_same_state(resumed, whole)
+
+
+def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
+    learner, before = with_critic(), with_critic()
+    larger = with_critic(dataclasses.replace(RNAD, hidden_sizes=(9,)))
+    with pytest.raises(ValueError, match=r"state's .* has shape .* of another learner"):
+        learner.load_state(larger.state())
+    with pytest.raises(ValueError, match="has shape nothing"):
+        learner.load_state(MMDSolver("kuhn_poker", GRADIENT).state())
+    assert_same_state(learner, before)
+
+
+@EVERY
+def test_callers_keep_their_generators_and_threads(make: Callable[[], Learner]) -> None:
+    before = np.random.get_state()[1].copy(), torch.get_rng_state()  # noqa: NPY002
+    num_threads = torch.get_num_threads()
+    learner = make()
+    learner.run(3)
+    learner.policy()
+    learner.load_state(learner.state())
+    assert np.array_equal(before[0], np.random.get_state()[1])  # noqa: NPY002
+    assert torch.equal(before[1], torch.get_rng_state())
+    assert torch.get_num_threads() == num_threads
+
+
+@EVERY
+def test_later_steps_do_not_change_what_was_handed_out(make: Callable[[], Learner]) -> None:
+    learner = make()
+    learner.run(1)
+    policy = learner.policy()
+    assert isinstance(policy, ArrayPolicy)
+    kept = [strategy.copy() for strategy in policy.strategies]
+    learner.run(5)
+    for strategy, before in zip(policy.strategies, kept, strict=True):
+        np.testing.assert_array_equal(strategy, before)
+    found = learner.policy()
+    assert isinstance(found, ArrayPolicy)
+    is_other = any((a != b).any() for a, b in zip(found.strategies, policy.strategies, strict=True))
+    assert is_other == (learner.name != "critic")
+
+
+def test_metrics_are_those_since_the_last_ones() -> None:
+    learner = with_critic()
+    learner.run(120)  # terms are read every 100 steps
+    told = learner.metrics()
+    assert told["step"] == 120
+    assert {"value_loss", "policy_loss", "entropy", "critic_loss", "seconds"} <= told.keys()
+    assert 0 < told["entropy"] <= np.log(2) + 1e-6
+    # Games of Kuhn poker have two or three moves.
+    moves = told["environment_steps_per_second"] / told["learner_steps_per_second"]
+    assert 2 * RNAD.batch_size <= moves <= 3 * RNAD.batch_size
+    assert learner.metrics() == {"step": 120}
+
+
+@pytest.mark.parametrize("num_steps", [0, -1, 1.5, float("nan"), float("inf")])
+def test_only_whole_numbers_of_steps_are_run(num_steps: float) -> None:
+    learner = with_critic()
+    with pytest.raises(ValueError, match="must be a positive whole number"):
+        learner.run(num_steps)  # type: ignore[arg-type]
+    assert learner.num_steps == 0

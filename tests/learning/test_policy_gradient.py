@@ -1,0 +1,73 @@
+"""What MMD and PPO share: advantages, checkpoints, settings."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.learning.policy_gradient import PolicyGradientConfig, PolicyGradientLearner
+
+SMALL = PolicyGradientConfig(batch_size=64, hidden_sizes=(32, 32), learning_rate=1e-3, seed=1)
+SOLVERS: dict[str, type[PolicyGradientLearner]] = {"mmd": MMDSolver, "ppo": PPOSolver}
+
+
+def test_advantages_are_those_of_gae() -> None:
+    """Against the recursion over each player's own moves, game by game."""
+    solver = MMDSolver("leduc_poker", SMALL)
+    played = solver.play()
+    target, advantage = solver.targets(played, played.distinct_observations())
+    everything = played.observation.flatten(0, 1)
+    value = solver.network.evaluate(solver.parameters, everything).value.detach()
+    value = value.unflatten(0, played.action.shape)
+    for game in range(20):
+        length = int(played.valid[:, game].sum())
+        utility = played.reward[:, game].sum().item()
+        for player, sign in ((0, 1), (1, -1)):
+            next_value, next_advantage = 0.0, 0.0
+            earned = sign * utility
+            for t in reversed(range(length)):
+                if played.player[t, game] != player:
+                    continue
+                now = value[t, game].item()
+                next_advantage = earned + next_value - now + 0.95 * next_advantage
+                assert advantage[t, game].item() == pytest.approx(next_advantage, abs=1e-4)
+                assert target[t, game].item() == pytest.approx(now + next_advantage, abs=1e-4)
+                next_value, earned = now, 0.0
+
+
+@pytest.mark.parametrize("name", ["mmd", "ppo"])
+def test_a_checkpoint_continues_to_the_same_parameters(name: str, tmp_path: Path) -> None:
+    whole = SOLVERS[name]("kuhn_poker", SMALL)
+    for step in range(9):
+        whole.step()
+        if step == 4:
+            whole.save(tmp_path / "checkpoint.safetensors")
+    resumed = SOLVERS[name]("kuhn_poker", SMALL)
+    resumed.load(tmp_path / "checkpoint.safetensors")
+    for _ in range(4):
+        resumed.step()
+    assert np.array_equal(resumed.parameters.detach().numpy(), whole.parameters.detach().numpy())
+    assert resumed.metrics().keys() == whole.metrics().keys()
+    with pytest.raises(ValueError, match="has algorithm"):
+        SOLVERS["ppo" if name == "mmd" else "mmd"]("kuhn_poker", SMALL).load(
+            tmp_path / "checkpoint.safetensors"
+        )
+
+
+def test_the_temperature_falls_with_the_root_of_the_steps() -> None:
+    learner = MMDSolver("kuhn_poker", dataclasses.replace(SMALL, annealing_steps=4.0))
+    assert learner.annealing() == 1
+    learner.run(12)
+    assert learner.annealing() == pytest.approx(0.5)  # 1 / sqrt(1 + 12 / 4)
+
+
+def test_wrong_parameters_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"gae_lambda=1\.5"):
+        dataclasses.replace(PolicyGradientConfig(), gae_lambda=1.5)
+    with pytest.raises(ValueError, match="num_epochs=0"):
+        PolicyGradientConfig(num_epochs=0)

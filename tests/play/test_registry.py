@@ -1,0 +1,250 @@
+"""Policies and searches by name: the same as when made by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms import best_response, cfr, exploitability, sepot
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play import registry
+from spiel_dl.play.registry import load_array_policy, load_policy
+from spiel_dl.play.requests import SearchOptions
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
+from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree import DepthLimit, GameTree
+
+TREE = GameTree.from_game("kuhn_poker")
+
+
+def same(first: ArrayPolicy, second: ArrayPolicy) -> bool:
+    return all(np.array_equal(first.strategies[p], second.strategies[p]) for p in (0, 1))
+
+
+def test_policies(tmp_path: Path) -> None:
+    solver = cfr.CFRPlusSolver(TREE)
+    solver.run(50)
+    found = load_array_policy("cfr+:50", TREE)
+    assert same(found, solver.average_policy())
+    assert not same(found, load_array_policy("cfr:50", TREE))
+    assert same(load_array_policy("uniform", TREE), ArrayPolicy.uniform(TREE))
+    assert same(load_array_policy("random:3", TREE), opponent_models.random_policy(TREE, 3))
+    found.save(tmp_path / AVERAGE_POLICY_FILE)
+    for path in (tmp_path, tmp_path / AVERAGE_POLICY_FILE):
+        assert same(load_array_policy(str(path), TREE), found)
+
+
+def test_a_learners_checkpoint(tmp_path: Path) -> None:
+    learner = RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8,), batch_size=16))
+    learner.save(tmp_path / "checkpoint.safetensors")
+    found = load_array_policy(str(tmp_path / "checkpoint.safetensors"), TREE)
+    assert same(load_array_policy(str(tmp_path), TREE), found)
+    state = TREE.state(int(TREE.first_history[0][0]))
+    expected = learner.policy().action_probabilities(state)
+    assert found.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
+
+
+def test_continual_resolving_is_nearly_an_equilibrium() -> None:
+    found = load_array_policy(
+        "resolving:exact",
+        TREE,
+        depth_limit=DepthLimit(moves=1),
+        effort=Effort(300),
+    )
+    assert exploitability.exploitability(TREE, found) < 0.02
+
+
+def test_sepot_searches_on_top_of_a_checkpoint(tmp_path: Path) -> None:
+    learner = RNaDSolver(
+        "kuhn_poker",
+        RNaDConfig(hidden_sizes=(8,), batch_size=16),
+        transformations=transformations_by_name("pure", TREE.game),
+        critic=CriticConfig(hidden_sizes=(8,)),
+    )
+    path = tmp_path / "checkpoint.safetensors"
+    learner.save(path)
+    limit = DepthLimit(moves=1)
+    effort = Effort(iterations=100)
+    for name, config in (
+        ("sepot", sepot.SearchConfig.as_printed(effort=effort)),
+        ("sepot_continual", sepot.SearchConfig(effort=effort)),
+    ):
+        expected = sepot.load(path, limit, config=config, game=TREE).to_array_policy()
+        assert not same(expected, load_array_policy(str(path), TREE))
+        for source in (path, tmp_path):
+            assert same(
+                load_array_policy(f"{name}:{source}", TREE, depth_limit=limit, effort=effort),
+                expected,
+            )
+
+
+def test_sepot_means_the_same_in_play_and_on_a_page(tmp_path: Path) -> None:
+    learner = RNaDSolver(
+        "kuhn_poker",
+        RNaDConfig(hidden_sizes=(8,), batch_size=16),
+        transformations=transformations_by_name("pure", TREE.game),
+        critic=CriticConfig(hidden_sizes=(8,)),
+    )
+    learner.save(tmp_path / "checkpoint.safetensors")
+    search = SearchOptions(DepthLimit(moves=1), effort=Effort(iterations=50))
+    pages = []
+    for kind in ("sepot", "sepot_continual"):
+        name = f"{kind}:{tmp_path}"
+        pages.append(load_array_policy(name, TREE, **search.keywords()))
+        played = load_policy(name, TREE.game, **search.keywords())
+        for player in (0, 1):
+            for history in TREE.first_history[player].tolist():
+                state = TREE.state(history)
+                answer = pages[-1].action_probabilities(state)
+                assert played.action_probabilities(state) == pytest.approx(answer, abs=1e-6)
+    assert not same(*pages)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_response_that_sees_the_whole_game_is_a_best_response(player: int) -> None:
+    uniform = ArrayPolicy.uniform(TREE)
+    found = load_array_policy("cdbr:uniform", TREE, depth_limit=DepthLimit(moves=3), player=player)
+    policies = (found, uniform) if player == 0 else (uniform, found)
+    value = exploitability.expected_value(TREE, *policies)
+    best = best_response.best_response_value(TREE, uniform, player)
+    assert (value if player == 0 else -value) == pytest.approx(best)
+
+
+def test_responses_in_both_seats() -> None:
+    """Without a player, each player responds to the other one's part of the model."""
+    limit = {"depth_limit": DepthLimit(moves=3)}
+    both = load_array_policy("cdbr:cfr:2", TREE, **limit)
+    lazy = load_policy("cdbr:cfr:2", TREE, **limit)
+    for player in (0, 1):
+        single = load_array_policy("cdbr:cfr:2", TREE, player=player, **limit)
+        np.testing.assert_array_equal(both.strategies[player], single.strategies[player])
+        for history in TREE.first_history[player].tolist():
+            state = TREE.state(history)
+            expected = both.action_probabilities(state)
+            assert lazy.action_probabilities(state) == pytest.approx(expected)
+
+
+def test_restricted_nash_responses_lie_between_equilibria_and_best_responses() -> None:
+    limit = {"depth_limit": DepthLimit(moves=3), "player": 0}
+    model = load_array_policy("random:1", TREE)
+    best = best_response.best_response_value(TREE, model, 0)
+
+    def gain(name: str) -> float:
+        policy = load_array_policy(name, TREE, **limit)
+        return exploitability.expected_value(TREE, policy, model)
+
+    for kind in ("cdrnr", "rnr"):
+        gains = [gain(f"{kind}:{p}:random:1") for p in (0.0, 0.5, 1.0)]
+        assert gains[0] <= gains[1] + 1e-3 <= gains[2] + 2e-3
+        assert gains[0] < best - 0.01
+        assert gains[2] == pytest.approx(best, abs=1e-4)
+
+
+def test_policies_of_a_game_that_is_not_compiled_answer_its_states() -> None:
+    for name in ("uniform", "highest", "random:2", "resolving:zero"):
+        for game in ("kuhn_poker", TREE.game):
+            policy = load_policy(name, game, depth_limit=DepthLimit(moves=2))
+            answer = policy.action_probabilities(TREE.state(int(TREE.first_history[1][0])))
+            assert list(answer) == [0, 1]
+            assert sum(answer.values()) == pytest.approx(1.0)
+
+
+def test_files_say_of_which_game_they_are(tmp_path: Path) -> None:
+    path = tmp_path / AVERAGE_POLICY_FILE
+    ArrayPolicy.uniform(TREE).save(path)
+    assert load_policy(str(path)).game == TREE.game
+    RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8,), batch_size=16)).save(tmp_path / "rnad")
+    assert str(load_policy(str(tmp_path / "rnad")).game) == str(TREE.game)
+    with pytest.raises(ValueError, match=r"cfr:3 does not say of which game it is; pass game="):
+        load_policy("cfr:3")
+
+
+def test_names_of_policies_on_a_compiled_game(tmp_path: Path) -> None:
+    saved = opponent_models.random_policy(TREE, 7)
+    saved.save(tmp_path / "policy.safetensors")
+    expected = {
+        "uniform": ArrayPolicy.uniform(TREE),
+        "random:7": saved,
+        "cfr:4": opponent_models.cfr_average(TREE, 4),
+        "cfr_last:4": opponent_models.cfr_last(TREE, 4),
+        "cfr+:4": opponent_models.cfr_average(TREE, 4, regret_minimization.CFR_PLUS),
+        str(tmp_path / "policy.safetensors"): saved,
+    }
+    for name, policy in expected.items():
+        assert same(load_array_policy(name, TREE), policy)
+    equilibrium = load_array_policy("equilibrium", TREE)
+    assert exploitability.exploitability(TREE, equilibrium) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nobody", "random", "cfr", "cfr:", "uniform:3", "resolving", "cdbr:", "alpha:zero",
+        "highest:1", "", "sepot",
+    ],
+)  # fmt: skip
+def test_unknown_names(name: str) -> None:
+    with pytest.raises(ValueError, match=f"no policy '{name}'; give one of uniform, highest"):
+        load_policy(name, TREE)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("cfr+:many", r"no policy 'cfr\+:many': 'many' is not a whole number"),
+        ("random:-1", "no policy 'random:-1': '-1' is not a whole number"),
+        ("cfr+:0", "iterations=0 must be at least 1"),
+        ("cfr:0", "iterations=0 must be at least 1"),
+        ("cdrnr:half:uniform", "P='half' is not a number"),
+        ("cdrnr:0.5:nobody", "no policy 'nobody'"),
+        ("cdbr:nobody", "no policy 'nobody'"),
+        ("sepot:nowhere", "nowhere is neither a learner's checkpoint"),
+        ("resolving:nowhere", "cannot read the file nowhere"),
+    ],
+)
+def test_what_is_wrong_with_a_name(name: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        load_policy(name, TREE, depth_limit=DepthLimit(moves=1))
+
+
+def test_players_and_iterations_are_checked() -> None:
+    with pytest.raises(ValueError, match="player=2"):
+        load_policy("cdbr:uniform", TREE, player=2)
+    with pytest.raises(ValueError, match="iterations=0"):
+        load_policy("resolving:exact", TREE, effort=Effort(0))
+
+
+def test_files_that_hold_no_policy_for_the_game(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"holds no {AVERAGE_POLICY_FILE}"):
+        load_policy(str(tmp_path), TREE)
+    ArrayPolicy.uniform(GameTree.from_game("matrix_rps")).save(tmp_path / AVERAGE_POLICY_FILE)
+    with pytest.raises(ValueError, match="not of kuhn_poker"):
+        load_policy(str(tmp_path), TREE)
+
+
+def test_the_table_of_names() -> None:
+    lines = registry.describe_kinds().splitlines()
+    assert len(lines) == len(registry.KINDS) + 1
+    scripts = (Path(__file__).parents[2] / "docs/how_to/scripts.md").read_text()
+    for line, kind in zip(lines, registry.KINDS.values(), strict=False):
+        assert line.split()[0] == kind.pattern
+        assert ("(the game is compiled)" in line) == kind.compiles
+        assert f"`{kind.name}" in scripts
+        assert kind.pattern in registry.POLICY_NAMES
+    assert registry.SEARCH_NAMES.startswith("resolving:VALUES, cdbr:MODEL")
+
+
+def test_paths_in_names(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    for name in (f"{path}", f"sepot:{path}", f"cdrnr:0.5:{path}"):
+        assert registry.path_in(name) == path
+    for name in ("uniform", "cfr:3", "cdbr:"):
+        assert registry.path_in(name) is None

@@ -1,0 +1,231 @@
+"""Games with simultaneous moves: each policy is asked for its own player, or refuses the state."""
+
+import io
+import pickle
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms import exploitability
+from spiel_dl.jobs import head_to_head
+from spiel_dl.jobs.head_to_head import HeadToHeadConfig
+from spiel_dl.play import bots, terminal
+from spiel_dl.play.matches import play_match, play_pairs
+from spiel_dl.play.registry import load_array_policy, load_policy
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.small_policies import HighestActionPolicy
+from spiel_dl.tree import DepthLimit, GameTree
+
+GOOFSPIEL = "goofspiel(imp_info=True,num_cards=4,points_order=descending)"
+
+
+class Recorder(openspiel_policy.Policy):
+    """Plays its first or its last card, and keeps what it was asked."""
+
+    def __init__(self, game, which):
+        super().__init__(game, [0, 1])
+        self.which = which
+        self.asked = []
+
+    def action_probabilities(self, state, player_id=None):
+        self.asked.append((player_id, state.history_str(), state.is_simultaneous_node()))
+        actions = state.legal_actions(player_id)
+        return {action: float(action == actions[self.which]) for action in actions}
+
+
+def test_both_policies_are_asked_for_their_own_player():
+    game = pyspiel.load_game(GOOFSPIEL)
+    high, low = Recorder(game, -1), Recorder(game, 0)
+    result = play_match(game, high, low, 4)
+    assert result.mean_return == 1.0
+    for recorder in (high, low):
+        # Three decisions in each of four games, half of them in each seat; the last card is forced.
+        seats = [player for player, _, _ in recorder.asked]
+        assert (seats.count(0), seats.count(1)) == (6, 6)
+        assert all(is_simultaneous for _, _, is_simultaneous in recorder.asked)
+    assert {text for _, text, _ in high.asked} == {text for _, text, _ in low.asked}
+
+
+def test_policies_of_both_forms_of_a_game_play_alike():
+    game = pyspiel.load_game(GOOFSPIEL)
+    tree = GameTree.from_game(game)
+    policy = opponent_models.random_policy(tree, 3)
+
+    class OfTheOriginal(openspiel_policy.Policy):
+        def action_probabilities(self, state, player_id=None):
+            assert state.get_game().get_type().short_name == "goofspiel"
+            return policy.action_probabilities(state, player_id)
+
+    uniform = openspiel_policy.UniformRandomPolicy(tree.game)
+    originals = (
+        OfTheOriginal(game, [0, 1]),
+        openspiel_policy.UniformRandomPolicy(game),
+        openspiel_policy.TabularPolicy(game),
+    )
+    expected = play_pairs(GOOFSPIEL, (policy, uniform), range(20), 1).returns
+    assert (expected != 0).any()
+    for form in (game, GOOFSPIEL, tree, tree.game):
+        for other in (uniform, *originals[1:]):
+            for own in (policy, originals[0]):
+                returns = play_pairs(form, (own, other), range(20), 1).returns
+                np.testing.assert_array_equal(returns, expected)
+
+
+def test_returns_are_those_that_the_tree_says():
+    game = pyspiel.load_game(GOOFSPIEL)
+    tree = GameTree.from_game(game)
+    highest = HighestActionPolicy(game, [0, 1])
+    table, uniform = ArrayPolicy.from_policy(tree, highest), ArrayPolicy.uniform(tree)
+    value = exploitability.expected_value(tree, table, uniform)
+    value -= exploitability.expected_value(tree, uniform, table)
+    result = play_match(game, highest, openspiel_policy.UniformRandomPolicy(game), 1000)
+    assert result.mean_return == pytest.approx(value / 2, abs=1.5 * result.half_width)
+    assert value / 2 > 4 * result.half_width
+
+
+def test_simultaneous_states_are_answered_or_refused():
+    game = pyspiel.load_game(GOOFSPIEL)
+    turn_based = pyspiel.convert_to_turn_based(game)
+    tree = GameTree.from_game(game)
+    state = game.new_initial_state()
+    state.apply_actions([3, 1])
+    random = opponent_models.random_policy(tree, 0)
+    for policy in (random, HighestActionPolicy(game, [0, 1])):
+        for player, actions in enumerate(([0, 1, 2], [0, 2, 3])):
+            assert list(policy.action_probabilities(state, player)) == actions
+        with pytest.raises(ValueError, match="both players move in this state; pass player_id"):
+            policy.action_probabilities(state)
+        with pytest.raises(ValueError, match="player 2 does not move"):
+            policy.action_probabilities(state, 2)
+    sizes = turn_based.information_state_tensor_size(), turn_based.num_distinct_actions()
+    network = PolicyNetwork(*sizes, (4,))
+    policy = NetworkPolicy(turn_based, network, network.initial_parameters(0))
+    for player in (0, 1):
+        with pytest.raises(ValueError, match=r"both players move .* plays .* turn by turn"):
+            policy.action_probabilities(state, player)
+    # In a match it is asked in the states of its own game.
+    assert play_match(game, policy, policy, 2).mean_return == 0.0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "uniform", "highest", "random:1", "equilibrium", "cfr:3", "resolving:zero", "cdbr:uniform",
+        "cdrnr:0.5:uniform", "rnr:0.5:cfr:2",
+    ],
+)  # fmt: skip
+def test_policies_by_name_answer_states_of_the_original_game(name):
+    game = pyspiel.load_game("goofspiel(imp_info=True,num_cards=3,points_order=descending)")
+    limit = DepthLimit(rounds=1)
+    policy = load_policy(name, game, depth_limit=limit)
+    tree = GameTree.from_game(game)
+    table = load_array_policy(name, tree, depth_limit=limit)
+    generator, num_nodes = np.random.default_rng(0), 0
+    for _ in range(10):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            for player in (0, 1):
+                answer = policy.action_probabilities(state, player)
+                assert list(answer) == state.legal_actions(player)
+                expected = table.action_probabilities(state, player)
+                assert answer == pytest.approx(expected, abs=1e-6)
+                num_nodes += 1
+            with pytest.raises(ValueError, match="both players move in this state"):
+                policy.action_probabilities(state)
+            state.apply_actions([int(generator.choice(state.legal_actions(p))) for p in (0, 1)])
+    assert num_nodes == 40
+
+
+def test_a_match_of_named_policies_has_the_value_of_the_tree():
+    tree = GameTree.from_game(GOOFSPIEL)
+    highest = load_array_policy("highest", tree)
+    other = load_array_policy("cfr:1", tree)
+    value = exploitability.expected_value(tree, highest, other)
+    value -= exploitability.expected_value(tree, other, highest)
+    row = head_to_head.measure(HeadToHeadConfig(GOOFSPIEL, "highest", "cfr:1", num_games=1000))
+    assert row["mean"] == pytest.approx(value / 2, abs=1.5 * row["half_width"])
+    assert abs(value / 2) > 3 * row["half_width"]
+
+
+def test_who_is_not_to_move_is_refused():
+    game = pyspiel.load_game("kuhn_poker")
+    state = game.new_initial_state().child(0).child(1)
+    with pytest.raises(ValueError, match="player 1 does not move in a state whose current player"):
+        HighestActionPolicy(game, [0, 1]).action_probabilities(state, 1)
+
+
+def test_bots_play_the_game_with_simultaneous_moves():
+    game = pyspiel.load_game(GOOFSPIEL)
+    tree = GameTree.from_game(game)
+    policies = (HighestActionPolicy(game, [0, 1]), Recorder(game, 0))
+    # Of a table, too: its tree is of the turn-based game.
+    for high in (policies[0], ArrayPolicy.from_policy(tree, policies[0])):
+        both = [bots.policy_bot(high, 0), bots.policy_bot(policies[1], 1)]
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            state.apply_actions([bot.step(state) for bot in both])
+        assert state.returns() == [1.0, -1.0]
+        assert state.history() == [3, 0, 2, 1, 1, 2]
+
+
+def test_bots_play_the_only_action_also_if_its_id_is_0():
+    """OpenSpiel's `PolicyBot` plays no action there."""
+    game = pyspiel.load_game("python_kuhn_poker")
+
+    class Pass(openspiel_policy.Policy):
+        def action_probabilities(self, state, player_id=None):
+            return {0: 1.0}
+
+    state = game.new_initial_state().child(0).child(1)
+    assert bots.policy_bot(Pass(game, [0, 1]), 0).step_with_policy(state) == ([(0, 1.0)], 0)
+
+
+def test_bots_can_be_pickled_and_go_on_alike():
+    game = pyspiel.load_game("kuhn_poker")
+    sizes = game.information_state_tensor_size(), game.num_distinct_actions()
+    network = PolicyNetwork(*sizes, (4,))
+    bot = bots.policy_bot(NetworkPolicy(game, network, network.initial_parameters(0)), 0, seed=5)
+    state = game.new_initial_state().child(0).child(1)
+    for _ in range(3):
+        bot.step(state)
+    copy = pickle.loads(pickle.dumps(bot))
+    assert copy.player_id() == 0
+    assert [bot.step(state) for _ in range(30)] == [copy.step(state) for _ in range(30)]
+
+
+def test_simultaneous_nodes_of_a_game_that_says_it_is_sequential_are_refused():
+    """OpenSpiel's wrapper keeps the rules of the game inside, but says that it is sequential."""
+
+    class Sequential:
+        def __init__(self, game):
+            self.game = game
+
+        def num_players(self):
+            return 2
+
+        def get_type(self):
+            return pyspiel.load_game("kuhn_poker").get_type()
+
+        def new_initial_state(self):
+            return self.game.new_initial_state()
+
+    game = pyspiel.load_game("matrix_rps")
+    uniform = openspiel_policy.UniformRandomPolicy(game)
+    with pytest.raises(ValueError, match="both players move"):
+        play_match(Sequential(game), uniform, uniform, 2)
+
+
+def test_the_terminal_asks_the_opponent_for_its_own_player():
+    game = pyspiel.load_game(GOOFSPIEL)
+    for opponent in (Recorder(game, -1), Recorder(pyspiel.convert_to_turn_based(game), -1)):
+        sink = io.StringIO()
+        lines = io.StringIO("1\n2\n3\n4\n")
+        match = terminal.Match(game, opponent, lines, sink, seat=0, seed=0)
+        match.play()
+        assert {player for player, _, _ in opponent.asked} == {1}
+        assert match.num_finished == 1, sink.getvalue()

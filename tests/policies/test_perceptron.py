@@ -1,0 +1,85 @@
+"""Perceptrons of flat parameters, against torch's own layers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import pytest
+import torch
+
+from spiel_dl.policies.perceptron import Perceptron
+
+
+@dataclass(frozen=True)
+class Layers(Perceptron):
+    """A perceptron of any sizes."""
+
+    layers: tuple[int, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """As given."""
+        return self.layers
+
+
+def torch_module(perceptron: Perceptron, parameters: torch.Tensor) -> torch.nn.Sequential:
+    """The same as torch's layers; weights lie in the vector from inputs to outputs."""
+    modules: list[torch.nn.Module] = []
+    place = 0
+    for inputs, outputs in itertools.pairwise(perceptron.sizes):
+        layer = torch.nn.utils.skip_init(torch.nn.Linear, inputs, outputs)
+        weight = parameters[place : place + inputs * outputs].view(inputs, outputs)
+        place += inputs * outputs
+        with torch.no_grad():
+            layer.weight.copy_(weight.T)
+            layer.bias.copy_(parameters[place : place + outputs])
+        place += outputs
+        modules += [layer, torch.nn.ReLU()]
+    assert place == len(parameters)
+    return torch.nn.Sequential(*modules[:-1])
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (5, 7, 4), (4, 6, 5, 3)])
+def test_outputs_and_gradients_are_those_of_torchs_layers(sizes: tuple[int, ...]) -> None:
+    perceptron = Layers(sizes)
+    generator = torch.Generator().manual_seed(0)
+    parameters = torch.randn(perceptron.num_parameters, generator=generator, requires_grad=True)
+    inputs = torch.randn((9, sizes[0]), generator=generator)
+    module = torch_module(perceptron, parameters.detach())
+    expected, found = module(inputs), perceptron.outputs(parameters, inputs)
+    torch.testing.assert_close(found, expected)
+    found.square().sum().backward()
+    expected.square().sum().backward()
+    first = next(module.parameters()).grad
+    assert first is not None
+    assert parameters.grad is not None
+    torch.testing.assert_close(
+        parameters.grad[: first.numel()].view(sizes[0], sizes[1]), first.T, rtol=1e-4, atol=1e-4
+    )
+
+
+def test_rows_of_a_matrix_are_networks() -> None:
+    perceptron = Layers((5, 7, 4))
+    parameters = torch.stack([perceptron.initial_parameters(seed) for seed in (1, 2, 3)])
+    inputs = torch.randn((6, 5), generator=torch.Generator().manual_seed(1))
+    together = perceptron.with_parameters(parameters)(inputs)
+    assert together.shape == (3, 6, 4)
+    for row, alone in enumerate(parameters):
+        torch.testing.assert_close(together[row], perceptron.outputs(alone, inputs))
+
+
+def test_first_parameters_are_he_uniform_and_follow_from_the_seed() -> None:
+    perceptron = Layers((200, 100, 50))
+    state = torch.get_rng_state()
+    parameters = perceptron.initial_parameters(seed=4)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.equal(parameters, perceptron.initial_parameters(seed=4))
+    assert not torch.equal(parameters, perceptron.initial_parameters(seed=5))
+    first, bias, last, last_bias = parameters.split([200 * 100, 100, 100 * 50, 50])
+    assert not bias.any()
+    assert not last_bias.any()
+    for weights, bound in ((first, math.sqrt(6 / 200)), (last, 0.1 * math.sqrt(6 / 100))):
+        assert 0.99 * bound < weights.abs().max() <= bound
+        assert weights.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.03)

@@ -1,0 +1,63 @@
+"""Policies can be pickled at any time, also after they were asked."""
+
+import pickle
+
+import pytest
+
+from spiel_dl.policies import asking, opponent_models
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.small_policies import HighestActionPolicy, RememberingPolicy, SeatsPolicy
+from spiel_dl.tree.load import turn_based_game
+
+
+def network_policy(game):
+    sizes = game.information_state_tensor_size(), game.num_distinct_actions()
+    network = PolicyNetwork(*sizes, (4,))
+    return NetworkPolicy(game, network, network.initial_parameters(0), FineTuning(0.01, None))
+
+
+MAKERS = {
+    "network": network_policy,
+    "highest": lambda game: HighestActionPolicy(game, [0, 1]),
+    "seats": lambda game: SeatsPolicy((network_policy(game), HighestActionPolicy(game, [0, 1]))),
+    "remembering": lambda game: RememberingPolicy(network_policy(game)),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("game_string", ["leduc_poker", "goofspiel(num_cards=3)", "python_leduc"])
+def test_a_copy_answers_alike(maker, game_string):
+    game = turn_based_game(game_string)
+    policy = MAKERS[maker](game)
+    copies = [pickle.loads(pickle.dumps(policy))]
+    state, num_asked = game.new_initial_state(), 0
+    while not state.is_terminal():
+        if not state.is_chance_node():
+            expected = asking.action_probabilities(policy, state, state.current_player())
+            copies.append(pickle.loads(pickle.dumps(policy)))
+            for copy in copies:
+                assert copy.action_probabilities(state) == expected
+            num_asked += 1
+        state.apply_action(state.legal_actions()[-1])
+    assert num_asked > 1
+
+
+def test_remembered_answers_stay_remembered():
+    game = turn_based_game("kuhn_poker")
+    state = game.new_initial_state().child(0).child(1)
+    policy = RememberingPolicy(network_policy(game))
+    answer = policy.action_probabilities(state)
+    copy = pickle.loads(pickle.dumps(policy))
+    copy.policy.parameters += 1.0
+    assert copy.action_probabilities(state) == answer
+
+
+def test_estimates_of_opponents():
+    estimate = opponent_models.OpponentEstimate("kuhn_poker", 1)
+    estimate.observe_actions([0, 1, 1, 1])
+    copy = pickle.loads(pickle.dumps(estimate))
+    copy.observe_actions([0, 1, 0, 1])
+    estimate.observe_actions([0, 1, 0, 1])
+    assert copy.visits().tolist() == estimate.visits().tolist()
+    assert sum(estimate.visits()) == 2

@@ -1,0 +1,50 @@
+"""Policy networks: logits and a value, and softmax over legal actions."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
+
+
+def test_the_last_output_is_the_value() -> None:
+    network = PolicyNetwork(num_inputs=5, num_actions=3, hidden_sizes=(8,))
+    parameters = network.initial_parameters(seed=1)
+    observation = torch.randn((4, 5), generator=torch.Generator().manual_seed(1))
+    outputs = network.outputs(parameters, observation)
+    found = network.evaluate(parameters, observation)
+    assert outputs.shape == (4, 4)
+    assert torch.equal(found.logits, outputs[:, :3])
+    assert torch.equal(found.value, outputs[:, 3])
+    stacked = network.evaluate(torch.stack([parameters, parameters]), observation)
+    assert stacked.logits.shape == (2, 4, 3)
+    assert stacked.value.shape == (2, 4)
+
+
+def test_policies_are_softmaxes_over_legal_actions() -> None:
+    logits = torch.tensor([[0.0, 100.0, math.log(3)], [1.0, 2.0, 3.0]])
+    legal = torch.tensor([[True, False, True], [False, True, False]])
+    expected = torch.tensor([[0.25, 0.0, 0.75], [0.0, 1.0, 0.0]])
+    torch.testing.assert_close(policy_of(logits, legal), expected)
+    torch.testing.assert_close(log_policy(logits, legal).exp(), expected)
+    # Bits, not nearly: an illegal action is never played.
+    assert (policy_of(logits, legal)[~legal] == 0).all()
+
+
+def test_everything_is_finite_where_nothing_is_legal() -> None:
+    logits = torch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+    nothing = torch.zeros((1, 3), dtype=torch.bool)
+    logs = log_policy(logits, nothing)
+    assert logs.isfinite().all()
+    logs.sum().backward()
+    assert logits.grad is not None
+    assert not logits.grad.any()
+
+
+@pytest.mark.parametrize("sizes", [(0, 3, (8,)), (5, 3, (8, 0)), (5, -1, (8,))])
+def test_empty_layers_are_refused(sizes: tuple[int, int, tuple[int, ...]]) -> None:
+    with pytest.raises(ValueError, match="has an empty layer; all must be positive"):
+        PolicyNetwork(*sizes)

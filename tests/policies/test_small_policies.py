@@ -1,0 +1,95 @@
+"""Uniform, highest, one policy for each seat, and remembered answers."""
+
+import pyspiel
+import pytest
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.policies.small_policies import (
+    HighestActionPolicy,
+    RememberingPolicy,
+    SeatsPolicy,
+    UniformPolicy,
+)
+
+
+def states_with_decisions(game, limit=40):
+    """Some states of a game in which a player moves."""
+    stack, found = [game.new_initial_state()], []
+    while stack and len(found) < limit:
+        state = stack.pop(0)
+        if not state.is_terminal() and not state.is_chance_node():
+            found.append(state)
+        stack.extend(state.child(action) for action in state.legal_actions())
+    return found
+
+
+def test_uniform_is_openspiels():
+    game = pyspiel.load_game("leduc_poker")
+    theirs = openspiel_policy.UniformRandomPolicy(game)
+    for state in states_with_decisions(game):
+        ours = UniformPolicy(game, [0, 1]).action_probabilities(state)
+        assert ours == theirs.action_probabilities(state)
+
+
+def test_the_highest_action():
+    game = pyspiel.load_game("leduc_poker")
+    for state in states_with_decisions(game):
+        answer = HighestActionPolicy(game, [0, 1]).action_probabilities(state)
+        assert list(answer) == state.legal_actions()
+        assert [action for action, p in answer.items() if p == 1.0] == [state.legal_actions()[-1]]
+        assert sum(answer.values()) == 1.0
+
+
+def test_each_seat_plays_its_own_policy():
+    game = pyspiel.load_game("leduc_poker")
+    first, second = UniformPolicy(game, [0, 1]), HighestActionPolicy(game, [0, 1])
+    both = SeatsPolicy((first, second))
+    players = set()
+    for state in states_with_decisions(game):
+        player = state.current_player()
+        expected = (first, second)[player].action_probabilities(state)
+        assert both.action_probabilities(state) == expected
+        assert both.action_probabilities(state, player) == expected
+        players.add(player)
+    assert players == {0, 1}
+
+
+class Counting(openspiel_policy.Policy):
+    """Counts questions, and answers with the count."""
+
+    count = 0
+
+    def action_probabilities(self, state, player_id=None):
+        self.count += 1
+        return {0: float(self.count)}
+
+
+@pytest.mark.parametrize("game_string", ["kuhn_poker", "goofspiel(imp_info=True,num_cards=3)"])
+def test_what_was_answered_in_an_infoset_is_not_asked_again(game_string):
+    game = pyspiel.load_game(game_string)
+    counting = Counting(game, [0, 1])
+    policy = RememberingPolicy(counting)
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    player = 0
+    first = policy.action_probabilities(state, player)
+    assert first == policy.action_probabilities(state, player) == {0: 1.0}
+    if state.is_simultaneous_node():
+        assert policy.action_probabilities(state, 1) == {0: 2.0}
+        with pytest.raises(ValueError, match="both players move"):
+            policy.action_probabilities(state)
+    else:
+        # The same card of player 0, another one of player 1.
+        other = game.new_initial_state().child(0).child(2)
+        assert policy.action_probabilities(other) == first
+        assert policy.action_probabilities(game.new_initial_state().child(1).child(0)) == {0: 2.0}
+
+
+def test_all_is_forgotten_when_there_is_too_much():
+    game = pyspiel.load_game("kuhn_poker")
+    policy = RememberingPolicy(Counting(game, [0, 1]), max_kept=2)
+    states = [game.new_initial_state().child(card).child((card + 1) % 3) for card in range(3)]
+    assert [policy.action_probabilities(state)[0] for state in states] == [1.0, 2.0, 3.0]
+    assert policy.action_probabilities(states[2])[0] == 3.0
+    assert policy.action_probabilities(states[0])[0] == 4.0

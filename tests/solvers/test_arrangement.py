@@ -1,0 +1,154 @@
+"""Arranged iterations: the arrangement by its definition, and results equal to the last bit."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from spiel_dl.solvers import arrangement as arrangement_module
+from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers.arrangement import arrange, arrange_game
+from spiel_dl.solvers.kernels import slice_payoffs
+from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
+from spiel_dl.tree import GameTree, SequenceForm, Treeplex
+
+VARIANTS = {
+    "cfr": regret_minimization.CFR,
+    "cfr_plus": regret_minimization.CFR_PLUS,
+    "linear_cfr": regret_minimization.LINEAR_CFR,
+    "discounted_cfr": regret_minimization.DISCOUNTED_CFR,
+    "predictive_cfr_plus": regret_minimization.PREDICTIVE_CFR_PLUS,
+}
+
+
+@pytest.fixture
+def groups_of_any_size(monkeypatch):
+    """Random treeplexes have small groups, which are not arranged otherwise."""
+    monkeypatch.setattr(arrangement_module, "_WORTHWHILE", 0)
+
+
+def random_treeplex(rng: np.random.Generator, num_roots: int, num_infosets: int) -> Treeplex:
+    """Infosets below any earlier sequences, with 1 to 4 actions, level after level or mixed."""
+    num_actions = rng.integers(1, 5, num_infosets)
+    first = num_roots + np.cumsum(num_actions) - num_actions
+    # Parents far above make large levels; those just above, small ones.
+    depth = rng.random(num_infosets) ** 2 * rng.choice([1.0, 0.05])
+    parent = np.minimum((first * depth).astype(int), first - 1)
+    arrays = (parent, first, num_actions)
+    return Treeplex(*(array.astype(np.int32) for array in arrays), num_roots)
+
+
+def random_form(seed: int) -> SequenceForm:
+    rng = np.random.default_rng(seed)
+    first, second = random_treeplex(rng, 3, 300), random_treeplex(rng, 1, 2500)
+    shape = (first.num_sequences, second.num_sequences)
+    dense = rng.standard_normal(shape) * (rng.random(shape) < 0.003)
+    constants = (rng.standard_normal(shape[0]), rng.standard_normal(shape[1]))
+    return SequenceForm((first, second), scipy.sparse.csr_array(dense), 4.0, constants)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_places_levels_and_additions_by_definition(seed):
+    treeplex = random_treeplex(np.random.default_rng(seed), 2, 400)
+    arrangement = arrange(treeplex)
+    place = arrangement.place.astype(int)
+    np.testing.assert_array_equal(np.sort(place), np.arange(treeplex.num_sequences))
+    np.testing.assert_array_equal(place[:2], [0, 1])
+    infoset_at = {int(place[first]): i for i, first in enumerate(treeplex.first_sequence)}
+    index_of, level_of = {}, {}
+    for level in range(len(arrangement.levels) - 1):
+        for g in range(arrangement.levels[level, 0], arrangement.levels[level + 1, 0]):
+            num_actions, start, first_infoset, count = arrangement.groups[g].tolist()
+            for k in range(count):
+                infoset = infoset_at[start + k]
+                index_of[infoset], level_of[infoset] = first_infoset + k, level
+                expected = [start + k + action * count for action in range(num_actions)]
+                assert place[treeplex.sequences(infoset)].tolist() == expected
+                parent = treeplex.parent_sequence[infoset]
+                assert arrangement.parents[first_infoset + k] == place[parent]
+    assert sorted(index_of.values()) == list(range(400))
+    owner = treeplex.infoset_of_sequence[treeplex.parent_sequence]
+    assert all(owner[i] < 0 or level_of[owner[i]] < level_of[i] for i in range(400))
+    # Each infoset is added to its parent once, among those of its level, the last sibling first.
+    infoset_of = {index: infoset for infoset, index in index_of.items()}
+    added = [infoset_of[int(index)] for index in arrangement.children]
+    assert sorted(added) == list(range(400))
+    for infoset, target in zip(added, arrangement.targets, strict=True):
+        assert target == place[treeplex.parent_sequence[infoset]]
+    for level, (begin, end) in enumerate(
+        zip(arrangement.levels[:-1, 1], arrangement.levels[1:, 1], strict=True)
+    ):
+        assert {level_of[i] for i in added[begin:end]} == {level}
+    for parent in range(treeplex.num_sequences):
+        children = [i for i in added if treeplex.parent_sequence[i] == parent]
+        by_level = sorted(children, key=lambda i: (-level_of[i], -i))
+        assert sorted(children, key=lambda i: -level_of[i]) == by_level
+
+
+@pytest.mark.usefixtures("groups_of_any_size")
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("alternating", [True, False])
+def test_many_iterations_at_once_equal_single_ones_to_the_last_bit(variant, alternating):
+    weighting, sizes = VARIANTS[variant], set()
+    for seed in range(3):
+        form = random_form(seed)
+        at_once, one_by_one = (
+            RegretMinimizer(form, weighting, alternating_updates=alternating) for _ in range(2)
+        )
+        game = at_once._arranged_game
+        assert game is not None
+        sizes.update(game.arrangements[1].groups[:, 3].tolist())
+        for minimizer in (at_once, one_by_one):
+            minimizer.set_range(0, np.array([0.5, 0.0, 2.0]))
+        for num_iterations in (8, 30):
+            at_once.run(num_iterations)
+            for _ in range(num_iterations):
+                one_by_one.run(1)
+            for mine, other in zip(at_once.learners, one_by_one.learners, strict=True):
+                for array, expected in zip(mine, other, strict=True):
+                    assert array.tobytes() == expected.tobytes()
+    # There were groups of less than a tile and of more.
+    assert min(sizes) < 8 < 128 < max(sizes)
+
+
+def test_fixed_infosets_and_inflow_are_kept_in_many_iterations():
+    form = random_form(0)
+    at_once, one_by_one = RegretMinimizer(form), RegretMinimizer(form)
+    treeplex = form.treeplexes[0]
+    fixed = np.arange(treeplex.num_infosets) % 3 == 0
+    for minimizer in (at_once, one_by_one):
+        minimizer.hold_fixed(0, fixed, treeplex.uniform_strategy())
+        minimizer.set_inflow(1, np.linspace(0, 1, form.treeplexes[1].num_infosets))
+    at_once.run(20)
+    for _ in range(20):
+        one_by_one.run(1)
+    for mine, other in zip(at_once.learners, one_by_one.learners, strict=True):
+        np.testing.assert_array_equal(mine.average, other.average)
+        np.testing.assert_array_equal(mine.regret, other.regret)
+    assert (at_once.learners[0].strategy == treeplex.uniform_strategy())[
+        treeplex.sequences_of(fixed)
+    ].all()
+
+
+def test_leduc_is_arranged_and_kuhn_poker_is_too_small():
+    for game_name, is_arranged in (("leduc_poker", True), ("kuhn_poker", False)):
+        form = GameTree.from_game(game_name).sequence_form
+        payoffs = (slice_payoffs(form.payoffs_for(0)), slice_payoffs(form.payoffs_for(1)))
+        zeros = tuple(np.zeros(treeplex.num_sequences) for treeplex in form.treeplexes)
+        game = arrange_game(form.treeplexes, payoffs, zeros)
+        assert (game is not None) == is_arranged
+
+
+@pytest.mark.usefixtures("groups_of_any_size")
+def test_a_player_without_infosets():
+    nothing = np.zeros(0, np.int32)
+    rng = np.random.default_rng(1)
+    idle, busy = Treeplex(nothing, nothing, nothing, 1), random_treeplex(rng, 1, 400)
+    payoffs = scipy.sparse.csr_array(rng.standard_normal((1, busy.num_sequences)))
+    minimizer = RegretMinimizer(SequenceForm((idle, busy), payoffs, 2.0), Weighting())
+    one_by_one = RegretMinimizer(SequenceForm((idle, busy), payoffs, 2.0), Weighting())
+    assert minimizer._arranged_game is not None
+    minimizer.run(10)
+    for _ in range(10):
+        one_by_one.run(1)
+    np.testing.assert_array_equal(minimizer.learners[1].average, one_by_one.learners[1].average)
+    np.testing.assert_array_equal(minimizer.learners[0].average, [10.0])

@@ -1,0 +1,72 @@
+"""Depth limits: how deep histories are, by hand, and which limits are refused."""
+
+import pyspiel
+import pytest
+
+from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree.depth_limit import default_depth_limit, has_rounds
+from spiel_dl.tree.from_openspiel import load_turn_based
+
+LEDUC = "leduc_poker"
+
+
+def test_depths_in_kuhn_poker_by_hand():
+    """Two cards, then one to three moves: the first of the six deals is history 4."""
+    tree = GameTree.from_game("kuhn_poker")
+    assert DepthLimit(moves=1).depths(tree)[:10].tolist() == [0] * 10
+    assert DepthLimit(moves=1).depths(tree)[10:22].tolist() == [1] * 12
+    assert DepthLimit(moves=1).depths(tree).max() == 3
+    # Both cards come before the first move, so plies count moves here.
+    assert (DepthLimit(plies=1).depths(tree) == DepthLimit(moves=1).depths(tree)).all()
+
+
+def test_rounds_of_a_converted_game_are_joint_moves():
+    tree = GameTree.from_game("goofspiel(num_cards=3,imp_info=True,points_order=descending)")
+    depths = DepthLimit(rounds=1).depths(tree)
+    assert depths[tree.move_number == 1].tolist() == [0] * 3
+    assert depths[tree.move_number == 2].tolist() == [1] * 9
+
+
+@pytest.mark.parametrize(
+    ("game_string", "expected"),
+    [
+        (LEDUC, DepthLimit(moves=2)),
+        ("goofspiel(num_cards=3,imp_info=True)", DepthLimit(rounds=1)),
+        ("python_leduc", DepthLimit(rounds=1)),
+    ],
+)
+def test_the_default_is_in_rounds_where_there_are_any(game_string, expected):
+    game = load_turn_based(game_string)
+    assert default_depth_limit(game) == expected
+    assert has_rounds(game) == (expected.unit == "rounds")
+    assert not has_rounds(pyspiel.load_game("kuhn_poker"))
+
+
+def test_plies_count_the_public_card_and_moves_do_not():
+    tree = GameTree.from_game(LEDUC)
+    # The board card follows two moves at the earliest: check, check.
+    assert DepthLimit(plies=3).depths(tree).max() == tree.depth.max() - 2
+    assert DepthLimit(moves=3).depths(tree).max() == tree.depth.max() - 3
+    # 30 deals, then 4 cards where a round is over. By 3 plies: cc, crc, rc and rrc, and crr, which
+    # goes on. By 3 moves, cc and rc go on with either of two moves after the card.
+    assert len(cut(tree, DepthLimit(plies=3)).leaves.histories) == 30 * (4 * 4 + 1)
+    assert len(cut(tree, DepthLimit(moves=3)).leaves.histories) == 30 * (4 * 2 + 4 * 2 * 2 + 1)
+
+
+def test_bad_limits_are_refused():
+    with pytest.raises(ValueError, match="exactly one"):
+        DepthLimit()
+    with pytest.raises(ValueError, match="exactly one"):
+        DepthLimit(moves=1, rounds=1)
+    for wrong in (0, 1.5, True):
+        with pytest.raises(ValueError, match="an integer of at least 1"):
+            DepthLimit(moves=wrong)
+    with pytest.raises(ValueError, match="has no rounds"):
+        cut(GameTree.from_game(LEDUC), DepthLimit(rounds=1))
+
+
+def test_limits_keep_their_unit():
+    for limit in (DepthLimit(moves=2), DepthLimit(plies=2), DepthLimit(rounds=2)):
+        other = limit.with_value(5)
+        assert (other.unit, other.value) == (limit.unit, 5)
+        assert str(other) == f"5 {limit.unit}"

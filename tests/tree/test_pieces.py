@@ -1,0 +1,96 @@
+"""Pieces of Kuhn poker by hand.
+
+Its public states are 0 root, 1 first card, 2 dealt, 3 passed, 4 bet, 5 passed and bet. Player 0
+acts in 2 and 5, player 1 in 3 and 4.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+import pytest
+
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.pieces import ROOT, Pieces
+from tests import tiny_games
+
+
+@pytest.fixture(scope="module")
+def tree() -> GameTree:
+    return GameTree.from_game("kuhn_poker")
+
+
+def pieces_of_public_states(pieces: Pieces) -> list[int]:
+    """The piece of each public state's first history."""
+    partition = pieces.tree.public_states
+    return [
+        int(pieces.of_history[partition.histories(state)[0]])
+        for state in range(partition.num_public_states)
+    ]
+
+
+def test_sliding_pieces_begin_at_every_level(tree: GameTree) -> None:
+    for levels in (1, 2):
+        pieces = Pieces(tree, DepthLimit(moves=levels), "sliding")
+        assert pieces.num_kept == 1
+        assert pieces_of_public_states(pieces) == [ROOT, ROOT, ROOT, 3, 4, 5]
+        assert [pieces.horizon(depth) for depth in (0, 1, 2)] == [levels, 1 + levels, 2 + levels]
+
+
+def test_blocks_begin_where_the_last_one_ends(tree: GameTree) -> None:
+    pieces = Pieces(tree, DepthLimit(moves=2), "block")
+    assert pieces.num_kept == 2
+    assert pieces_of_public_states(pieces) == [ROOT, ROOT, ROOT, ROOT, ROOT, 5]
+    assert [pieces.first_kept(depth) for depth in (0, 1, 2, 3)] == [0, 0, 2, 2]
+    assert [pieces.horizon(depth) for depth in (0, 1, 2, 3)] == [2, 2, 4, 4]
+    assert pieces.limit(3) == DepthLimit(moves=3)
+
+
+def test_infosets_belong_to_the_piece_of_their_histories(tree: GameTree) -> None:
+    pieces = Pieces(tree, DepthLimit(moves=1), "sliding")
+    # Three cards each: player 0's first and second decisions, player 1 after a pass and a bet.
+    assert sorted(pieces.of_infosets(0).tolist()) == [ROOT] * 3 + [5] * 3
+    assert sorted(pieces.of_infosets(1).tolist()) == [3] * 3 + [4] * 3
+    depths_0, depths_1 = pieces.infoset_depths
+    assert sorted(depths_0.tolist()) == [0, 0, 0, 2, 2, 2]
+    assert depths_1.tolist() == [1] * 6
+
+
+def test_the_way_to_a_piece(tree: GameTree) -> None:
+    pieces = Pieces(tree, DepthLimit(moves=1), "sliding")
+    assert pieces.path(ROOT) == [ROOT]
+    assert pieces.path(4) == [ROOT, 4]
+    assert pieces.path(5) == [ROOT, 3, 5]
+    assert Pieces(tree, DepthLimit(moves=2), "block").path(5) == [ROOT, 5]
+    assert [pieces.start(piece) for piece in (ROOT, 3, 4, 5)] == [0, 1, 1, 2]
+
+
+def test_what_lies_below_a_piece(tree: GameTree) -> None:
+    pieces = Pieces(tree, DepthLimit(moves=1), "sliding")
+    assert pieces.below(ROOT).all()
+    # Of each of six deals: passed; passed twice; passed, bet; then folded and called.
+    assert pieces.below(3).sum() == 6 * 5
+    # Bet; folded; called.
+    assert pieces.below(4).sum() == 6 * 3
+    assert pieces.below(5).sum() == 6 * 3
+    below = np.flatnonzero(pieces.below(5))
+    assert pieces.below(3)[below].all()
+    assert not pieces.below(4)[below].any()
+
+
+def test_other_schemes_and_units_are_refused(tree: GameTree) -> None:
+    with pytest.raises(ValueError, match=r"scheme='blocks' must be one of .*sliding"):
+        Pieces(tree, DepthLimit(moves=1), "blocks")
+    with pytest.raises(ValueError, match="has no rounds"):
+        Pieces(tree, DepthLimit(rounds=1), "block")
+
+
+def test_an_infoset_at_several_depths_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "no_clock.efg"
+    file.write_text(tiny_games.NO_CLOCK)
+    game = pyspiel.load_game("efg_game", {"filename": str(file)})
+    pieces = Pieces(GameTree.from_game(game), DepthLimit(moves=1), "sliding")
+    with pytest.raises(ValueError, match=r"player 1's infoset '.*late' lies at several depths"):
+        _ = pieces.infoset_depths

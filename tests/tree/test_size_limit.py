@@ -1,0 +1,207 @@
+"""Games too large to list are refused early, and no other game is."""
+
+from __future__ import annotations
+
+import io
+import math
+import random
+import subprocess
+import sys
+
+import pyspiel
+import pytest
+
+import spiel_dl.games  # noqa: F401 - registers the games
+from spiel_dl.tree import GameTree, available_memory, size_limit
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.size_limit import SizeLimit, estimate_histories
+from tests import tiny_games
+
+HOPELESS = [
+    "phantom_ttt",
+    "dark_hex(board_size=3)",
+    "chess",
+    "go",
+    "backgammon",
+    "liars_dice(numdice=2)",
+    "python_battleships(board_width=5,board_height=5,num_shots=-1)",
+]
+
+
+@pytest.mark.parametrize("game_string", HOPELESS)
+def test_a_hopeless_game_is_refused_by_its_estimate(
+    game_string: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of the first histories; the machine's speed then does not matter.
+    monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
+    message = r"\(\d{1,3} seen.*histories by \d+ random playouts.*GiB are available.*Solve a small"
+    with pytest.raises(TooManyHistoriesError, match=message):
+        GameTree.from_game(game_string)
+
+
+@pytest.mark.parametrize(
+    ("game_string", "num_histories"),
+    [
+        ("kuhn_poker", 58),
+        ("leduc_poker", 9457),
+        ("liars_dice(numdice=1,dice_sides=4)", 8181),
+        ("tic_tac_toe", 549_946),
+        ("goofspiel(num_cards=5,imp_info=True,points_order=descending)", 26_931),
+        ("python_battleships(board_width=2,board_height=2,ship_sizes=[2])", 12_373),
+    ],
+)
+def test_the_lower_bound_is_below_and_the_average_near(
+    game_string: str, num_histories: int
+) -> None:
+    game = load_turn_based(game_string)
+    for seed in range(5):
+        estimate = estimate_histories(game, num_playouts=300, seconds=math.inf, seed=seed)
+        assert num_histories / 40 < estimate.at_least < num_histories
+        assert estimate.num_playouts == 300
+        assert not estimate.is_cut_short
+    many = estimate_histories(game, num_playouts=4000, seconds=math.inf)
+    assert 0.5 < many.mean / num_histories < 2.0
+
+
+def test_every_way_of_choosing_is_unbiased() -> None:
+    """All playouts of Kuhn poker, each by its probability, average to its 58 histories."""
+    game = pyspiel.load_game("kuhn_poker")
+    for ratio in (1.0, 0.5, 2.0):
+        found = [(game.new_initial_state(), 1.0, 1.0)]
+        total = 0.0
+        while found:
+            state, reach, estimate = found.pop()
+            if state.is_terminal():
+                total += reach * estimate
+                continue
+            legal = state.legal_actions()
+            weights = [1.0 if state.is_chance_node() else ratio**i for i in range(len(legal))]
+            for action, weight in zip(legal, weights, strict=True):
+                further = reach * weight / sum(weights)
+                found.append((state.child(action), further, estimate + 1.0 / further))
+        assert total == pytest.approx(58)
+
+
+@pytest.mark.parametrize(("count", "ratio"), [(1, 0.5), (2, 2.0), (5, 0.5), (5, 2.0), (4, 1.0)])
+def test_choices_have_the_probabilities_that_they_say(count: int, ratio: float) -> None:
+    generator = random.Random(0)
+    weights = [ratio**place for place in range(count)]
+    seen = [0] * count
+    for _ in range(20_000):
+        place, probability = size_limit._choose(count, ratio, generator)
+        assert probability == pytest.approx(weights[place] / sum(weights))
+        seen[place] += 1
+    for place, times in enumerate(seen):
+        assert times / 20_000 == pytest.approx(weights[place] / sum(weights), abs=0.015)
+
+
+def test_playouts_name_a_state_with_a_fault() -> None:
+    game = tiny_games.Faulty({("legal_actions", (1,)): KeyError("deck")})
+    with pytest.raises(ValueError, match=r"after the actions \[1\] raises KeyError: 'deck'"):
+        estimate_histories(game)
+
+
+def test_playouts_leave_other_generators_alone() -> None:
+    random.seed(5)
+    expected = random.random()
+    random.seed(5)
+    estimate_histories(pyspiel.load_game("kuhn_poker"))
+    assert random.random() == expected
+
+
+def test_the_limit_by_memory_counts_strings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
+    room = 20_000 * size_limit.BYTES_PER_HISTORY
+    monkeypatch.setattr(available_memory, "available_bytes", lambda: int(room / 0.8))
+    # 9,457 histories fit into room for 20,000, with the strings of 936 infosets.
+    assert GameTree.from_game("leduc_poker").num_histories == 9457
+    with pytest.raises(TooManyHistoriesError, match=r"enough for (20,000|19,999) at about 200"):
+        GameTree.from_game("goofspiel(num_cards=5,imp_info=True,points_order=descending)")
+    limit = SizeLimit(load_turn_based("kuhn_poker"), None)
+    limit.look(10_000, depth=3)
+    with pytest.raises(TooManyHistoriesError, match=r"fit into memory \(10,000 seen"):
+        limit.look(10_000, depth=3, extra_bytes=room)
+
+
+def test_an_explicit_limit_counts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
+    monkeypatch.setattr(available_memory, "available_bytes", lambda: 1000)
+    assert GameTree.from_game("leduc_poker", max_histories=9457).num_histories == 9457
+    with pytest.raises(TooManyHistoriesError, match=r"max_histories=9,456 .*\(9,456 seen"):
+        GameTree.from_game("leduc_poker", max_histories=9456)
+    with pytest.raises(ValueError, match="max_histories=0 must be at least 1, or None"):
+        GameTree.from_game("leduc_poker", max_histories=0)
+
+
+def test_a_level_of_rules_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before its states are joined, whatever the number of histories may be."""
+    monkeypatch.setattr(available_memory, "available_bytes", lambda: 100_000)
+    with pytest.raises(TooManyHistoriesError, match=r"histories of depth \d+ alone take .* GiB"):
+        GameTree.from_game(
+            "python_battleships(board_width=2,board_height=2,ship_sizes=[2])", max_histories=10**9
+        )
+
+
+def test_progress_is_shown_where_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stderr", terminal)
+    GameTree.from_game("kuhn_poker")
+    assert terminal.getvalue() == ""
+    monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
+    monkeypatch.setattr(size_limit, "_SECONDS_BEFORE_PROGRESS", 0.0)
+    GameTree.from_game("leduc_poker")
+    assert "histories of leduc_poker()" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("game_string", ["chess", "backgammon", "go"])
+def test_states_are_kept_for_the_way_only(game_string: str) -> None:
+    """10,000 histories of chess held 3.2 GB when every sibling's state was kept."""
+    script = (
+        "import resource, sys\n"
+        "from spiel_dl.tree import GameTree, size_limit\n"
+        "size_limit._SECONDS_UNTIL_LARGE = 1e9\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try:\n"
+        "    GameTree.from_game(sys.argv[1], max_histories=10_000)\n"
+        "except ValueError as error:\n"
+        "    assert '10,000 seen' in str(error), error\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script, game_string], capture_output=True, text=True, check=True
+    )
+    assert int(result.stdout) < 600_000, "kilobytes"
+
+
+def test_available_memory_is_the_smallest_of_what_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path
+) -> None:
+    meminfo, process = tmp_path / "meminfo", tmp_path / "statm"
+    meminfo.write_text("MemTotal: 9000 kB\nMemAvailable:    5000 kB\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    monkeypatch.setattr(available_memory, "_MEMINFO", meminfo)
+    monkeypatch.setattr(available_memory, "_PROCESS", process)
+    monkeypatch.setattr(available_memory, "_CGROUP", tmp_path)
+    assert available_memory.available_bytes() == 5000 * 1024
+    (tmp_path / "memory.max").write_text("3000000\n")
+    (tmp_path / "memory.current").write_text("1000000\n")
+    (tmp_path / "memory.stat").write_text("anon 900000\ninactive_file 100000\n")
+    assert available_memory.available_bytes() == 2_100_000
+    meminfo.unlink()
+    (tmp_path / "memory.max").unlink()
+    assert available_memory.available_bytes() > 2**20, "half of the machine's memory"
+
+
+def test_a_limited_address_space_counts() -> None:
+    script = (
+        "import resource\n"
+        "from spiel_dl.tree import available_memory\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**34, 2**34))\n"
+        "print(available_memory.available_bytes())\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert 0 < int(result.stdout) < 2**34

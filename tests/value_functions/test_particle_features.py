@@ -1,0 +1,48 @@
+"""Features of infostates, against the rules' and OpenSpiel's tensors."""
+
+import numpy as np
+import pytest
+
+from spiel_dl.tree import DepthLimit
+from spiel_dl.value_functions.particle_features import InfostateFeatures
+from tests.particle_networks import leaves_of
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+
+
+@pytest.mark.parametrize("perfect_recall", [True, False])
+def test_with_rules_they_are_the_public_and_private_tensors(perfect_recall):
+    leaves = leaves_of(GOOFSPIEL, DepthLimit(rounds=2))
+    rules = leaves.tree.game.rules
+    found = InfostateFeatures(perfect_recall).of_leaves(leaves)
+    row = 0
+    for player in (0, 1):
+        states = leaves.public_state_of_infoset(player)
+        for history, public_state in zip(leaves.first_histories[player], states, strict=True):
+            state = leaves.tree.states_of(np.array([history]))
+            public = rules.public_tensor(state, perfect_recall)[0].numpy()
+            private = rules.private_tensor(state, player, perfect_recall)[0].numpy()
+            np.testing.assert_array_equal(found.public[public_state], public)
+            expected = np.concatenate([public, private, [1 - player, player]])
+            np.testing.assert_array_equal(found.infostates[row], expected)
+            row += 1
+    assert row == len(found.infostates)
+
+
+def test_without_rules_they_are_information_state_tensors_and_nothing_is_public():
+    leaves = leaves_of("leduc_poker", DepthLimit(moves=2))
+    found = InfostateFeatures().of_leaves(leaves)
+    assert found.public.shape == (leaves.num_public_states, 0)
+    row = 0
+    for player in (0, 1):
+        for history in leaves.first_histories[player].tolist():
+            tensor = leaves.tree.state(history).information_state_tensor(player)
+            np.testing.assert_array_equal(found.infostates[row][: len(tensor)], tensor)
+            assert found.infostates[row][len(tensor) :].tolist() == [1 - player, player]
+            row += 1
+    assert row == len(found.infostates)
+
+
+def test_names_say_what_is_remembered():
+    assert InfostateFeatures().name == "perfect recall"
+    assert InfostateFeatures(False).name == "imperfect recall"
