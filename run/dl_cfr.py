@@ -7,124 +7,112 @@ Example:
 """
 
 import dataclasses
-import sys
-from collections.abc import Sequence
+from typing import Any
 
-import depth_limit_flags
-import unused_flags
-from absl import app, flags
+import config_flags
+import script
+from parameters import Positive
 
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
 from spiel_dl.jobs import dl_cfr_run
 from spiel_dl.jobs.solver_run import PLOT_FILE
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.value_functions import network_files
 
-_GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
-_limit = depth_limit_flags.define()
-_VALUES = flags.DEFINE_string(
-    "value_function", network_files.EXACT, "exact, zero, or the file of a network."
+_LIMIT = script.depth_limit()
+_VALUES = config_flags.define(
+    network_files.load_value_function,
+    "Values at the leaves",
+    names={"name": "value_function"},
+    defaults={"name": network_files.EXACT},
+    texts={"name": "exact, zero, or the file of a network."},
 )
-_TOLERANCE = flags.DEFINE_float(
-    "exact_tolerance", 1e-4, "Gap of the subgames with --value_function=exact, in utility units."
+_RESTARTS = config_flags.define(
+    Restarts, "Restarts from the average", prefix="restart_", defaults={"every": None}
 )
-_WARM_START = flags.DEFINE_bool(
-    "warm_start", False, "With --value_function=exact: solve subgames on from the last solution."
-)
-_RESTART_EVERY = flags.DEFINE_integer(
-    "restart_every",
-    None,
-    "Go on from the average every so many iterations. Default: never.",
-    lower_bound=1,
-)
-_RESTART_GROWTH = flags.DEFINE_float(
-    "restart_growth", Restarts().growth, "What regrets are multiplied by at a restart."
-)
-_SOLVER = flags.DEFINE_enum("solver", "cfr_plus", list(SOLVERS), "Variant of CFR in the trunk.")
-_ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Iterations in all.", lower_bound=1)
-_ALTERNATING = flags.DEFINE_bool("alternating_updates", True, "Update the players in turn.")
-_REFERENCE = flags.DEFINE_bool("reference", True, "Run CFR+ on the whole game for comparison.")
-_POINTS = flags.DEFINE_integer(
-    "points_per_decade", 4, "Evaluations per factor of 10 in iterations.", lower_bound=1
-)
-_DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of a network, such as cpu or cuda.")
-_RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory.", required=True)
-_RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
+_RUN = script.run_directory(is_required=True)
 
 
-def main(argv: Sequence[str]) -> None:
-    """Solves, and says where the results are."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    if not _RESTART_EVERY.value:
-        unused_flags.refuse(["restart_growth"], "used with --restart_every only")
-    if _VALUES.value != network_files.EXACT:
-        unused_flags.refuse(
-            ["exact_tolerance", "warm_start"], "used with --value_function=exact only"
-        )
-    try:
-        solver, directory = _solver_and_directory()
-        label = f"depth-limited {_SOLVER.value}, {solver.trunk.depth_limit}"
-        curves = dl_cfr_run.run_dl_cfr(
-            solver,
-            directory,
-            _ITERATIONS.value,
-            label=label,
-            with_reference=_REFERENCE.value,
-            points_per_decade=_POINTS.value,
-        )
-    except ValueError as error:
-        sys.exit(f"error: {error}")
-    limit, leaves, last = solver.trunk.depth_limit, solver.trunk.leaves, curves[label][-1]
-    print(f"game                             {solver.game}")
+def main(
+    *,
+    game: str = "leduc_poker",
+    solver: str = "cfr_plus",
+    iterations: Positive = 1000,
+    alternating_updates: bool = True,
+    reference: bool = True,
+    points_per_decade: Positive = 4,
+) -> None:
+    """Solves, and says where the results are.
+
+    Args:
+      game: OpenSpiel game string, with parameters.
+      solver: variant of CFR in the trunk.
+      iterations: iterations in all.
+      alternating_updates: update the players in turn.
+      reference: run CFR+ on the whole game for comparison.
+      points_per_decade: evaluations per factor of 10 in iterations.
+    """
+    made, identity = _solver(game, solver, alternating_updates)
+    directory = _RUN.build("", identity)
+    label = f"depth-limited {solver}, {made.trunk.depth_limit}"
+    curves = dl_cfr_run.run_dl_cfr(
+        made,
+        directory,
+        iterations,
+        label=label,
+        with_reference=reference,
+        points_per_decade=points_per_decade,
+    )
+    limit, leaves, last = made.trunk.depth_limit, made.trunk.leaves, curves[label][-1]
+    print(f"game                             {made.game}")
     print(
         f"depth limit                      {limit}, {leaves.num_public_states} leaf public states"
     )
-    print(f"solver                           {_SOLVER.value}")
+    print(f"solver                           {solver}")
     print(f"iterations                       {last['iteration']:,}")
     print(f"seconds of solving               {last['solving_seconds']:.3f}")
     print(f"trunk NashConv                   {last['trunk_nash_conv']:.3e}")
     print(f"normalised trunk exploitability  {last[dl_cfr_run.METRIC]:.3e}")
-    if _REFERENCE.value:
-        reference = curves[dl_cfr_run.REFERENCE][-1]
-        print(f"the same, CFR+ of the whole game {reference[dl_cfr_run.METRIC]:.3e}")
+    if reference:
+        whole = curves[dl_cfr_run.REFERENCE][-1]
+        print(f"the same, CFR+ of the whole game {whole[dl_cfr_run.METRIC]:.3e}")
     print(f"policy                           {directory.path / AVERAGE_POLICY_FILE}")
     print(f"picture                          {directory.path / PLOT_FILE}")
 
 
-def _solver_and_directory() -> tuple[DLCFRSolver, RunDirectory]:
-    """A fresh solver as the flags describe it, and the run directory for it."""
-    restarts = None
-    if _RESTART_EVERY.value:
-        restarts = Restarts(_RESTART_EVERY.value, _RESTART_GROWTH.value)
-    limit = _limit()
+def _solver(
+    game: str, variant: str, alternating_updates: bool
+) -> tuple[DLCFRSolver, dict[str, Any]]:
+    """A fresh solver as the flags describe it, and what identifies its run."""
+    values = _VALUES.values
+    restarts = None if _RESTARTS.values["every"] is None else _RESTARTS.build()
+    if restarts is None:
+        _RESTARTS.refuse("used with --restart_every only", only=["growth"])
+    if values["name"] != network_files.EXACT:
+        only = ["exact_tolerance", "warm_start"]
+        _VALUES.refuse("used with --value_function=exact only", only=only)
+    limit = _LIMIT.build()
     solver = DLCFRSolver(
-        _GAME.value,
-        network_files.load_value_function(
-            _VALUES.value,
-            exact_tolerance=_TOLERANCE.value,
-            warm_start=_WARM_START.value,
-            device=_DEVICE.value,
-        ),
+        game,
+        _VALUES.build(),
         limit,
-        weighting=SOLVERS[_SOLVER.value].weighting,
-        alternating_updates=_ALTERNATING.value,
+        weighting=SOLVERS[variant].weighting,
+        alternating_updates=alternating_updates,
         restarts=restarts,
     )
-    config = {
+    return solver, {
         "game": str(solver.game),
         "depth_limit": dataclasses.asdict(limit),
-        "value_function": _VALUES.value,
-        "value_function_checksum": dl_cfr_run.file_checksum(_VALUES.value),
-        "exact_tolerance": _TOLERANCE.value,
-        "warm_start": _WARM_START.value,
+        "value_function": values["name"],
+        "value_function_checksum": dl_cfr_run.file_checksum(values["name"]),
+        "exact_tolerance": values["exact_tolerance"],
+        "warm_start": values["warm_start"],
         "restarts": restarts._asdict() if restarts else None,
-        "solver": _SOLVER.value,
-        "alternating_updates": _ALTERNATING.value,
+        "solver": variant,
+        "alternating_updates": alternating_updates,
     }
-    return solver, RunDirectory(_RUN_DIR.value, config, resume=_RESUME.value)
 
 
 if __name__ == "__main__":
-    app.run(main)
+    script.run(main, choices={"solver": SOLVERS})

@@ -13,47 +13,51 @@ Against search on top of a policy network that was just trained (minutes):
 """
 
 import sys
-from collections.abc import Sequence
+from typing import Literal
 
-import search_flags
-from absl import app, flags
+import players
+import script
+from parameters import Positive
 
-from spiel_dl.play import terminal as play
+from spiel_dl.play import terminal
 from spiel_dl.play.registry import POLICY_NAMES
 from spiel_dl.tree.load import turn_based_game
 
-_GAME = flags.DEFINE_string("game", "python_leduc", "OpenSpiel game string, with parameters.")
-_OPPONENT = flags.DEFINE_string(
-    "opponent", "uniform", f"human (at the same keyboard), or one of: {POLICY_NAMES}."
-)
-_SEAT = flags.DEFINE_enum(
-    "seat", "0", ["0", "1", "random"], "Which player you are; not used with --opponent=human."
-)
-_GAMES = flags.DEFINE_integer("games", 1, "Games to play.", lower_bound=1)
-_SEED = flags.DEFINE_integer("seed", None, "Seed of chance, opponent and seats. Default: none.")
-_REVEAL = flags.DEFINE_bool("reveal", False, "Show what was hidden once a game is over.")
-flags.adopt_module_key_flags(search_flags)
+_SEARCH = players.SearchFlags()
 
 
-def main(argv: Sequence[str]) -> None:
-    """Plays a match."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    try:
-        game = turn_based_game(_GAME.value)
-        match = play.Match(
-            game,
-            play.load_opponent(_OPPONENT.value, game, search_flags.search_options(game)),
-            sys.stdin,
-            sys.stdout,
-            seat=None if _SEAT.value == "random" else int(_SEAT.value),
-            seed=_SEED.value,
-            reveal=_REVEAL.value,
-        )
-    except ValueError as error:
-        sys.exit(f"error: {error}")
-    match.play(_GAMES.value)
+def main(
+    *,
+    game: str = "python_leduc",
+    opponent: str = "uniform",
+    seat: Literal["0", "1", "random"] = "0",
+    num_games: Positive = 1,
+    seed: int | None = None,
+    reveal: bool = False,
+) -> None:
+    """Plays a match.
+
+    Args:
+      game: OpenSpiel game string, with parameters.
+      opponent: human (at the same keyboard), or a policy's name.
+      seat: which player you are; not used with --opponent=human.
+      num_games: games to play.
+      seed: of chance, opponent and seats. Default: none.
+      reveal: show what was hidden once a game is over.
+    """
+    loaded = turn_based_game(game)
+    match = terminal.Match(
+        loaded,
+        terminal.load_opponent(opponent, loaded, _SEARCH.build(game)),
+        sys.stdin,
+        sys.stdout,
+        seat=None if seat == "random" else int(seat),
+        seed=seed,
+        reveal=reveal,
+    )
+    match.play(num_games)
 
 
 if __name__ == "__main__":
-    app.run(main)
+    opponents = f"human (at the same keyboard), {POLICY_NAMES}."
+    script.run(main, texts={"opponent": opponents})

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import depth_limit_flags
 import on_policy_flags
+import script
 import unused_flags
 from absl import app, flags
 from papers.dl_cfr.experiments import EXPERIMENTS, run_experiments
@@ -46,7 +47,7 @@ _ITERATIONS = flags.DEFINE_integer(
     "iterations", 1000, "Iterations of DL-CFR+ and CFR+.", lower_bound=1
 )
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of networks, such as cpu or cuda.")
-_ENGINE = distributed.define_flags()
+_ENGINE = script.workers().build
 
 _SHARDS = flags.DEFINE_integer("shards", 40, "Files of data.", lower_bound=1)
 _SHARD_SIZE = flags.DEFINE_integer("shard_size", 100, "Trunk strategies per file.", lower_bound=1)

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 
 import depth_limit_flags
 import on_policy_flags
+import script
 import unused_flags
 from absl import app, flags
 from papers.particle import study as particle_study
@@ -139,7 +140,7 @@ _PLAYED = flags.DEFINE_integer(
 _FRACTION = flags.DEFINE_multi_float(
     "fraction", list(_FRACTIONS.fractions), "fractions: of the histories; may be repeated."
 )
-_ENGINE = distributed.define_flags()
+_ENGINE = script.workers().build
 flags.adopt_module_key_flags(on_policy_flags)
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of networks, such as cpu or cuda.")
 

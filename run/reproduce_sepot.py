@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 import critic_flags
 import rnad_flags
+import script
 from absl import app, flags
 from papers.sepot import experiments as sepot_experiments
 from papers.sepot.distilled import DistilledConfig
@@ -73,7 +74,7 @@ _EPOCHS = flags.DEFINE_integer(
     "num_epochs", _DISTILLED.training.num_epochs, "distilled: passes over the data."
 )
 _DEVICE = flags.DEFINE_string("device", _DEFAULT.device, "Torch device of training.")
-_ENGINE = distributed.define_flags()
+_ENGINE = script.workers().build
 _WORK_DIR = flags.DEFINE_string("work_dir", "runs/reproduce_sepot", "Networks and finished parts.")
 _OUTPUT_DIR = flags.DEFINE_string("output_dir", "results/sepot", "Where the report goes.")
 flags.adopt_module_key_flags(rnad_flags)

@@ -4,57 +4,47 @@ Example:
   python run/solve.py --game="leduc_poker" --solver=cfr_plus --iterations=1000
 """
 
-import sys
-from collections.abc import Sequence
-
-from absl import app, flags
+import script
+from parameters import Positive
 
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.jobs.solver_run import PLOT_FILE, run_solver
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory, slug
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, slug
 
-_GAME = flags.DEFINE_string("game", "leduc_poker", "OpenSpiel game string, with parameters.")
-_SOLVER = flags.DEFINE_enum("solver", "cfr_plus", list(SOLVERS), "Variant of CFR.")
-_ITERATIONS = flags.DEFINE_integer("iterations", 1000, "Iterations in all.", lower_bound=1)
-_ALTERNATING = flags.DEFINE_bool("alternating_updates", True, "Update the players in turn.")
-_THREADS = flags.DEFINE_integer("num_threads", 1, "Threads per iteration.", lower_bound=1)
-_POINTS = flags.DEFINE_integer(
-    "points_per_decade", 8, "Evaluations per factor of 10 in iterations.", lower_bound=1
-)
-_RUN_DIR = flags.DEFINE_string("run_dir", None, "Run directory. Default: runs/solve/GAME-SOLVER.")
-_RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
+_RUN = script.run_directory()
 
 
-def main(argv: Sequence[str]) -> None:
-    """Solves, and says where the results are."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    try:
-        solver = SOLVERS[_SOLVER.value](
-            _GAME.value, alternating_updates=_ALTERNATING.value, num_threads=_THREADS.value
-        )
-        directory = RunDirectory(
-            _RUN_DIR.value or f"runs/solve/{slug(_GAME.value)}-{_SOLVER.value}",
-            {
-                "game": str(solver.game),
-                "solver": _SOLVER.value,
-                "alternating_updates": _ALTERNATING.value,
-            },
-            resume=_RESUME.value,
-        )
-        run_solver(
-            solver,
-            directory,
-            _ITERATIONS.value,
-            label=_SOLVER.value,
-            points_per_decade=_POINTS.value,
-        )
-    except ValueError as error:
-        sys.exit(f"error: {error}")
+def main(
+    *,
+    game: str = "leduc_poker",
+    solver: str = "cfr_plus",
+    iterations: Positive = 1000,
+    alternating_updates: bool = True,
+    num_threads: Positive = 1,
+    points_per_decade: Positive = 8,
+) -> None:
+    """Solves, and says where the results are.
+
+    Args:
+      game: OpenSpiel game string, with parameters.
+      solver: variant of CFR.
+      iterations: iterations in all.
+      alternating_updates: update the players in turn.
+      num_threads: threads per iteration.
+      points_per_decade: evaluations per factor of 10 in iterations.
+    """
+    made = SOLVERS[solver](game, alternating_updates=alternating_updates, num_threads=num_threads)
+    identity = {
+        "game": str(made.game),
+        "solver": solver,
+        "alternating_updates": alternating_updates,
+    }
+    directory = _RUN.build(f"runs/solve/{slug(game)}-{solver}", identity)
+    run_solver(made, directory, iterations, label=solver, points_per_decade=points_per_decade)
     last = directory.read_metrics()[-1]
-    print(f"game                        {solver.game}")
-    print(f"histories                   {solver.tree.num_histories:,}")
-    print(f"solver                      {_SOLVER.value}")
+    print(f"game                        {made.game}")
+    print(f"histories                   {made.tree.num_histories:,}")
+    print(f"solver                      {solver}")
     print(f"iterations                  {last['iteration']:,}")
     print(f"seconds of solving          {last['solving_seconds']:.3f}")
     print(f"exploitability (NashConv/2) {last['exploitability']:.3e}")
@@ -63,4 +53,4 @@ def main(argv: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    app.run(main)
+    script.run(main, choices={"solver": SOLVERS})

@@ -6,52 +6,47 @@ Example:
   python run/train_on_policy.py --data=runs/data/goofspiel_4 --run_dir=runs/on_policy/goofspiel_4
 """
 
-import sys
-from collections.abc import Sequence
-
-import on_policy_flags
-from absl import app, flags
+import config_flags
+import script
 
 from spiel_dl.jobs.dl_cfr_run import METRIC
-from spiel_dl.jobs.on_policy import ON_POLICY, OnPolicyConfig, train_on_policy
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.jobs.on_policy import ON_POLICY, TRAININGS, OnPolicyConfig, train_on_policy
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 
-_DEFAULT = OnPolicyConfig()
-_DATA = flags.DEFINE_string(
-    "data", None, "Directory of random data, which run/generate_data.py made.", required=True
+_ROUNDS = config_flags.define(
+    OnPolicyConfig,
+    "Rounds",
+    leave_out=TRAININGS,
+    names={
+        "num_rounds": "on_policy_rounds",
+        "num_polishes": "on_policy_polishes",
+        "num_iterations": "iterations",
+    },
 )
-_RUN_DIR = flags.DEFINE_string(
-    "run_dir", None, "Run directory; the network goes there.", required=True
+_EPOCHS = config_flags.define(
+    OnPolicyConfig.with_epochs,
+    leave_out=["self"],
+    names={"num_epochs": "on_policy_epochs"},
+    defaults={"num_epochs": OnPolicyConfig().num_epochs},
 )
-_RESUME = flags.DEFINE_bool("resume", False, "Go on with the run in the run directory.")
-_ITERATIONS = flags.DEFINE_integer(
-    "iterations", _DEFAULT.num_iterations, "Iterations of DL-CFR+ per round.", lower_bound=1
-)
-_LAYERS = flags.DEFINE_integer("num_layers", 5, "Hidden layers.", lower_bound=1)
-_UNITS = flags.DEFINE_integer("num_units", 400, "Units in each hidden layer.", lower_bound=1)
-_SEED = flags.DEFINE_integer("seed", 0, "Seed of parameters and batches.", lower_bound=0)
-_DEVICE = flags.DEFINE_string("device", "cpu", "Torch device, such as cpu or cuda.")
-flags.adopt_module_key_flags(on_policy_flags)
+_NETWORK = config_flags.define(PositionalNetwork, "Network", leave_out=["layer_norm"])
+_RUN = script.run_directory(is_required=True)
 
 
-def main(argv: Sequence[str]) -> None:
-    """Trains, and says how well and where the network is."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    try:
-        config = on_policy_flags.config(_ITERATIONS.value).with_trainings(seed=_SEED.value)
-        network = PositionalNetwork(
-            _LAYERS.value, _UNITS.value, seed=_SEED.value, device=_DEVICE.value
-        )
-        network.initialize(Dataset.load(_DATA.value).trunk.leaves)
-        identity = {"data": _DATA.value, "network": network.header(), **config.identity()}
-        directory = RunDirectory(_RUN_DIR.value, identity, resume=_RESUME.value)
-        lines = train_on_policy(network, _DATA.value, directory, config)
-    except ValueError as error:
-        sys.exit(f"error: {error}")
+def main(*, data: str) -> None:
+    """Trains, and says how well and where the network is.
+
+    Args:
+      data: directory of random data, which run/generate_data.py made.
+    """
+    config = _EPOCHS.build(_ROUNDS.build()).with_trainings(seed=_NETWORK.values["seed"])
+    network = _NETWORK.build()
+    network.initialize(Dataset.load(data).trunk.leaves)
+    identity = {"data": data, "network": network.header(), **config.identity()}
+    directory = _RUN.build("", identity)
+    lines = train_on_policy(network, data, directory, config)
     print("round    samples' strategies    L1 on policy    normalised trunk exploitability")
     for line in lines:
         # Nothing has been asked of the network before the first round on policy.
@@ -61,4 +56,4 @@ def main(argv: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    app.run(main)
+    script.run(main)

@@ -2,39 +2,33 @@
 
 Examples:
   python run/train_rnad.py --preset=goofspiel_5_descending --run_dir=runs/rnad/goofspiel_5
-  python run/train_rnad.py --game="leduc_poker" --batch_size=64 --hidden_size=128 --hidden_size=128
+  python run/train_rnad.py --game="leduc_poker" --batch_size=64 --hidden_size=128,128
 """
 
-import sys
-from collections.abc import Sequence
-
-import learner_flags
+import config_flags
+import learners
+import script
 import torch
-from absl import app, flags
 
-from spiel_dl.algorithms import rnad
+from spiel_dl.algorithms.rnad import RNaDSolver
 
-_CUDA_GRAPH = flags.DEFINE_bool(
-    "cuda_graph", False, "With --device=cuda: do each learner step as one CUDA graph."
-)
-flags.adopt_module_key_flags(learner_flags)
-flags.mark_flags_as_mutual_exclusive(["game", "preset"], required=True)
+_GAME = learners.define_game()
+_RUN = config_flags.define(learners.train, "Run")
+_DIRECTORY = script.run_directory()
+_RNAD = learners.define_rnad()
 
 
-def main(argv: Sequence[str]) -> None:
-    """Trains, and says how well and where the results are."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    game_string = learner_flags.game_string()
-    torch.set_num_threads(learner_flags.THREADS.value)
-    try:
-        config = learner_flags.rnad_config()
-        solver = rnad.RNaDSolver(
-            game_string, config, device=learner_flags.DEVICE.value, cuda_graph=_CUDA_GRAPH.value
-        )
-        directory, last = learner_flags.train(solver, "rnad", game_string, {})
-    except ValueError as error:
-        sys.exit(f"error: {error}")
+def main(*, cuda_graph: bool = False) -> None:
+    """Trains, and says how well and where the results are.
+
+    Args:
+      cuda_graph: with --device=cuda, do each learner step as one CUDA graph.
+    """
+    run = _RUN.values
+    torch.set_num_threads(run["num_threads"])
+    config = learners.rnad_config(_RNAD, run["num_steps"])
+    solver = RNaDSolver(_GAME.build(), config, device=run["device"], cuda_graph=cuda_graph)
+    directory, last = _RUN.build(solver, {}, _DIRECTORY.build, "rnad")
     print(f"game                        {solver.game}")
     print(f"learner steps               {last['step']:,}")
     print(f"seconds of learning         {last['seconds']:.1f}")
@@ -45,4 +39,4 @@ def main(argv: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    app.run(main)
+    script.run(main, one_of=["game", "preset"])

@@ -9,89 +9,53 @@ Examples:
   python run/train_sepot.py --frozen_blueprint=runs/rnad/leduc/checkpoint.safetensors
 """
 
-import sys
-from collections.abc import Sequence
-
-import critic_flags
-import learner_flags
-import rnad_flags
+import config_flags
+import learners
+import script
 import torch
-import unused_flags
-from absl import app, flags
 
-from spiel_dl.algorithms import rnad
+from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import TRANSFORMATION_SETS, transformations_by_name
 from spiel_dl.tree.from_openspiel import load_turn_based
 
-_FROZEN = flags.DEFINE_string(
-    "frozen_blueprint", None, "Checkpoint of a policy to train a critic for; it names the game."
+_GAME = learners.define_game()
+_RUN = config_flags.define(learners.train, "Run")
+_DIRECTORY = script.run_directory()
+_RNAD = learners.define_rnad()
+_CRITIC = config_flags.define(
+    CriticConfig,
+    "Critic",
+    leave_out=[*learners.OF_ADAM, "final_learning_rate"],
+    prefix="critic_",
+    names={"hidden_sizes": "critic_hidden_size", "seed": "seed"},
+    texts={"hidden_sizes": "units of each hidden layer.", "learning_rate": "Adam's."},
 )
-_TRANSFORMATIONS = flags.DEFINE_enum(
-    "transformations", "paper", list(TRANSFORMATION_SETS),
-    "The paper's 22, or the pure actions, which it uses in Leduc.",
-)  # fmt: skip
-flags.adopt_module_key_flags(learner_flags)
-flags.adopt_module_key_flags(critic_flags)
-flags.mark_flags_as_mutual_exclusive(["game", "preset", "frozen_blueprint"], required=True)
+_ALONE = config_flags.define(
+    CriticLearner,
+    "Critic of a frozen blueprint",
+    only=["device", "batch_size", "exploration", "max_tree_histories"],
+)
 
 
-def make_learner() -> Learner:
-    """The learner that is asked for."""
-    device, critic = learner_flags.DEVICE.value, critic_flags.config(learner_flags.SEED.value)
-    if not _FROZEN.value:
-        game = load_turn_based(learner_flags.game_string())
-        transformations = transformations_by_name(_TRANSFORMATIONS.value, game)
-        config = learner_flags.rnad_config()
-        return rnad.RNaDSolver(
-            game, config, device=device, transformations=transformations, critic=critic
-        )
-    blueprint = checkpoints.load_blueprint(_FROZEN.value, device=device)
-    transformations = transformations_by_name(_TRANSFORMATIONS.value, blueprint.game)
-    return CriticLearner(
-        blueprint.game,
-        blueprint,
-        transformations,
-        critic,
-        device=device,
-        batch_size=rnad_flags.BATCH.value,
-        max_tree_histories=rnad_flags.MAX_TREE.value,
-        exploration=critic_flags.EXPLORATION.value,
-    )
+def main(*, frozen_blueprint: str | None = None, transformations: str = "paper") -> None:
+    """Trains, and says how well and where the results are.
 
-
-def _refuse_unused_flags() -> None:
-    if not _FROZEN.value:
-        unused_flags.refuse(
-            [critic_flags.EXPLORATION.name], "used with --frozen_blueprint only; R-NaD plays itself"
-        )
-        return
-    used = {rnad_flags.BATCH.name, rnad_flags.MAX_TREE.name}
-    names = [flag.name for flag in flags.FLAGS.get_flags_for_module(rnad_flags)]
-    unused_flags.refuse(
-        [name for name in names if name not in used],
-        "not used with --frozen_blueprint, which is not trained",
-    )
-
-
-def main(argv: Sequence[str]) -> None:
-    """Trains, and says how well and where the results are."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    _refuse_unused_flags()
-    torch.set_num_threads(learner_flags.THREADS.value)
-    try:
-        learner = make_learner()
-        also = {
-            "critic": critic_flags.config(learner_flags.SEED.value).to_json(),
-            "transformations": _TRANSFORMATIONS.value,
-            "frozen_blueprint": _FROZEN.value,
-        }
-        directory, last = learner_flags.train(learner, "sepot", str(learner.game), also)
-    except ValueError as error:
-        sys.exit(f"error: {error}")
+    Args:
+      frozen_blueprint: checkpoint of a policy to train a critic for; it names the game.
+      transformations: the paper's 22, or the pure actions, which it uses in Leduc.
+    """
+    torch.set_num_threads(_RUN.values["num_threads"])
+    learner = _learner(frozen_blueprint, transformations)
+    also = {
+        "critic": _CRITIC.build().to_json(),
+        "transformations": transformations,
+        "frozen_blueprint": frozen_blueprint,
+    }
+    directory, last = _RUN.build(learner, also, _DIRECTORY.build, "sepot")
     print(f"game                        {learner.game}")
     print(f"learner steps               {last['step']:,}")
     print(f"seconds of learning         {last['seconds']:.1f}")
@@ -102,5 +66,31 @@ def main(argv: Sequence[str]) -> None:
     print(f"checkpoint                  {directory.checkpoint_path}")
 
 
+def _learner(frozen_blueprint: str | None, transformations: str) -> Learner:
+    """The learner that is asked for."""
+    run = _RUN.values
+    if frozen_blueprint is None:
+        _ALONE.refuse("used with --frozen_blueprint only; R-NaD plays itself", ["exploration"])
+        game = load_turn_based(_GAME.build())
+        return RNaDSolver(
+            game,
+            learners.rnad_config(_RNAD, run["num_steps"]),
+            device=run["device"],
+            transformations=transformations_by_name(transformations, game),
+            critic=_CRITIC.build(),
+        )
+    _RNAD.refuse(
+        "not used with --frozen_blueprint, which is not trained",
+        but=["batch_size", "max_tree_histories", "seed"],
+    )
+    blueprint = checkpoints.load_blueprint(frozen_blueprint, device=run["device"])
+    found = transformations_by_name(transformations, blueprint.game)
+    return _ALONE.build(blueprint.game, blueprint, found, _CRITIC.build())
+
+
 if __name__ == "__main__":
-    app.run(main)
+    script.run(
+        main,
+        one_of=["game", "preset", "frozen_blueprint"],
+        choices={"transformations": TRANSFORMATION_SETS},
+    )

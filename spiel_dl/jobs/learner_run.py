@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import tqdm
-
 from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.jobs.loop import every, run_job
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.learner import Learner
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -68,20 +67,13 @@ def run_learner(
             "positive"
         )
     check_fine_tuning(learner, fine_tuning)
-    seconds = _restore(learner, directory, num_steps)
-    with tqdm.tqdm(
-        total=num_steps, initial=learner.num_steps, unit="step", disable=not show_progress
-    ) as progress:
-        while learner.num_steps < num_steps:
-            learner.step()
-            progress.update()
-            if learner.num_steps % steps_per_evaluation == 0 or learner.num_steps == num_steps:
-                line = _evaluate(learner, seconds, fine_tuning)
-                seconds = line["seconds"]
-                directory.append_metrics(line)
-                learner.save(directory.checkpoint_path)
-                if "nash_conv" in line:
-                    progress.set_postfix(nash_conv=f"{line['nash_conv']:.3f}")
+    run_job(
+        _LearnerJob(learner, directory, fine_tuning),
+        directory,
+        num_steps,
+        every(steps_per_evaluation),
+        show_progress=show_progress,
+    )
     policy = learner.policy()
     if isinstance(policy, ArrayPolicy):
         policy.save(directory.path / POLICY_FILE)
@@ -100,31 +92,42 @@ def check_fine_tuning(learner: Learner, fine_tuning: FineTuning | None) -> None:
         )
 
 
-def _evaluate(learner: Learner, seconds: float, fine_tuning: FineTuning | None) -> dict[str, Any]:
-    """A line of metrics; `seconds` of learning went before."""
-    line: dict[str, Any] = learner.metrics()
-    line["seconds"] = seconds + line.pop("seconds", 0.0)
-    policy = learner.policy()
-    if isinstance(policy, ArrayPolicy):
-        line["nash_conv"] = nash_conv(policy.tree, policy)
-        if fine_tuning is not None:
-            tuned = learner.policy(fine_tuning)
-            line["nash_conv_fine_tuned"] = nash_conv(policy.tree, tuned)
-        if learner.transformations is not None:
-            exact = ExactCritic(policy.tree, policy.strategies, learner.transformations)
-            line["critic_error"] = mean_absolute_error(learner.critic(), exact)
-    return line
+class _LearnerJob:
+    """A learner as the loop of all runs takes it."""
 
+    unit = step_name = "step"
+    headline = "nash_conv"
 
-def _restore(learner: Learner, directory: RunDirectory, num_steps: int) -> float:
-    """Goes back to the newest checkpoint; returns seconds of learning up to there."""
-    if directory.checkpoint_path.exists():
-        learner.load(directory.checkpoint_path)
-    if learner.num_steps > num_steps:
-        raise ValueError(
-            f"{directory.path} has done {learner.num_steps} steps already, more than the "
-            f"{num_steps} asked for"
-        )
-    directory.truncate_metrics("step", learner.num_steps)
-    lines = directory.read_metrics()
-    return float(lines[-1]["seconds"]) if lines else 0.0
+    def __init__(self, learner: Learner, directory: RunDirectory, fine_tuning: FineTuning | None):
+        self._learner, self._directory, self._fine_tuning = learner, directory, fine_tuning
+
+    @property
+    def done(self) -> int:
+        return self._learner.num_steps
+
+    def run(self, count: int) -> None:
+        for _ in range(count):
+            self._learner.step()
+
+    def measure(self) -> dict[str, Any]:
+        learner, earlier = self._learner, self._directory.read_metrics()
+        line: dict[str, Any] = learner.metrics()
+        before = float(earlier[-1]["seconds"]) if earlier else 0.0
+        line["seconds"] = before + line.pop("seconds", 0.0)
+        policy = learner.policy()
+        if isinstance(policy, ArrayPolicy):
+            line["nash_conv"] = nash_conv(policy.tree, policy)
+            if self._fine_tuning is not None:
+                tuned = learner.policy(self._fine_tuning)
+                line["nash_conv_fine_tuned"] = nash_conv(policy.tree, tuned)
+            if learner.transformations is not None:
+                exact = ExactCritic(policy.tree, policy.strategies, learner.transformations)
+                line["critic_error"] = mean_absolute_error(learner.critic(), exact)
+        return line
+
+    def save(self, directory: RunDirectory) -> None:
+        self._learner.save(directory.checkpoint_path)
+
+    def restore(self, directory: RunDirectory) -> None:
+        if directory.checkpoint_path.exists():
+            self._learner.load(directory.checkpoint_path)

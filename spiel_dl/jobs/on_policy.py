@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
-from spiel_dl.jobs.dl_cfr_run import measure_trunk
+from spiel_dl.jobs.dl_cfr_run import METRIC, measure_trunk
+from spiel_dl.jobs.loop import every, run_job
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.value_functions import training
@@ -38,7 +39,8 @@ from spiel_dl.value_functions.value_network import ValueNetwork
 RANDOM, ON_POLICY = "random_", "on_policy_"
 # Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
 _MASS_SHARE = 0.9
-_TRAININGS = ("first", "between", "last", "polish")
+TRAININGS = ("first", "between", "last", "polish")
+"""The fields of `OnPolicyConfig` that say how to train."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,23 +89,31 @@ class OnPolicyConfig:
             raise ValueError(f"num_polishes={self.num_polishes} must not be negative")
 
     def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
-        """The same with other numbers of epochs of `first`, `between`, `last` and `polish`.
+        """The same with other numbers of epochs.
+
+        Args:
+          num_epochs: epochs on the random data, per round, in the last round, and per polish.
 
         Raises:
           ValueError: if there are not four, or one is not positive.
         """
-        if len(num_epochs) != len(_TRAININGS):
-            raise ValueError(f"num_epochs={num_epochs} must be four numbers, of {_TRAININGS}")
+        if len(num_epochs) != len(TRAININGS):
+            raise ValueError(f"num_epochs={num_epochs} must be four numbers, of {TRAININGS}")
         return self._replace_each([{"num_epochs": number} for number in num_epochs])
+
+    @property
+    def num_epochs(self) -> tuple[int, ...]:
+        """Epochs of `first`, `between`, `last` and `polish`."""
+        return tuple(getattr(self, name).num_epochs for name in TRAININGS)
 
     def with_trainings(self, **changes: Any) -> OnPolicyConfig:
         """The same with these entries of all four trainings, such as the batches' seed, changed."""
-        return self._replace_each([changes] * len(_TRAININGS))
+        return self._replace_each([changes] * len(TRAININGS))
 
     def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
         first, between, last, polish = (
             dataclasses.replace(getattr(self, name), **change)
-            for name, change in zip(_TRAININGS, changes, strict=True)
+            for name, change in zip(TRAININGS, changes, strict=True)
         )
         return dataclasses.replace(self, first=first, between=between, last=last, polish=polish)
 
@@ -123,7 +133,7 @@ class OnPolicyConfig:
 
         That is all but the number of polishes: a finished run may be resumed with more of them.
         """
-        nested = {name: getattr(self, name).to_json() for name in _TRAININGS}
+        nested = {name: getattr(self, name).to_json() for name in TRAININGS}
         config = {**dataclasses.asdict(self), **nested}
         del config["num_polishes"]
         return config
@@ -162,20 +172,23 @@ def train_on_policy(
     Raises:
       ValueError: as `training.train` does.
     """
-    run = _Run(network, data, directory, config, show_progress)
+    job = _OnPolicyJob(network, data, directory, config, show_progress)
     end = config.last_round + 1
     num_done = len(directory.read_metrics())
-    directory.truncate_metrics("round", num_done - 1)
-    if num_done:
-        network.load_parameters(run.trained_parameters(min(num_done, end) - 1))
-    for number in range(num_done, end):
-        directory.append_metrics(run.round(number))
+    if num_done < end:
+        # Each round has a progress bar of its own.
+        run_job(job, directory, end, every(1), show_progress=False)
+    else:  # Rounds beyond the last one that is asked for stay where they are.
+        job.load_round(end - 1)
     network.save(directory.path / training.NETWORK_FILE)
     return directory.read_metrics()[:end]
 
 
-class _Run:
-    """One run, round by round."""
+class _OnPolicyJob:
+    """Training on policy as the loop of all runs takes it: a step is a round."""
+
+    unit = step_name = "round"
+    headline = METRIC
 
     def __init__(
         self,
@@ -190,8 +203,31 @@ class _Run:
         self._random = Dataset.load(data)
         self._depth_limit = self._random.trunk.depth_limit
         RunDirectory(self._path / "data", DatasetConfig.read(data).to_json(), resume=True)
+        self.done = 0
+        self._line: dict[str, Any] = {}
 
-    def round(self, number: int) -> Mapping[str, Any]:
+    def run(self, count: int) -> None:
+        for _ in range(count):
+            self._line = self._round(self.done)
+            self.done += 1
+
+    def measure(self) -> dict[str, Any]:
+        return self._line
+
+    def save(self, directory: RunDirectory) -> None:
+        """The round's own run directory has the network already."""
+
+    def restore(self, directory: RunDirectory) -> None:
+        self.done = len(directory.read_metrics())
+        if self.done:
+            self.load_round(self.done - 1)
+
+    def load_round(self, number: int) -> None:
+        """Goes back to the parameters that a finished round ended with."""
+        arrays, _ = tensor_files.load(self._round_path(number) / training.NETWORK_FILE)
+        self._network.load_parameters(arrays)
+
+    def _round(self, number: int) -> dict[str, Any]:
         """Collects, trains, measures: a line of metrics."""
         if number:
             name = _shard_name(number)
@@ -212,12 +248,6 @@ class _Run:
             **measure_trunk(solver.trunk, solver.average_policy()),
             **self._errors(dataset, config),
         }
-
-    def trained_parameters(self, number: int) -> dict[str, np.ndarray]:
-        """The parameters that a finished round ended with."""
-        path = self._round_path(number) / training.NETWORK_FILE
-        arrays, _ = tensor_files.load(path)
-        return arrays
 
     def _round_path(self, number: int) -> Path:
         return self._path / "rounds" / f"{number:02d}"

@@ -12,16 +12,14 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyspiel
-import tqdm
 
 from spiel_dl.algorithms.exploitability import exploitability
+from spiel_dl.jobs.loop import log_spaced, run_job
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import plots
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory, log_spaced_steps
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory
 
 PLOT_FILE = "exploitability.png"
-# How long to solve before the progress bar moves, and before a checkpoint is written at the latest.
-_SECONDS_PER_STRETCH = 0.2
 _SECONDS_PER_CHECKPOINT = 60.0
 
 
@@ -112,20 +110,14 @@ def run_solver(
             "positive"
         )
     solver.run(0)  # Loads the compiled loop, which is not solving.
-    seconds = _restore(solver, directory, num_iterations)
-    with tqdm.tqdm(
-        total=num_iterations, initial=solver.iteration, unit="it", disable=not show_progress
-    ) as progress:
-        for target in log_spaced_steps(num_iterations, points_per_decade):
-            if target <= solver.iteration:
-                continue
-            seconds = _solve_to(solver, directory, target, seconds, progress)
-            measured = evaluation.measure(solver.average_policy())
-            directory.append_metrics(
-                {"iteration": solver.iteration, "solving_seconds": seconds, **measured}
-            )
-            _save(solver, directory, seconds)
-            progress.set_postfix({evaluation.metric: f"{measured[evaluation.metric]:.2e}"})
+    run_job(
+        _SolverJob(solver, evaluation),
+        directory,
+        num_iterations,
+        log_spaced(num_iterations, points_per_decade),
+        seconds_per_checkpoint=_SECONDS_PER_CHECKPOINT,
+        show_progress=show_progress,
+    )
     policy = solver.average_policy()
     policy.save(directory.path / AVERAGE_POLICY_FILE)
     curves = {label: directory.read_metrics(), **(other_curves or {})}
@@ -135,49 +127,46 @@ def run_solver(
     return policy
 
 
-def _solve_to(
-    solver: Solver, directory: RunDirectory, target: int, seconds: float, progress: tqdm.tqdm
-) -> float:
-    """Solves up to an iteration, with a checkpoint now and then; returns seconds of solving."""
-    stretch, unsaved = 1, 0.0
-    while solver.iteration < target:
-        num_iterations = min(stretch, target - solver.iteration)
+class _SolverJob:
+    """A solver as the loop of all runs takes it."""
+
+    unit = step_name = "iteration"
+
+    def __init__(self, solver: Solver, evaluation: Evaluation):
+        self.headline = evaluation.metric
+        self._solver, self._evaluation = solver, evaluation
+        self._seconds = 0.0
+
+    @property
+    def done(self) -> int:
+        return self._solver.iteration
+
+    def run(self, count: int) -> None:
         start = time.perf_counter()
-        solver.run(num_iterations)
-        elapsed = time.perf_counter() - start
-        seconds += elapsed
-        unsaved += elapsed
-        progress.update(num_iterations)
-        if elapsed < _SECONDS_PER_STRETCH:
-            stretch *= 2
-        if unsaved > _SECONDS_PER_CHECKPOINT:
-            _save(solver, directory, seconds)
-            unsaved = 0.0
-    return seconds
+        self._solver.run(count)
+        self._seconds += time.perf_counter() - start
 
+    def measure(self) -> dict[str, Any]:
+        measured = self._evaluation.measure(self._solver.average_policy())
+        return {"iteration": self.done, "solving_seconds": self._seconds, **measured}
 
-def _save(solver: Solver, directory: RunDirectory, seconds: float) -> None:
-    header = {"kind": "solver", "game": str(solver.game), "solving_seconds": seconds}
-    directory.save_checkpoint(solver.state(), header)
+    def save(self, directory: RunDirectory) -> None:
+        header = {
+            "kind": "solver",
+            "game": str(self._solver.game),
+            "solving_seconds": self._seconds,
+        }
+        directory.save_checkpoint(self._solver.state(), header)
 
-
-def _restore(solver: Solver, directory: RunDirectory, num_iterations: int) -> float:
-    """Goes back to the newest checkpoint; returns seconds of solving up to there."""
-    checkpoint = directory.load_checkpoint()
-    if checkpoint is None:
-        directory.truncate_metrics("iteration", 0)
-        return 0.0
-    arrays, header = checkpoint
-    if header.get("game") != str(solver.game):
-        raise ValueError(
-            f"{directory.checkpoint_path} is a checkpoint of {header.get('game')}, "
-            f"not of {solver.game}"
-        )
-    solver.load_state(arrays)
-    if solver.iteration > num_iterations:
-        raise ValueError(
-            f"{directory.path} has done {solver.iteration} iterations already, more than the "
-            f"{num_iterations} asked for"
-        )
-    directory.truncate_metrics("iteration", solver.iteration)
-    return float(header["solving_seconds"])
+    def restore(self, directory: RunDirectory) -> None:
+        checkpoint = directory.load_checkpoint()
+        if checkpoint is None:
+            return
+        arrays, header = checkpoint
+        if header.get("game") != str(self._solver.game):
+            raise ValueError(
+                f"{directory.checkpoint_path} is a checkpoint of {header.get('game')}, "
+                f"not of {self._solver.game}"
+            )
+        self._solver.load_state(arrays)
+        self._seconds = float(header["solving_seconds"])

@@ -23,21 +23,21 @@ from __future__ import annotations
 import abc
 import contextlib
 import dataclasses
+import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeVar
 
 import tqdm
-from absl import flags
 
 from spiel_dl.runs.workers import Processes, RayTasks, name_item, ray_connection, share_out
 from spiel_dl.runs.workers import WorkerDiedError as WorkerDiedError
 
+_PROCESSES_PER_CORE = 32
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_IN_PROCESS, _PROCESSES, _RAY = "in_process", "processes", "ray"
-# The flags of `define_flags` belong to the script that calls it, and are shown in its --help.
-flags.disclaim_key_flags()
+ENGINES = _IN_PROCESS, _PROCESSES, _RAY = "in_process", "processes", "ray"
+"""The names that `make_engine` takes."""
 
 
 class Engine(abc.ABC):
@@ -80,20 +80,27 @@ class LocalProcesses(Engine):
       num_workers: how many.
 
     Raises:
-      ValueError: if `num_workers` is not positive.
+      ValueError: if `num_workers` is not positive, or more than the machine can hold.
     """
 
     num_workers: int
 
     def __post_init__(self) -> None:
         _check_workers(self.num_workers)
+        most = _PROCESSES_PER_CORE * (os.cpu_count() or 1)
+        if self.num_workers > most:
+            raise ValueError(
+                f"num_workers={self.num_workers} are too many processes for this machine; take at "
+                f"most {most}"
+            )
 
     def results(
         self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int
     ) -> Generator[tuple[int, Result], None, None]:
         """See `Engine`."""
-        with Processes(function, self.num_workers) as crew:
-            yield from share_out(crew, self.num_workers, items, max_retries)
+        num_workers = max(1, min(self.num_workers, len(items)))
+        with Processes(function, num_workers) as crew:
+            yield from share_out(crew, num_workers, items, max_retries)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,7 +209,7 @@ def make_engine(name: str | None, num_workers: int = 1, ray_address: str | None 
     Args:
       name: "in_process", "processes" or "ray". None: "ray" if there is an address, "in_process"
         for one worker, "processes" for more.
-      num_workers: how many workers.
+      num_workers: processes, or workers of the cluster.
       ray_address: of a running Ray cluster; None: one on this machine.
 
     Raises:
@@ -222,28 +229,6 @@ def make_engine(name: str | None, num_workers: int = 1, ray_address: str | None 
     if name == _RAY:
         return Ray(num_workers, ray_address)
     raise ValueError(f"engine={name!r} must be one of {(_IN_PROCESS, _PROCESSES, _RAY)}")
-
-
-def define_flags() -> Callable[[], Engine]:
-    """Defines a script's absl flags --engine, --num_workers and --ray_address.
-
-    Returns:
-      A function that makes the engine once the flags are parsed; it raises as `make_engine` does.
-    """
-    name = flags.DEFINE_enum(
-        "engine",
-        None,
-        [_IN_PROCESS, _PROCESSES, _RAY],
-        "Who does the work; no result depends on it. Default: this process, if there is one worker "
-        "and no --ray_address.",
-    )
-    num_workers = flags.DEFINE_integer(
-        "num_workers", 1, "Processes, or workers of the cluster, that do it.", lower_bound=1
-    )
-    address = flags.DEFINE_string(
-        "ray_address", None, "Of a running Ray cluster. Default: one on this machine, for this run."
-    )
-    return lambda: make_engine(name.value, num_workers.value, address.value)
 
 
 def _check_workers(num_workers: int) -> None:

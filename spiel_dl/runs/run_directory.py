@@ -12,6 +12,7 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import re
@@ -223,6 +224,8 @@ def log_spaced_steps(last: int, points_per_decade: int) -> Iterator[int]:
     point, exponent = 1, 0
     while point < last:
         yield point
+        # Many exponents in between are rounded to this point, too.
+        exponent = max(exponent, int(math.log10(point + 0.5) * points_per_decade) - 1)
         while round(10 ** (exponent / points_per_decade)) <= point:
             exponent += 1
         point = round(10 ** (exponent / points_per_decade))

@@ -14,7 +14,7 @@ def play(typed: str, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_a_match_with_the_same_seed_is_the_same() -> None:
-    arguments = ("--game=python_leduc", "--games=3", "--seat=random", "--seed=7")
+    arguments = ("--game=python_leduc", "--num_games=3", "--seat=random", "--seed=7")
     code, output, errors = play("1\n" * 12, *arguments)
     assert code == 0, errors
     assert "=== Game 3 of 3: you are player" in output
@@ -34,7 +34,9 @@ def test_a_solved_policy_is_an_opponent(tmp_path: Path) -> None:
     solver.run(100)
     path = tmp_path / "policy.safetensors"
     solver.average_policy().save(path)
-    code, output, errors = play("0\n" * 4, "--game=kuhn_poker", f"--opponent={path}", "--games=2")
+    code, output, errors = play(
+        "0\n" * 4, "--game=kuhn_poker", f"--opponent={path}", "--num_games=2"
+    )
     assert code == 0, errors
     assert "Final score after 2 games" in output
     code, output, errors = play("", "--game=leduc_poker", f"--opponent={path}")
@@ -73,7 +75,7 @@ def test_a_new_user_plays_against_search_after_two_commands(tmp_path: Path) -> N
     )  # fmt: skip
     assert code == 0, errors
     arguments = ["--game=python_leduc", f"--opponent=sepot:{run}", "--seed=1"]
-    code, output, errors = play("1\n" * 8, *arguments, "--games=2", "--iterations=20")
+    code, output, errors = play("1\n" * 8, *arguments, "--num_games=2", "--iterations=20")
     assert code == 0, errors
     assert "Final score after 2 games: you " in output
     code, output, errors = play("", *arguments, "--rounds=1", "--moves=1")

@@ -1,22 +1,119 @@
-"""What all scripts of `run/` have in common."""
+"""What all scripts of `run/` have in common: help on one screen, and errors in one line."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
-from tests.run.scripts import RUN
+from tests.run.scripts import RUN, run_script
 
-WITH_WORKERS = sorted(
-    path.name for path in RUN.glob("*.py") if "distributed.define_flags()" in path.read_text()
+SCRIPTS = sorted(
+    path.name
+    for path in RUN.glob("*.py")
+    if path.stem != "script" and "\n    script.run(" in path.read_text(encoding="utf-8")
 )
+SOLVE = ("solve.py", "--game=kuhn_poker", "--iterations=10")
 
 
-@pytest.mark.parametrize("script", WITH_WORKERS)
-def test_whoever_takes_workers_tells_of_their_death(script: str) -> None:
-    text = (RUN / script).read_text()
-    assert "except (ValueError, distributed.WorkerDiedError) as error:" in text
-    assert "except ValueError as error:" not in text
+def test_scripts_are_found() -> None:
+    assert {"solve.py", "train_sepot.py", "play.py"} <= set(SCRIPTS)
 
 
-def test_there_are_scripts_with_workers() -> None:
-    assert {"generate_data.py", "head_to_head.py", "reproduce_particle.py"} <= set(WITH_WORKERS)
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_help_fits_on_a_screen(script: str) -> None:
+    code, output, errors = run_script(script, "--help")
+    assert code == 0, errors
+    lines = output.splitlines()
+    assert len(lines) <= 50
+    assert max(map(len, lines)) <= 100
+    assert f"python run/{script}" in output
+    assert "  --game=" in output or "  --data=" in output or "  --run=" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*SOLVE, "--iterations=0"), "error: --iterations=0: must be at least 1"),
+        ((*SOLVE, "--points_per_decade=1000000000"), "error: points_per_decade=1000000000 must be"),
+        ((*SOLVE, "--iteratons=3"), "Did you mean: iterations"),
+        ((*SOLVE, "--run_dir="), "error: --run_dir is empty"),
+        ((*SOLVE, "--run_dir=/proc/no"), "error: No such file or directory: /proc/no"),
+        ((*SOLVE, "--run_dir=file/run"), "error: "),
+        (
+            ("generate_data.py", "--game=kuhn_poker", "--moves=1", "--run_dir=new",
+             "--num_workers=1000000"),
+            "error: --num_workers=1000000 are too many processes",
+        ),
+        (("generate_data.py", "--game=kuhn_poker", "--moves=1"), "error: give --run_dir: "),
+        (
+            ("generate_data.py", "--game=kuhn_poker", "--plies=-3", "--run_dir=new"),
+            "give exactly one of moves, plies and rounds, an integer of at least 1",
+        ),
+        (
+            ("train_on_policy.py", "--data=d", "--run_dir=new", "--on_policy_epochs=a,b"),
+            "error: --on_policy_epochs=a: 'a' is not an integer",
+        ),
+        (
+            ("train_on_policy.py", "--data=d", "--run_dir=new", "--on_policy_epochs=1,2"),
+            "error: --on_policy_epochs=[1, 2] must be four numbers",
+        ),
+        (
+            ("train_rnad.py", "--game=kuhn_poker", "--run_dir=new", "--device=tpu"),
+            "error: --device=tpu cannot be used here; take cpu",
+        ),
+        (
+            ("show.py", "--game=kuhn_poker", "--policy=uniform", "--moves=3", "--output=folder"),
+            "error: Is a directory: folder; give a file's path",
+        ),
+    ],
+    ids=[
+        "iterations", "points", "unknown flag", "no path", "proc", "file", "workers", "required",
+        "plies", "epochs", "two epochs", "device", "output",
+    ],
+)  # fmt: skip
+def test_wrong_input_is_told_in_one_line(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    code, output, errors = run_script(*arguments, directory=tmp_path)
+    assert (code, output) == (1, "")
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert not (tmp_path / "new").exists()
+    assert list((tmp_path / "folder").iterdir()) == []
+
+
+def test_spaces_around_a_value_do_not_matter(tmp_path: Path) -> None:
+    arguments = ("solve.py", "--game= kuhn_poker ", "--iterations= 3", "--run_dir=run")
+    code, output, errors = run_script(*arguments, directory=tmp_path)
+    assert code == 0, errors
+    assert "kuhn_poker()" in output
+
+
+def test_what_was_interrupted_says_how_to_go_on(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, str(RUN / "solve.py"), "--iterations=1000000000", "--run_dir=run"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    deadline = time.monotonic() + 100
+    while not (tmp_path / "run" / "checkpoint.safetensors").exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=100)
+    assert (process.returncode, output) == (1, "")
+    told = "error: interrupted; the same command goes on with the run in run with --resume"
+    assert errors.splitlines()[-1] == told
+    assert "Traceback" not in errors

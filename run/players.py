@@ -1,0 +1,41 @@
+"""What the scripts in which policies play share: how those that search do so."""
+
+from __future__ import annotations
+
+import config_flags
+import script
+
+from spiel_dl.play.requests import SearchOptions
+from spiel_dl.search.sepot_config import LEAF_CHOICES
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import default_depth_limit
+from spiel_dl.tree.load import turn_based_game
+
+
+class SearchFlags:
+    """The flags of policies that search."""
+
+    def __init__(self) -> None:
+        self._limit = script.depth_limit("Depth limit of searches")
+        self._options = config_flags.define(
+            SearchOptions,
+            "Searches",
+            only=["max_histories", "budget", "leaf_choice"],
+            choices={"leaf_choice": LEAF_CHOICES},
+            texts={"leaf_choice": "SePoT: how the opponent chooses at the leaves."},
+        )
+        self._effort = config_flags.define(
+            Effort,
+            only=["iterations"],
+            defaults={"iterations": SearchOptions().effort.iterations},
+        )
+
+    def build(self, game: str) -> SearchOptions:
+        """How to search in a game: one round deep, or two moves, if no limit was given.
+
+        Raises:
+          ValueError: if there is no such game, or the flags contradict each other.
+        """
+        limit = self._limit.build if self._limit.given else None
+        found = limit() if limit else default_depth_limit(turn_based_game(game))
+        return self._options.build(depth_limit=found, effort=self._effort.build())
