@@ -16,8 +16,8 @@ from spiel_dl.jobs import head_to_head
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import POLICY_NAMES
 from spiel_dl.runs import distributed
-from spiel_dl.runs.parts import Parts
 from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.workspace import Workspace
 
 _GAME = flags.DEFINE_string("game", None, "OpenSpiel game string, with parameters.")
 _PRESET = flags.DEFINE_enum("preset", None, list(PRESETS), "A game of the SePoT paper, by name.")
@@ -27,10 +27,10 @@ _SECOND = flags.DEFINE_string(
 )
 _GAMES = flags.DEFINE_integer("num_games", 1000, "Games, half of them in each seat.")
 _SEED = flags.DEFINE_integer("seed", 0, "Seed of chance and of both players' choices.")
-_PAIRS = flags.DEFINE_integer("pairs_at_once", 64, "Pairs of games in one piece of work.")
+_PAIRS = flags.DEFINE_integer("pairs_at_once", 64, "Pairs of games in one part of the match.")
 _DEVICE = flags.DEFINE_string("device", "cpu", "Torch device of the networks.")
 _WORK = flags.DEFINE_string(
-    "work_dir", None, "Keep finished pieces of work here; a match that was stopped goes on there."
+    "work_dir", None, "Keep finished parts here; a match that was stopped goes on there."
 )
 _OUTPUT = flags.DEFINE_string("output", None, "Write the result to OUTPUT.json and OUTPUT.md.")
 _engine = distributed.define_flags()
@@ -54,16 +54,16 @@ def main(argv: Sequence[str]) -> None:
             pairs_at_once=_PAIRS.value,
             device=_DEVICE.value,
         )
-        parts = Parts(_WORK.value) if _WORK.value else None
-        what = "pairs of games, in parts"
-        row = head_to_head.measure(config, _engine(), parts=parts, description=what)
+        engine, what = _engine(), "pairs of games, in parts"
+        workspace = Workspace(_WORK.value, engine, show_progress=True) if _WORK.value else None
+        row = head_to_head.measure(config, engine, workspace=workspace, description=what)
         if _OUTPUT.value:
-            head_to_head.write(_OUTPUT.value, [row], environment, parts)
+            head_to_head.write(_OUTPUT.value, [row], environment, workspace)
     except (ValueError, distributed.WorkerDiedError) as error:
         sys.exit(f"error: {error}")
     print(f"game         {config.game_string}")
     print(f"wall-clock   {row['wall_clock']:.1f} s\n")
-    print(head_to_head.table([row]), end="")
+    print(head_to_head.table([row]).to_markdown(), end="")
 
 
 if __name__ == "__main__":

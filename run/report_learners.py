@@ -21,10 +21,10 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
     try:
-        write_curves(_RUNS.value, _OUTPUT.value)
+        report = write_curves(_RUNS.value, _OUTPUT.value)
     except ValueError as error:
         sys.exit(f"error: {error}")
-    print(f"{_OUTPUT.value}.md")
+    print(report)
 
 
 if __name__ == "__main__":

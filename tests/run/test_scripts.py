@@ -19,4 +19,4 @@ def test_whoever_takes_workers_tells_of_their_death(script: str) -> None:
 
 
 def test_there_are_scripts_with_workers() -> None:
-    assert {"generate_data.py", "head_to_head.py", "reproduce_particle.py"} <= set(WITH_WORKERS)
+    assert {"generate_data.py", "head_to_head.py", "reproduce.py"} <= set(WITH_WORKERS)
