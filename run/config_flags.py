@@ -37,6 +37,7 @@ class _Option(Parameter):
     """A parameter, and its flag."""
 
     flag: str
+    is_split: bool
 
     def label(self) -> str:
         """How --help writes the flag and its default."""
@@ -90,7 +91,11 @@ class _Parser(flags.ArgumentParser):
 
 
 class _ListFlag(flags.MultiFlag):
-    """Values separated by commas, or a flag that is repeated, or both."""
+    """Values separated by commas if it is split there, or a flag that is repeated, or both."""
+
+    def __init__(self, *arguments: Any, is_split: bool):
+        super().__init__(*arguments)
+        self._is_split = is_split
 
     def parse(self, arguments: Any) -> None:
         """Adds to the values given before, or replaces the default; nothing is a value, too."""
@@ -99,7 +104,8 @@ class _ListFlag(flags.MultiFlag):
 
     def _parse(self, arguments: Any) -> list[Any]:
         if isinstance(arguments, str):
-            arguments = arguments.split(",") if arguments.strip() else []
+            values = arguments.split(",") if self._is_split else [arguments]
+            arguments = values if arguments.strip() else []
         return super()._parse(list(arguments))
 
 
@@ -221,6 +227,7 @@ def define(
     choices: Mapping[str, Iterable[str]] | None = None,
     texts: Mapping[str, str] | None = None,
     required: Collection[str] = (),
+    unsplit: Collection[str] = (),
     is_first: bool = False,
     flag_values: flags.FlagValues = flags.FLAGS,
 ) -> Flags[T]:
@@ -241,6 +248,7 @@ def define(
       choices: the values that a str may have, by parameter.
       texts: other help texts than the docstring's, by parameter.
       required: parameters that must be given on the command line, although they have a default.
+      unsplit: lists whose values may have commas, so that their flags can only be repeated.
       is_first: show the group before all others.
       flag_values: where the flags go.
 
@@ -262,7 +270,8 @@ def define(
             text=texts.get(each.name, each.text),
             choices=tuple(choices.get(each.name, each.choices)),
         )
-        options.append(_Option(**vars(found), flag=names.get(each.name, prefix + each.name)))
+        flag, is_split = names.get(each.name, prefix + each.name), each.name not in unsplit
+        options.append(_Option(**vars(found), flag=flag, is_split=is_split))
     group = Flags(target, title, options, flag_values)
     _GROUPS.insert(0 if is_first else len(_GROUPS), group)
     return group
@@ -279,7 +288,9 @@ def _define_one(option: _Option, flag_values: flags.FlagValues) -> None:
         return
     default = None if option.default is None else list(option.default)
     flags.DEFINE_flag(
-        _ListFlag(parser, flags.ArgumentSerializer(), name, default, text),
+        _ListFlag(
+            parser, flags.ArgumentSerializer(), name, default, text, is_split=option.is_split
+        ),
         flag_values,
         required=required,
     )
