@@ -12,6 +12,7 @@ from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.particle_samples import join_samples
+from tests.particle_networks import leaves_of
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 LIMIT = DepthLimit(rounds=1)
@@ -45,7 +46,9 @@ def test_values_that_no_play_can_have_are_not_learned():
     with torch.no_grad():
         for parameter in network.module.parameters():
             parameter.mul_(10)
-    values = network.evaluate(*(np.ones(size) for size in map(network.leaves.num_infosets, (0, 1))))
+    leaves = leaves_of(GOOFSPIEL_4, LIMIT)
+    ones = (np.ones(leaves.num_infosets(player)) for player in (0, 1))
+    values = network.bind(leaves).evaluate(*ones)
     assert max(np.abs(value).max() for value in values) > 1000
     assert max(np.abs(sample.cfv).max() for sample in learner.play()) <= 1
 
