@@ -33,23 +33,25 @@ def repeat(function: Callable[[], object]) -> Callable[[int], object]:
 
 
 def compare(
-    contestants: Mapping[str, Callable[[int], object]], rounds: int, least_seconds: float
+    implementations: Mapping[str, Callable[[int], object]], rounds: int, least_seconds: float
 ) -> dict[str, Any]:
-    """Median microseconds of each contestant, and median ratios to ours.
+    """Median microseconds of each implementation, and median ratios to ours.
 
     Args:
-      contestants: functions of the number of iterations; one of them is `OURS`.
-      rounds: in each round the contestants run one after the other; ratios are taken within it.
+      implementations: functions of the number of iterations; one of them is `OURS`.
+      rounds: in each round the implementations run one after the other; ratios are taken within it.
       least_seconds: how long each runs in a round at least.
     """
     seconds = [
-        {name: seconds_per_call(f, least_seconds) for name, f in contestants.items()}
+        {name: seconds_per_call(f, least_seconds) for name, f in implementations.items()}
         for _ in range(rounds)
     ]
     return {
-        "microseconds": {n: 1e6 * statistics.median(r[n] for r in seconds) for n in contestants},
+        "microseconds": {
+            n: 1e6 * statistics.median(r[n] for r in seconds) for n in implementations
+        },
         "ratio": {
-            name: statistics.median(r[name] / r[OURS] for r in seconds) for name in contestants
+            name: statistics.median(r[name] / r[OURS] for r in seconds) for name in implementations
         },
     }
 

@@ -2,8 +2,8 @@
 
 A step is one player's action, chosen at random among the legal ones, with all chance events due
 after it; then both players' information state tensors are read. Ours steps a batch of games at
-once, OpenSpiel one game. Every figure is the median over rounds; in each round the contestants run
-one after the other, and ratios are taken within a round, so that a machine whose speed drifts does
+once, OpenSpiel one game. Every figure is the median over rounds; in each round they run one
+after the other, and ratios are taken within a round, so that a machine whose speed drifts does
 not favour anybody. Writes environments.json and environments.md to --output.
 
   python benchmarks/environments.py --output=results/benchmarks --threads=2
@@ -27,7 +27,7 @@ from spiel_dl.runs.run_directory import describe_environment
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
 _ROUNDS = flags.DEFINE_integer("rounds", 5, "Rounds per figure.", lower_bound=1)
-_SECONDS = flags.DEFINE_float("seconds", 1.0, "Least seconds per contestant and round.")
+_SECONDS = flags.DEFINE_float("seconds", 1.0, "Least seconds per implementation and round.")
 _DEVICE = flags.DEFINE_string("device", "cpu", "Device of our environments, such as cuda.")
 _BATCH_SIZE = flags.DEFINE_integer("batch_size", 4096, "Games stepped at once.", lower_bound=1)
 _THREADS = flags.DEFINE_integer("threads", 2, "Threads of our environments.", lower_bound=1)
@@ -112,8 +112,8 @@ def measure(ours: str, theirs: str) -> dict[str, Any]:
     def run_single(iterations: int) -> None:
         single.run(iterations * _BATCH_SIZE.value)  # one iteration of ours is a step in each game
 
-    contestants = {common.OURS: Batch(ours).run, PEER: run_single}
-    result = common.compare(contestants, _ROUNDS.value, _SECONDS.value)
+    implementations = {common.OURS: Batch(ours).run, PEER: run_single}
+    result = common.compare(implementations, _ROUNDS.value, _SECONDS.value)
     return {
         "games": {common.OURS: ours, PEER: theirs},
         "steps_per_second": {

@@ -1,7 +1,7 @@
 """CFR+ iterations, NashConv and compile times beside OpenSpiel's C++ and LiteEFG, in one run.
 
-Every figure is the median over rounds; in each round the contestants run one after the other, and
-ratios are taken within a round, so that a machine whose speed drifts does not favour anybody. One
+Every figure is the median over rounds; in each round they run one after the other, and ratios
+are taken within a round, so that a machine whose speed drifts does not favour anybody. One
 thread each. Writes solvers.json and solvers.md to --output.
 
   python benchmarks/solvers.py --output=results/benchmarks
@@ -33,7 +33,7 @@ from spiel_dl.tree import GameTree
 
 _OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
 _ROUNDS = flags.DEFINE_integer("rounds", 5, "Rounds per figure.", lower_bound=1)
-_SECONDS = flags.DEFINE_float("seconds", 0.5, "Least seconds per contestant and round.")
+_SECONDS = flags.DEFINE_float("seconds", 0.5, "Least seconds per implementation and round.")
 
 GAMES = {
     "leduc_poker": "leduc_poker",
@@ -64,7 +64,7 @@ print(time.perf_counter() - start)
 """
 
 
-class Contestants:
+class Implementations:
     """One game, ready to be iterated and evaluated by each library."""
 
     def __init__(self, game_string: str):
@@ -111,9 +111,9 @@ class Contestants:
         self.environment.update_strategy(self.graph.current_strategy())
 
 
-def compare(contestants: dict[str, Callable[[int], object]]) -> dict[str, Any]:
-    """Median microseconds of each contestant, and median ratios to ours."""
-    return common.compare(contestants, _ROUNDS.value, _SECONDS.value)
+def compare(implementations: dict[str, Callable[[int], object]]) -> dict[str, Any]:
+    """Median microseconds of each implementation, and median ratios to ours."""
+    return common.compare(implementations, _ROUNDS.value, _SECONDS.value)
 
 
 def measure_growth() -> list[dict[str, Any]]:
@@ -235,9 +235,9 @@ def main(argv: Sequence[str]) -> None:
         "compile": {},
     }
     for name, game_string in GAMES.items():
-        contestants = Contestants(game_string)
-        results["iteration"][name] = compare(contestants.iteration())
-        results["nash_conv"][name] = compare(contestants.nash_conv())
+        implementations = Implementations(game_string)
+        results["iteration"][name] = compare(implementations.iteration())
+        results["nash_conv"][name] = compare(implementations.nash_conv())
         seconds = []
         for _ in range(_ROUNDS.value):
             start = time.perf_counter()

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from spiel_dl.play.matches import play_match
     from spiel_dl.play.registry import load_policy
     from spiel_dl.policies.array_policy import ArrayPolicy
+    from spiel_dl.solvers.effort import Effort
     from spiel_dl.tree.depth_limit import DepthLimit
     from spiel_dl.tree.game_tree import GameTree
     from spiel_dl.tree.load import AnyGame, compile_game
@@ -62,6 +63,7 @@ __all__ = [
     "ContinualResolving",
     "DepthLimit",
     "DiscountedCFR",
+    "Effort",
     "ExactValue",
     "GameTree",
     "LinearCFR",
@@ -94,6 +96,7 @@ _SOURCES = {
     "DLCFR": ("algorithms.dl_cfr", "DLCFRSolver"),
     "DepthLimit": ("tree.depth_limit", "DepthLimit"),
     "DiscountedCFR": ("algorithms.cfr", "DiscountedCFRSolver"),
+    "Effort": ("solvers.effort", "Effort"),
     "ExactValue": ("value_functions.exact", "ExactValue"),
     "GameTree": ("tree.game_tree", "GameTree"),
     "LinearCFR": ("algorithms.cfr", "LinearCFRSolver"),

@@ -30,12 +30,12 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import AnyGame
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_and_policy
 from spiel_dl.search.responding import BestResponseStep
 from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 
 
 class CDBRPolicy(ResponsePolicy):

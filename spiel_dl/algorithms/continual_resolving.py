@@ -26,12 +26,13 @@ print(exploitability.exploitability(policy.tree, policy.to_array_policy()))
 
 from __future__ import annotations
 
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.resolving import GADGETS as GADGETS
 from spiel_dl.search.resolving import ResolvingStep
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.base import ValueFunction, check_arguments, check_value_function

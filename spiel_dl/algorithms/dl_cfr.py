@@ -27,10 +27,11 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.base import (
     LeafValues,

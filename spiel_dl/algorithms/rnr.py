@@ -18,10 +18,10 @@ from __future__ import annotations
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
-from spiel_dl.policies.array_policy import AnyGame
 from spiel_dl.search.respond_to import DEFAULT_EFFORT
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
+from spiel_dl.tree.load import AnyGame
 
 
 class RNRPolicy(CDRNRPolicy):

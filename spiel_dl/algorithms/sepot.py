@@ -52,7 +52,7 @@ from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.policies.array_policy import AnyGame, ArrayPolicy, check_player, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.played import PlayedPolicy
 from spiel_dl.search.sepot_config import MAX_HISTORIES
@@ -60,6 +60,7 @@ from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.search.sepot_played import PlayedSolution, Seconds, SePoTPlayedStep
 from spiel_dl.search.sepot_step import SePoTStep
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.value_functions.base import check_arguments
 

@@ -29,17 +29,12 @@ import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.solvers import depth_limited, gadgets, restricted_game
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.trunk import Trunk, cut
 
 

@@ -138,12 +138,12 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
             )
         path = self._path(state, player)
         solved = [position for position in path.decisions if _name(path, position) in self._kept]
-        start: int | None = solved[-1] if solved else self.step.first(path)
-        solution: SolutionT | None = None
-        while start is not None:
+        start = solved[-1] if solved else self.step.first(path)
+        # A solution may be None itself, where the step leaves the decision to something else.
+        solution = self._solve(path, start, None)
+        while (following := self.step.following(path, start, solution)) is not None:
+            start = following
             solution = self._solve(path, start, solution)
-            start = self.step.following(path, start, solution)
-        assert solution is not None
         return self.step.answer(path, state, solution)
 
     def _solve(self, path: PlayedPath, start: int, before: SolutionT | None) -> SolutionT:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import (
-    AnyGame,
-    ArrayPolicy,
-    check_player,
-    compile_game,
-    read_strategy,
-)
+from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.responding import ModelStep
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.value_functions.base import check_arguments
 

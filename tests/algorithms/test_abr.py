@@ -10,7 +10,8 @@ pytest.importorskip("tree", reason="OpenSpiel's DQN needs dm-tree")
 
 from spiel_dl.algorithms import abr, best_response, exploitability
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy, compile_game, read_strategy
+from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
+from spiel_dl.tree.load import compile_game
 
 
 @pytest.mark.parametrize("player", [0, 1])

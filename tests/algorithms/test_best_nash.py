@@ -10,8 +10,9 @@ from open_spiel.python.algorithms import expected_game_score
 from spiel_dl.algorithms import best_nash, exploitability, rnr
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.load import compile_game
 from tests import reference
 
 

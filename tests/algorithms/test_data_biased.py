@@ -11,8 +11,9 @@ import scipy.optimize
 from spiel_dl.algorithms import data_biased, exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.load import compile_game
 
 
 def blends(tree: GameTree, player: int, model: np.ndarray, trust: np.ndarray) -> list[ArrayPolicy]:

@@ -11,7 +11,8 @@ import spiel_dl.games  # noqa: F401  (registers python_leduc)
 from spiel_dl.algorithms import exploitability, lbr
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.play.registry import load_array_policy
-from spiel_dl.policies.array_policy import ArrayPolicy, compile_game
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.tree.load import compile_game
 
 GAMES = ["kuhn_poker", "leduc_poker"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -248,3 +249,14 @@ def test_paths_in_names(tmp_path: Path) -> None:
         assert registry.path_in(name) == path
     for name in ("uniform", "cfr:3", "cdbr:"):
         assert registry.path_in(name) is None
+
+
+@pytest.mark.parametrize("kind", ["resolving:zero", "cdbr:uniform", "cdrnr:0.5:uniform", "cfr:3"])
+@pytest.mark.parametrize("game", ["kuhn_poker", "goofspiel(imp_info=True,num_cards=3)"])
+def test_policies_can_be_pickled_after_a_question(kind: str, game: str) -> None:
+    tree = GameTree.from_game(game)
+    policy = load_policy(kind, tree, depth_limit=DepthLimit(moves=2))
+    states = [tree.state(int(tree.first_history[player][-1])) for player in (0, 1)]
+    expected = [policy.action_probabilities(state) for state in states]
+    copy = pickle.loads(pickle.dumps(policy))
+    assert [copy.action_probabilities(state) for state in states] == expected

@@ -187,9 +187,7 @@ def test_bots_play_the_only_action_also_if_its_id_is_0():
 
 def test_bots_can_be_pickled_and_go_on_alike():
     game = pyspiel.load_game("kuhn_poker")
-    sizes = game.information_state_tensor_size(), game.num_distinct_actions()
-    network = PolicyNetwork(*sizes, (4,))
-    bot = bots.policy_bot(NetworkPolicy(game, network, network.initial_parameters(0)), 0, seed=5)
+    bot = bots.policy_bot(opponent_models.random_policy(game, 0), 0, seed=5)
     state = game.new_initial_state().child(0).child(1)
     for _ in range(3):
         bot.step(state)

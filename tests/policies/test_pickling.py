@@ -18,6 +18,7 @@ def network_policy(game):
 
 
 MAKERS = {
+    "array": lambda game: opponent_models.random_policy(game, 4),
     "network": network_policy,
     "highest": lambda game: HighestActionPolicy(game, [0, 1]),
     "seats": lambda game: SeatsPolicy((network_policy(game), HighestActionPolicy(game, [0, 1]))),
