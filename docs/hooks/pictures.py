@@ -135,9 +135,7 @@ def ranges() -> str:
     plans = [realization_plan(tree.treeplexes[p], policy.strategies[p]) for p in (0, 1)]
     sequences = [trunk.sequences[p][leaves.sequences[p]] for p in (0, 1)]
     own = [plans[p][sequences[p]] for p in (0, 1)]
-    function = ExactValue(tolerance=1e-9)
-    function.bind(leaves)
-    cfvs = function.evaluate(own[0], own[1])
+    cfvs = ExactValue(tolerance=1e-9).bind(leaves).evaluate(own[0], own[1])
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(8.0, 3.6))
         for position, state in enumerate(leaves.public_states.tolist()):
