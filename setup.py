@@ -6,6 +6,9 @@ import setuptools
 
 ROOT = pathlib.Path(__file__).parent
 
+# Pictures, pages and TensorBoard's files of runs; solvers and learners do without.
+RUNS = ["jinja2>=3.1", "matplotlib>=3.8", "tensorboard>=2.16"]
+
 setuptools.setup(
     name="spiel_dl",
     version="0.1.0",
@@ -27,21 +30,20 @@ setuptools.setup(
     package_data={"spiel_dl": ["py.typed", "play/templates/*"]},
     install_requires=[
         "absl-py>=2.1",
-        "jinja2>=3.1",
-        "matplotlib>=3.8",
         "numba>=0.60",
         "numpy>=1.26",
         "open_spiel>=2.0",
         "safetensors>=0.4",
         "scipy>=1.11",
-        "tensorboard>=2.16",
         "torch>=2.4",
         "tqdm>=4.66",
     ],
     extras_require={
         "abr": ["dm-tree>=0.1.9"],
         "benchmark": ["LiteEFG>=1.0"],
+        "runs": RUNS,
         "dev": [
+            *RUNS,
             "dm-tree>=0.1.9",
             "hypothesis",
             "import-linter",

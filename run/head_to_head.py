@@ -13,8 +13,8 @@ import script
 from spiel_dl.jobs import head_to_head
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import POLICY_NAMES
-from spiel_dl.runs.parts import Parts
 from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.workspace import Workspace
 
 _MATCH = config_flags.define(
     head_to_head.HeadToHeadConfig,
@@ -48,15 +48,14 @@ def main(
     game_string = game or PRESETS[preset or ""]
     search = _SEARCH.build(game_string)
     config = _MATCH.build(game=game_string, first=first, second=second, search=search)
-    parts = Parts(work_dir) if work_dir else None
-    row = head_to_head.measure(
-        config, _WORKERS.build(), parts=parts, description="pairs of games, in parts"
-    )
+    engine, what = _WORKERS.build(), "pairs of games, in parts"
+    workspace = Workspace(work_dir, engine, show_progress=True) if work_dir else None
+    row = head_to_head.measure(config, engine, workspace=workspace, description=what)
     if output:
-        head_to_head.write(output, [row], environment, parts)
+        head_to_head.write(output, [row], environment, workspace)
     print(f"game         {config.game_string}")
     print(f"wall-clock   {row['wall_clock']:.1f} s\n")
-    print(head_to_head.table([row]), end="")
+    print(head_to_head.table([row]).to_markdown(), end="")
 
 
 if __name__ == "__main__":

@@ -6,26 +6,19 @@ Example:
   python run/report_learners.py --run=runs/kuhn/0 --run=runs/kuhn/1 --output=runs/kuhn/report
 """
 
-import sys
-from collections.abc import Sequence
-
-from absl import app, flags
+import script
 from papers.learner_curves import write_curves
 
-_RUNS = flags.DEFINE_multi_string("run", None, "A run directory; repeated for each.", required=True)
-_OUTPUT = flags.DEFINE_string("output", None, "Path of the report, without ending.", required=True)
 
+def main(*, run: tuple[str, ...], output: str) -> None:
+    """Writes the report, and says where it is.
 
-def main(argv: Sequence[str]) -> None:
-    """Writes the report, and says where it is."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    try:
-        write_curves(_RUNS.value, _OUTPUT.value)
-    except ValueError as error:
-        sys.exit(f"error: {error}")
-    print(f"{_OUTPUT.value}.md")
+    Args:
+      run: a run directory; repeated for each.
+      output: path of the report, without ending.
+    """
+    print(write_curves(run, output))
 
 
 if __name__ == "__main__":
-    app.run(main)
+    script.run(main)

@@ -15,6 +15,7 @@ import numpy as np
 
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs import plots, reports
+from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.run_directory import describe_environment, read_run
 
 _TITLES = {
@@ -28,13 +29,16 @@ _TITLES = {
 _PANEL = plots.Panel("step", "nash_conv", "learner steps", "NashConv (utility)", "linear")
 
 
-def write_curves(runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str]) -> None:
+def write_curves(runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str]) -> Path:
     """Writes a table and a picture of some runs: `path`.md, `path`.json, `path`.png.
 
     Args:
       runs: run directories of `learner_run.run_learner`, of one game and one configuration but for
         the seed.
       path: where to write, without ending.
+
+    Returns:
+      The path of the Markdown file.
 
     Raises:
       ValueError: if there is no run, one is not a run or has not been evaluated, if two have the
@@ -56,20 +60,34 @@ def write_curves(runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike
         raise ValueError(f"two runs have the same seed; the seeds are {seeds}")
     rows = [_last_iterate(run) for run in found]
     values = [row["nash_conv"] for row in rows]
-    results = {
-        "environment": describe_environment(),
-        "config": config,
-        "mean": float(np.mean(values)),
-        "half_width": student_half_width(values),
-        "rows": rows,
-        "curves": {str(run["seed"]): run["metrics"] for run in found},
-        "starts": [start for run in found for start in run["starts"]],
-    }
+    environment, half_width = describe_environment(), student_half_width(values)
+    learner = ", ".join(f"{name} {value}" for name, value in config["learner"].items())
+    spread = "" if half_width is None else f" ± {half_width:.3g}"
+    starts = [start for run in found for start in run["starts"]]
+    title = f"{config['algorithm']}: {config['game']}"
     curves = {f"seed {run['seed']}": run["metrics"] for run in found}
-    picture = Path(f"{path}.png")
-    picture.parent.mkdir(parents=True, exist_ok=True)
-    plots.plot_panels(picture, [_PANEL], curves, f"{config['algorithm']}: {config['game']}")
-    reports.write_report(path, results, _markdown(results, picture.name))
+    report = Report(
+        title,
+        [
+            f"Learner: {learner}.",
+            f"NashConv of the last iterates: mean {np.mean(values):.3g}{spread} (95 %, t, over "
+            "seeds).",
+            "The runs:\n\n"
+            + "".join(f"- {reports.describe_run(start)}" for start in starts).rstrip(),
+            f"{reports.describe_machine(starts[-1], config['device'])}; runs beside each other "
+            "shared the cores.",
+        ],
+        {"Last iterates": Table(rows, _TITLES)},
+        [Picture(Path(path).name, title, [_PANEL], curves)],
+        more={
+            "config": config,
+            "mean": float(np.mean(values)),
+            "half_width": half_width,
+            "curves": {str(run["seed"]): run["metrics"] for run in found},
+            "starts": starts,
+        },
+    )
+    return reports.write(report, path, environment, used=config["device"])
 
 
 def _read(directory: Path) -> dict[str, Any]:
@@ -106,24 +124,3 @@ def _last_iterate(run: Mapping[str, Any]) -> dict[str, Any]:
     last = run["metrics"][-1]
     row = {name: last[name] for name in _TITLES if name in last}
     return {**row, "seed": run["seed"], "steps_per_second": last["step"] / last["seconds"]}
-
-
-def _markdown(results: Mapping[str, Any], picture: str) -> str:
-    config = results["config"]
-    learner = ", ".join(f"{name} {value}" for name, value in config["learner"].items())
-    spread = f" ± {results['half_width']:.3g}" if results["half_width"] is not None else ""
-    last = results["starts"][-1]
-    titles = {n: title for n, title in _TITLES.items() if any(n in r for r in results["rows"])}
-    paragraphs = [
-        f"# {config['algorithm']}: `{config['game']}`",
-        f"Learner: {learner}.",
-        f"NashConv of the last iterates: mean {results['mean']:.3g}{spread} (95 %, t, over seeds).",
-        reports.Table(results["rows"], titles).to_markdown().rstrip(),
-        f"![NashConv over training]({picture})",
-        "The runs:",
-        "".join(f"- {reports.describe_run(start)}" for start in results["starts"]).rstrip(),
-        f"{reports.describe_machine(last, config['device'])}; runs beside each other shared the "
-        "cores.",
-        reports.describe_run(results["environment"]).rstrip(),
-    ]
-    return "\n\n".join(paragraphs) + "\n"

@@ -1,4 +1,4 @@
-"""A match between two policies, in as many processes as there are, and what it was worth."""
+"""A match of two policies, in as many processes as there are, and what it was worth."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import functools
 import hashlib
 import math
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,8 @@ from spiel_dl.play.requests import SearchOptions
 from spiel_dl.play.tally import Tally
 from spiel_dl.runs import distributed, reports
 from spiel_dl.runs.distributed import IN_PROCESS, Engine
-from spiel_dl.runs.parts import Parts
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.load import turn_based_game
 
 _TITLES = {
@@ -27,18 +30,20 @@ _TITLES = {
     "games": "games",
     "mean": "mean return of the first",
     "half_width": "± (95 %, over pairs)",
+    "paper": "paper, SePoT against R-NaD",
     "mean_as_0": "as player 0",
-    "half_width_as_0": "± (95 %)",
     "mean_as_1": "as player 1",
-    "half_width_as_1": "± (95 %)",
     "seconds_per_move": "seconds per move, first (what it has found before is remembered)",
     "slowest_move": "slowest move (s), first",
+    "half_width_as_0": "± as player 0",
+    "half_width_as_1": "± as player 1",
+}
+_SEARCH = {
     "depth_limit": "searches look ahead",
     "max_histories": "histories, at most",
     "budget": "particles, at most",
     "iterations": "iterations",
     "leaf_choice": "choice at leaves",
-    "paper": "paper, SePoT against R-NaD",
 }
 
 
@@ -53,7 +58,7 @@ class HeadToHeadConfig:
       num_games: how many games, an even number; half of them in each seat.
       seed: of chance and of both players' choices.
       search: how those who search do so.
-      pairs_at_once: pairs of games that are one piece of work; networks are asked for all of its
+      pairs_at_once: pairs of games in one part of the match; networks are asked for all of its
         games at a time.
       device: where networks live.
     """
@@ -77,48 +82,42 @@ def play(
     config: HeadToHeadConfig,
     engine: Engine = IN_PROCESS,
     *,
-    parts: Parts | None = None,
+    workspace: Workspace | None = None,
     description: str | None = None,
 ) -> MatchResult:
     """Plays a match; returns are the same for every engine and number of workers.
 
     Args:
       config: who plays what.
-      engine: who does the work; each of its processes loads, or solves for, both policies.
-      parts: where finished pieces of work are kept, and found by a later start; None: nowhere.
+      engine: who does the work; each of its processes loads, or solves for, both policies. A
+        workspace has an engine of its own.
+      workspace: where finished parts of the match are kept, and found by a later start; None:
+        nowhere.
       description: what the progress bar on standard error says; None: no bar.
 
     Raises:
       ValueError: if there is no such game or policy, if a number is out of range, or if the
-        parts are of another match.
+        workspace is of another match.
     """
     if config.seed < 0:
         raise ValueError(f"seed={config.seed} must not be negative")
-    pieces = matches.parts_of(config.num_games, config.pairs_at_once)
+    parts = matches.parts_of(config.num_games, config.pairs_at_once)
     _policies(config)  # what is wrong with them is better told before workers are started
-    settings = _settings(config) if parts else {}
-    found: dict[range, PairResults] = {}
-    if parts:
-        kept = {pairs: parts.find(_piece_name(pairs), settings) for pairs in pieces}
-        found = {pairs: _from_json(piece) for pairs, piece in kept.items() if piece is not None}
-    missing = [pairs for pairs in pieces if pairs not in found]
-
-    def keep(number: int, result: PairResults) -> None:
-        found[missing[number]] = result
-        if parts:
-            kept = {"returns": result.returns.tolist(), "times": result.times}
-            parts.keep(_piece_name(missing[number]), settings, kept)
-
-    items = [(config, pairs) for pairs in missing]
-    distributed.for_each(_play_part, items, keep, engine, description=description)
-    return MatchResult.of_pairs(found[pairs] for pairs in pieces)
+    items = [(config, pairs) for pairs in parts]
+    if workspace is None:
+        found = distributed.map(_play_part, items, engine, description=description)
+    else:
+        settings = _settings(config)
+        named = [(_part_name(pairs), settings) for pairs in parts]
+        found = workspace.parts(named, _play_part, items, description)
+    return MatchResult.of_pairs(map(_from_json, found))
 
 
 def measure(
     config: HeadToHeadConfig,
     engine: Engine = IN_PROCESS,
     *,
-    parts: Parts | None = None,
+    workspace: Workspace | None = None,
     description: str | None = None,
 ) -> dict[str, Any]:
     """Plays a match and says how it went, as a row of a report; arguments are those of `play`.
@@ -126,7 +125,7 @@ def measure(
     Means and half widths are in utility units; `wall_clock` is this start's seconds.
     """
     start = time.perf_counter()
-    result = play(config, engine, parts=parts, description=description)
+    result = play(config, engine, workspace=workspace, description=description)
     wall_clock = time.perf_counter() - start
     row: dict[str, Any] = {
         "game": config.game_string,
@@ -144,9 +143,9 @@ def measure(
         "slowest_move_of_second": result.times[1].slowest,
         "wall_clock": wall_clock,
     }
-    row.update(
-        registry.options_used(config.search, config.first, config.second), threads=engine.threads
-    )
+    threads = (workspace.engine if workspace else engine).threads
+    used = registry.options_used(config.search, config.first, config.second)
+    row.update(used, threads=threads)
     said = paper_result(config)
     return row if said is None else {**row, "paper": said}
 
@@ -160,46 +159,57 @@ def paper_result(config: HeadToHeadConfig) -> str | None:
     return None if found is None else f"{found[0] / 100:.4f} ± {found[1] / 100:.4f}"
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Rows of `measure` as Markdown, without the columns that none of them has."""
-    titles = {name: title for name, title in _TITLES.items() if any(name in row for row in rows)}
-    return reports.Table(rows, titles).to_markdown()
+def table(rows: Sequence[dict[str, Any]]) -> Table:
+    """How matches went, of rows of `measure`."""
+    return Table(rows, _TITLES)
+
+
+def searches(rows: Sequence[dict[str, Any]]) -> Table | None:
+    """How those who searched did so; None if nobody did."""
+    found = [row for row in rows if any(name in row for name in _SEARCH)]
+    return Table(found, {"first": "first", "second": "second", **_SEARCH}) if found else None
+
+
+def report(rows: Sequence[dict[str, Any]]) -> Report:
+    """What matches were worth, of rows of `measure`."""
+    games = ", ".join(dict.fromkeys(row["game"] for row in rows))
+    looked = searches(rows)
+    return Report(
+        f"Head to head in {games}",
+        ["Returns are in utility units, of pairs of games with both seats and the same luck."],
+        {"Matches": table(rows)} | ({} if looked is None else {"Searches": looked}),
+    )
 
 
 def write(
     path: str,
-    rows: list[dict[str, Any]],
+    rows: Sequence[dict[str, Any]],
     environment: dict[str, Any],
-    parts: Parts | None = None,
-) -> None:
-    """Writes rows of `measure` to `path`.json and `path`.md.
+    workspace: Workspace | None = None,
+) -> Path:
+    """Writes the report of rows of `measure` to `path`.json and `path`.md.
 
     Args:
       path: where, without the ending.
       rows: what was measured.
-      environment: command, time, commit and machine, as `io.run_directory.describe_environment`
+      environment: command, time, commit and machine, as `run_directory.describe_environment`
         says them.
-      parts: where pieces of the matches were kept; None: nowhere.
+      workspace: where parts of the matches were kept; None: nowhere.
+
+    Returns:
+      The path of the Markdown file.
     """
-    games = ", ".join(dict.fromkeys(row["game"] for row in rows))
-    commits = sorted(parts.commits) if parts else []
-    seconds = sum(row["wall_clock"] for row in rows)
-    text = "\n".join(
-        [
-            f"# Head to head in {games}\n",
-            "Returns are in utility units, of pairs of games with both seats and the same luck.\n",
-            table(rows),
-            reports.describe_run(environment),
-            reports.describe_machine(environment, ", ".join({row["threads"]: None for row in rows}))
-            + f" Wall-clock of this start: {seconds:.0f} s."
-            + reports.describe_parts(commits),
-        ]
+    return reports.write(
+        report(rows),
+        path,
+        environment,
+        seconds=sum(row["wall_clock"] for row in rows),
+        workspace=workspace,
+        used=", ".join({row["threads"]: None for row in rows}),
     )
-    content = {"rows": rows, "environment": environment, "commits_of_parts": commits}
-    reports.write_report(path, content, text)
 
 
-def _piece_name(pairs: range) -> str:
+def _part_name(pairs: range) -> str:
     return f"pairs-{pairs.start:06}-{pairs.stop:06}"
 
 
@@ -232,10 +242,12 @@ def _digest(name: str) -> str:
     return digest.hexdigest() if files else ""
 
 
-def _play_part(item: tuple[HeadToHeadConfig, range]) -> PairResults:
+def _play_part(item: tuple[HeadToHeadConfig, range]) -> dict[str, Any]:
+    """Some pairs of games, as JSON can hold them."""
     config, pairs = item
     policies = _policies(config)
-    return matches.play_pairs(config.game_string, policies, pairs, config.seed)
+    result = matches.play_pairs(config.game_string, policies, pairs, config.seed)
+    return {"returns": result.returns.tolist(), "times": result.times}
 
 
 def _policies(config: HeadToHeadConfig) -> Policies:

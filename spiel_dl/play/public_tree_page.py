@@ -9,8 +9,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import jinja2
-
 from spiel_dl.runs.tensor_files import atomic_path
 
 _TEMPLATE = "public_tree.html"
@@ -24,7 +22,12 @@ def render(view: Mapping[str, Any]) -> str:
 
     Raises:
       ValueError: if a number is infinite or not a number.
+      ImportError: if jinja2 is not installed.
     """
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError("pages need jinja2: pip install spiel_dl[runs]") from error
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("spiel_dl", "play/templates"),
         autoescape=True,

@@ -5,16 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import matplotlib
-
-matplotlib.use("Agg")
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from spiel_dl.runs.tensor_files import atomic_path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Rows = Sequence[Mapping[str, Any]]
 _LINE: dict[str, Any] = {"marker": "o", "markersize": 3, "linewidth": 1.2}
@@ -88,10 +85,13 @@ def plot_panels(
       title: the complete game string, and what else is to be said.
       levels: from label to values by names of y-entries: dashed horizontal lines.
       joined: join the points of a group by lines.
+
+    Raises:
+      ImportError: if matplotlib is not installed; the message says how to install it.
     """
     columns = min(len(panels), _COLUMNS)
     rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(max(5.0, 4.2 * columns), 4.2 * rows), layout="constrained")
+    figure = _figure_class()(figsize=(max(5.0, 4.2 * columns), 4.2 * rows), layout="constrained")
     all_axes = figure.subplots(rows, columns, squeeze=False).reshape(-1)
     for axes, panel in zip(all_axes, panels, strict=False):
         _draw(axes, panel, groups, levels or {}, joined)
@@ -105,6 +105,15 @@ def plot_panels(
     figure.suptitle(title, fontsize=9, wrap=True)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=120)
+
+
+def _figure_class() -> type[Figure]:
+    """A figure of its own draws into files without any choice of a backend for the process."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install spiel_dl[runs]") from error
+    return Figure
 
 
 def _draw(

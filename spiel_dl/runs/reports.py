@@ -1,14 +1,19 @@
-"""Reports of results: a JSON file for programs, and the same as Markdown for people."""
+"""Reports of results: a JSON file for programs, the same as Markdown for people, and pictures."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from spiel_dl.runs import tensor_files
+from spiel_dl.runs import plots, tensor_files
 from spiel_dl.runs.run_directory import write_json
+from spiel_dl.runs.workspace import Workspace
+
+MAX_COLUMNS = 8
+"""A person reads no more columns; what a wider table says besides is in the JSON file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,17 +22,125 @@ class Table:
 
     Attributes:
       rows: one for each line of the table. An entry that a row lacks stays empty.
-      titles: from the entries' names to the columns' titles, in the order of the columns.
+      titles: from the entries' names to the columns' titles, the most important first. Columns that
+        are empty in all rows are left out, and so are those after the first `MAX_COLUMNS`.
     """
 
     rows: Sequence[Mapping[str, Any]]
     titles: Mapping[str, str]
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the entries that are shown."""
+        return self._filled()[:MAX_COLUMNS]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The titles of the columns that are in the JSON file only."""
+        return [self.titles[name] for name in self._filled()[MAX_COLUMNS:]]
+
     def to_markdown(self) -> str:
         """The table in Markdown."""
-        lines = [list(self.titles.values()), ["---:"] * len(self.titles)]
-        lines += [[_cell(row.get(name)) for name in self.titles] for row in self.rows]
+        lines = [[self.titles[name] for name in self.columns], ["---:"] * len(self.columns)]
+        lines += [[_cell(row.get(name)) for name in self.columns] for row in self.rows]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    def _filled(self) -> list[str]:
+        return [name for name in self.titles if any(row.get(name) is not None for row in self.rows)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """A picture of a report; see `plots.plot_panels`.
+
+    Attributes:
+      name: of the file, without ending.
+      title: the complete game string, and what else is to be said.
+      panels: what is drawn against what.
+      groups: from label to rows.
+      levels: horizontal lines.
+      joined: join the points of a curve.
+    """
+
+    name: str
+    title: str
+    panels: Sequence[plots.Panel]
+    groups: Mapping[str, plots.Rows]
+    levels: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    joined: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What was found.
+
+    Attributes:
+      title: in one line.
+      notes: what there is to say before the tables, one paragraph each.
+      tables: from heading to table.
+      pictures: the pictures.
+      verdict: whether what was claimed holds, in words; "" if nothing was claimed.
+      more: what else programs can read, as JSON can hold it.
+    """
+
+    title: str
+    notes: Sequence[str]
+    tables: Mapping[str, Table]
+    pictures: Sequence[Picture] = ()
+    verdict: str = ""
+    more: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def write(
+    report: Report,
+    path: str | os.PathLike[str],
+    environment: Mapping[str, Any],
+    *,
+    settings: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
+    workspace: Workspace | None = None,
+    used: str | None = None,
+) -> Path:
+    """Writes a report to `path`.json and `path`.md, and its pictures beside them.
+
+    Args:
+      report: what was found.
+      path: where, without ending.
+      environment: command, time, commit and machine, as `describe_environment` says them.
+      settings: what was asked for, as JSON can hold it.
+      seconds: wall-clock of this start.
+      workspace: where the parts are that the report was made of.
+      used: what of the machine was used; None: the workspace's engine, or one process.
+
+    Returns:
+      The path of the Markdown file.
+    """
+    content: dict[str, Any] = {
+        "title": report.title,
+        "verdict": report.verdict,
+        "settings": dict(settings or {}),
+        "environment": dict(environment),
+        "used": used or (workspace.engine.threads if workspace else "one process"),
+        "wall_clock_seconds": seconds,
+        "reused": sorted(workspace.reused) if workspace else [],
+        "commits_of_parts": sorted(workspace.commits) if workspace else [],
+        "notes": list(report.notes),
+        "tables": {heading: list(table.rows) for heading, table in report.tables.items()},
+        "levels": {picture.name: picture.levels for picture in report.pictures if picture.levels},
+        **report.more,
+    }
+    folder = Path(path).parent
+    for picture in report.pictures:
+        plots.plot_panels(
+            folder / f"{picture.name}.png",
+            picture.panels,
+            picture.groups,
+            picture.title,
+            levels=picture.levels,
+            joined=picture.joined,
+        )
+    write_report(path, content, _markdown(report, content, Path(path).name))
+    return Path(f"{path}.md")
 
 
 def describe_run(environment: Mapping[str, Any]) -> str:
@@ -45,16 +158,39 @@ def describe_machine(environment: Mapping[str, Any], used: str) -> str:
     )
 
 
-def describe_parts(commits: Collection[str]) -> str:
-    """A sentence, after a space, on what commits made the parts of a result; "" without parts."""
-    return f" Parts were made by commit {', '.join(sorted(commits))}." if commits else ""
-
-
 def write_report(path: str | os.PathLike[str], results: Mapping[str, Any], report: str) -> None:
     """Writes the results to `path`.json and the report to `path`.md."""
     write_json(f"{path}.json", results)
     with tensor_files.atomic_path(f"{path}.md") as temporary:
         temporary.write_text(report, encoding="utf-8")
+
+
+def _markdown(report: Report, content: Mapping[str, Any], name: str) -> str:
+    paragraphs = [f"# {report.title}"]
+    if report.verdict:
+        paragraphs.append(f"**Verdict:** {report.verdict}")
+    paragraphs += [_how_it_was_made(content), *report.notes]
+    for heading, table in report.tables.items():
+        paragraphs += [f"## {heading}", table.to_markdown().rstrip()]
+        if table.left_out:
+            paragraphs.append(f"More columns are in {name}.json: {'; '.join(table.left_out)}.")
+    for picture in report.pictures:
+        text = picture.title.replace("\n", "; ")
+        paragraphs.append(f"![{text}]({picture.name}.png)")
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _how_it_was_made(content: Mapping[str, Any]) -> str:
+    environment = content["environment"]
+    text = (
+        f"{describe_run(environment).rstrip()}; {describe_machine(environment, content['used'])}."
+    )
+    if content["wall_clock_seconds"] is not None:
+        text += f" Wall-clock of this start: {content['wall_clock_seconds']:.0f} s."
+    if content["commits_of_parts"]:
+        reused, commits = len(content["reused"]), ", ".join(content["commits_of_parts"])
+        text += f" {reused} parts had been finished before. Parts were made by commit {commits}."
+    return text
 
 
 def _cell(value: Any) -> str:

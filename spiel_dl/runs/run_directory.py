@@ -142,8 +142,11 @@ class RunDirectory:
 
     def _open_events(self) -> SummaryWriter:
         # TensorBoard and torch take seconds to import, and most programs write no metrics.
-        from torch.utils.tensorboard import SummaryWriter
-
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            message = "metrics for TensorBoard need tensorboard: pip install spiel_dl[runs]"
+            raise ImportError(message) from error
         is_resumed = any(self.path.glob("events.out.*"))
         purge_step = self._last_step + 1 if is_resumed else None
         events = SummaryWriter(str(self.path), purge_step=purge_step)

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import reprlib
 import socket
+import sys
 import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
@@ -126,7 +127,7 @@ class Processes(Crew[Future[Any]]):
     def submit(self, item: Any) -> Future[Any]:
         """See `Crew`."""
         pool = self._idle.pop()
-        with _environment(_ONE_THREAD):
+        with _environment(_of_workers()):
             try:
                 future = pool.submit(self._function, item)
             except BrokenProcessPool:  # The process died while it was idle.
@@ -160,6 +161,16 @@ class Processes(Crew[Future[Any]]):
         return ProcessPoolExecutor(1, context, initializer=_end_with_parent)
 
 
+def _of_workers() -> dict[str, str]:
+    """The environment of workers: one thread, and modules where this process finds them.
+
+    What a script imports from its own folder, such as `papers` of `run/`, is not installed. The
+    empty entry of an interactive session is its directory.
+    """
+    paths = [os.path.abspath(path) for path in sys.path if not path or os.path.isdir(path)]
+    return {**_ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)}
+
+
 def _end_with_parent() -> None:
     """Makes a worker end when the process that started it is gone, even if that was killed."""
     parent = multiprocessing.parent_process()
@@ -180,7 +191,7 @@ class RayTasks(Crew[Any]):
         self._function = ray.put(function)
         # Ray's own retries know no limit where memory was wanting.
         self._task = ray.remote(_apply).options(
-            max_retries=0, num_cpus=1, runtime_env={"env_vars": _ONE_THREAD}
+            max_retries=0, num_cpus=1, runtime_env={"env_vars": _of_workers()}
         )
         self._busy: set[Any] = set()
 

@@ -21,8 +21,8 @@ from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy
 from spiel_dl.runs.distributed import LocalProcesses
-from spiel_dl.runs.parts import Parts
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, describe_environment
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -87,22 +87,22 @@ def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
 
     monkeypatch.setattr(matches, "play_pairs", failing)
     with pytest.raises(KeyboardInterrupt):
-        head_to_head.play(config, parts=Parts(tmp_path / "match"))
+        head_to_head.play(config, workspace=Workspace(tmp_path / "match"))
     monkeypatch.undo()
-    parts = Parts(tmp_path / "match")
-    found = head_to_head.measure(config, parts=parts)
-    assert parts.reused == {"pairs-000000-000002", "pairs-000002-000004"}
+    workspace = Workspace(tmp_path / "match")
+    found = head_to_head.measure(config, workspace=workspace)
+    assert workspace.reused == {"pairs-000000-000002", "pairs-000002-000004"}
     expected = head_to_head.measure(config)
     times = {name for name in found if "seconds" in name or "slowest" in name}
     for name in found.keys() - times - {"wall_clock"}:
         assert found[name] == expected[name]
-    head_to_head.write(str(tmp_path / "found"), [found], describe_environment(), parts)
+    head_to_head.write(str(tmp_path / "found"), [found], describe_environment(), workspace)
     assert "Parts were made by commit" in (tmp_path / "found.md").read_text()
     # Another network of the same name, and another match.
     shutil.copy(checkpoints[GOOFSPIEL] / "checkpoint.safetensors", run / "another.safetensors")
     for other in (config, dataclasses.replace(config, seed=1)):
         with pytest.raises(ValueError, match=r"pairs-000000-000002\.json is of"):
-            head_to_head.play(other, parts=Parts(tmp_path / "match"))
+            head_to_head.play(other, workspace=Workspace(tmp_path / "match"))
 
 
 def test_names_are_what_they_say(checkpoints):
@@ -178,9 +178,9 @@ def test_reports(tmp_path):
     row = head_to_head.measure(config)
     head_to_head.write(str(tmp_path / "report"), [row], describe_environment())
     found = json.loads((tmp_path / "report.json").read_text())
-    assert found["rows"][0]["mean"] == row["mean"]
+    assert found["tables"]["Matches"][0]["mean"] == row["mean"]
     assert {"command", "git_commit", "processor", "started"} <= found["environment"].keys()
-    assert found["rows"][0]["wall_clock"] > 0
+    assert found["tables"]["Matches"][0]["wall_clock"] > 0
     text = (tmp_path / "report.md").read_text()
     assert f"| {row['mean']:.3g} |" in text
     assert "paper" not in text
@@ -219,8 +219,8 @@ def test_reports_name_what_searches_use(names, settings, monkeypatch):
     known = ("depth_limit", "max_histories", "budget", "iterations", "leaf_choice")
     assert {name: row[name] for name in known if name in row} == settings
     assert row["threads"] == "one process with the threads that its libraries start"
-    table = head_to_head.table([row])
-    assert ("searches look ahead" in table) == bool(settings)
+    text = "".join(table.to_markdown() for table in head_to_head.report([row]).tables.values())
+    assert ("searches look ahead" in text) == bool(settings)
 
 
 def test_networks_of_resolving_live_on_the_device(monkeypatch):

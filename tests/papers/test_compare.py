@@ -1,4 +1,4 @@
-"""The comparison: every contender learns on a small game, and its steps are counted right."""
+"""The comparison: every algorithm learns on a small game, and its steps are counted right."""
 
 import json
 import math
@@ -11,16 +11,17 @@ import pytest
 import torch
 from papers.compare import openspiel as theirs
 from papers.compare import own as ours
-from papers.compare import report as compare_report
 from papers.compare import study as compare_study
-from papers.compare.contender import compared_game, num_moves
-from papers.compare.study import KINDS, PROBES, CompareConfig
+from papers.compare.algorithm import compared_game, num_moves
+from papers.compare.experiments import EXPERIMENTS
+from papers.compare.study import KINDS, PROBES, Settings, Study
+from papers.study import run
 
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.algorithms.sepot import SearchConfig
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.value_functions.positional import PositionalNetwork
@@ -80,14 +81,14 @@ def kuhn():
 
 @pytest.mark.parametrize("name", KINDS)
 def test_everybody_goes_on_and_has_a_policy(name, kuhn):
-    contender = MAKERS[name](kuhn, 1)
+    algorithm = MAKERS[name](kuhn, 1)
     steps = []
     for _ in range(2):
-        contender.advance(0.01)
-        steps.append(contender.environment_steps)
+        algorithm.advance(0.01)
+        steps.append(algorithm.environment_steps)
         # Reading a policy checks that it is a distribution over legal actions everywhere.
-        assert 0 <= nash_conv(kuhn.ours, contender.policy()) + 1e-9 < math.inf
-        assert contender.environment_steps == steps[-1]
+        assert 0 <= nash_conv(kuhn.ours, algorithm.policy()) + 1e-9 < math.inf
+        assert algorithm.environment_steps == steps[-1]
     if name.endswith("_cpp"):
         assert steps == [None, None]
     else:
@@ -96,12 +97,12 @@ def test_everybody_goes_on_and_has_a_policy(name, kuhn):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_all_play_goofspiel(name):
-    """It has more rounds than our depth limits; OpenSpiel's contenders play a converted game."""
+    """It has more rounds than our depth limits; OpenSpiel's algorithms play a converted game."""
     game = compared_game("goofspiel_4")
-    contender = MAKERS[name](game, 1)
-    contender.step()
+    algorithm = MAKERS[name](game, 1)
+    algorithm.step()
     tree = game.theirs if name.startswith("openspiel") else game.ours
-    assert np.isfinite(nash_conv(tree, contender.policy()))
+    assert np.isfinite(nash_conv(tree, algorithm.policy()))
 
 
 @pytest.mark.parametrize(
@@ -115,11 +116,11 @@ def test_all_play_goofspiel(name):
         ("openspiel_external_sampling_cpp", 10, 0.3),
     ],
 )
-def test_tabular_contenders_come_close_to_equilibrium(name, num_steps, bound, kuhn):
-    contender = MAKERS[name](kuhn, 1)
+def test_tabular_algorithms_come_close_to_equilibrium(name, num_steps, bound, kuhn):
+    algorithm = MAKERS[name](kuhn, 1)
     for _ in range(num_steps):
-        contender.step()
-    assert nash_conv(kuhn.ours, contender.policy()) < bound
+        algorithm.step()
+    assert nash_conv(kuhn.ours, algorithm.policy()) < bound
 
 
 @pytest.mark.parametrize(
@@ -139,12 +140,12 @@ def test_tabular_contenders_come_close_to_equilibrium(name, num_steps, bound, ku
 )
 @pytest.mark.usefixtures("one_thread")
 def test_learners_with_networks_learn(make, num_steps, bound, kuhn):
-    contender = make(kuhn)
-    before = nash_conv(kuhn.ours, contender.policy())
+    algorithm = make(kuhn)
+    before = nash_conv(kuhn.ours, algorithm.policy())
     for _ in range(num_steps):
-        contender.step()
+        algorithm.step()
     # That of the uniform policy is 11/12.
-    assert nash_conv(kuhn.ours, contender.policy()) < bound < before < 1
+    assert nash_conv(kuhn.ours, algorithm.policy()) < bound < before < 1
 
 
 def test_steps_of_traversals_are_those_counted_by_hand(kuhn):
@@ -179,10 +180,10 @@ def test_steps_of_games_are_as_many_as_games_have_moves(kuhn):
 def test_external_sampling_makes_all_own_moves_and_one_of_the_opponent():
     # Nothing is random in this game: one player chooses among two actions, and so does the other.
     game = compared_game("matrix_mp")
-    contender = MAKERS["openspiel_external_sampling"](game, 1)
-    contender.step()
+    algorithm = MAKERS["openspiel_external_sampling"](game, 1)
+    algorithm.step()
     # Player 0 updates: 2 own moves, each with 1 answer. Player 1: 1 move, then 2 own ones.
-    assert contender.environment_steps == (2 + 2) + (1 + 2)
+    assert algorithm.environment_steps == (2 + 2) + (1 + 2)
 
 
 def test_counting_states_count_moves_and_not_chance():
@@ -218,59 +219,60 @@ def test_both_play_the_same_game(name):
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compare")
     names = ("cfr_plus", "openspiel_cfr_plus", "openspiel_outcome_sampling_cpp", *PROBES)
-    config = CompareConfig("kuhn_poker", 0.2, names)
-    comparison = compare_study.compare(config, folder / "work")
-    path = compare_report.write(comparison, folder / "out", describe_environment())
-    return folder, comparison, path
+    study = Study(Settings("kuhn_poker", 0.2, names), Workspace(folder))
+    [path] = run(EXPERIMENTS, study, folder / "out")
+    return folder, study, path
 
 
-def test_report_has_a_row_per_contender_and_names_who_did_not_run(report):
-    _, comparison, path = report
-    titles = [row["contender"] for row in compare_report.table(comparison).rows]
+def test_report_has_a_row_per_algorithm_and_names_who_did_not_run(report):
+    _, _, path = report
+    content = json.loads(path.with_suffix(".json").read_text())
+    [rows] = content["tables"].values()
+    titles = [row["algorithm"] for row in rows]
     assert titles == ["CFR+", "OpenSpiel CFR+, C++", "OpenSpiel outcome sampling, C++"]
     text = path.read_text()
     assert all(f"| {title} |" in text for title in titles)
     assert "OpenSpiel PPO: `The expanded size of the tensor (2)" in text
     assert "OpenSpiel NeuRD: `14 weights for 12 sequences of player 0`" in text
     assert path.with_suffix(".png").stat().st_size > 10_000
-    curves = json.loads(path.with_suffix(".json").read_text())["curves"]
-    for points in curves.values():
+    for points in content["curves"].values():
         assert points[-1]["learning_seconds"] >= 0.2
         assert points[-1]["nash_conv"] == 2 * points[-1]["exploitability"]
         times = [point["learning_seconds"] for point in points]
         assert times == sorted(times)
 
 
-def test_finished_contenders_are_not_measured_again(report):
-    folder, before, _ = report
-    again = compare_study.compare(before.config, folder / "work")
-    assert again.curves == before.curves
-    assert set(again.reused) == set(before.curves)
-    longer = CompareConfig("kuhn_poker", 0.3, ("cfr_plus",))
+def test_finished_algorithms_are_not_measured_again(report):
+    folder, before, path = report
+    again = Study(before.settings, Workspace(folder))
+    curves = json.loads(path.with_suffix(".json").read_text())["curves"]
+    assert compare_study.compare(again).curves == curves
+    assert again.workspace.reused == set(before.settings.names) - set(PROBES)
+    longer = Settings("kuhn_poker", 0.3, ("cfr_plus",))
     with pytest.raises(ValueError, match="use the same settings or another directory"):
-        compare_study.compare(longer, folder / "work")
+        compare_study.compare(Study(longer, Workspace(folder)))
 
 
 def test_measurements_with_other_hyperparameters_are_not_reused(report, tmp_path, monkeypatch):
     folder, before, _ = report
-    shutil.copytree(folder / "work", tmp_path / "work")
+    shutil.copytree(folder / "parts", tmp_path / "parts")
     kind = KINDS["cfr_plus"]._replace(settings="others")
     monkeypatch.setitem(KINDS, "cfr_plus", kind)
     with pytest.raises(ValueError, match=r"'hyperparameters': 'defaults'.*'others'"):
-        compare_study.compare(before.config, tmp_path / "work")
+        compare_study.compare(Study(before.settings, Workspace(tmp_path)))
     monkeypatch.undo()
     deeper = before.game._replace(depth_limit=DepthLimit(moves=3))
     monkeypatch.setattr(compare_study, "compared_game", lambda name: deeper)
     with pytest.raises(ValueError, match=r"'depth_limit': '2 moves'.*'3 moves'"):
-        compare_study.compare(before.config, tmp_path / "work")
+        compare_study.compare(Study(before.settings, Workspace(tmp_path)))
 
 
 def test_a_probe_that_runs_is_told_before_anybody_is_measured(tmp_path, monkeypatch):
     probe = PROBES["openspiel_ppo"]._replace(refusal=lambda game: None)
     monkeypatch.setitem(PROBES, "openspiel_ppo", probe)
-    config = CompareConfig("kuhn_poker", 0.1, ("cfr_plus", "openspiel_ppo"))
-    with pytest.raises(ValueError, match=r"openspiel_ppo runs .* no contender for it yet"):
-        compare_study.compare(config, tmp_path)
+    settings = Settings("kuhn_poker", 0.1, ("cfr_plus", "openspiel_ppo"))
+    with pytest.raises(ValueError, match=r"openspiel_ppo runs .* no algorithm for it yet"):
+        compare_study.compare(Study(settings, Workspace(tmp_path)))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -280,7 +282,7 @@ def test_neurd_is_refused_where_it_stops():
     assert reason.startswith("Invalid policy")
 
 
-def test_contender_whose_packages_are_missing_is_refused(kuhn, monkeypatch):
+def test_algorithm_whose_packages_are_missing_is_refused(kuhn, monkeypatch):
     assert compare_study.refusal("openspiel_deep_cfr", kuhn) is None
     monkeypatch.setitem(sys.modules, "open_spiel.python.pytorch.deep_cfr", None)
     reason = compare_study.refusal("openspiel_deep_cfr", kuhn)
@@ -293,10 +295,10 @@ def test_contender_whose_packages_are_missing_is_refused(kuhn, monkeypatch):
     [
         ({"seconds": 0.01}, "seconds=0.01 must be at least 0.1"),
         ({"seconds": math.nan}, "seconds=nan"),
-        ({"seed": -1}, "seed=-1"),
-        ({"contenders": ("nobody",)}, "contender 'nobody' must be one of"),
+        ({"seeds": (-1,)}, r"seeds=\(-1,\)"),
+        ({"names": ("nobody",)}, "algorithm 'nobody' must be one of"),
     ],
 )
 def test_bad_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
-        CompareConfig("kuhn_poker", **settings)
+        Settings("kuhn_poker", **settings)

@@ -11,17 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
-from papers import report
-from papers.dl_cfr import experiments
 from papers.dl_cfr import ranges as dl_cfr_ranges
 from papers.dl_cfr import study as dl_cfr_study
-from papers.dl_cfr.study import DOMAINS, Choices, Study, StudyConfig
+from papers.dl_cfr.experiments import EXPERIMENTS
+from papers.dl_cfr.study import DOMAINS, Settings, Study
+from papers.study import run
 
 from spiel_dl.algorithms import continual_resolving
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_losses
 from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.jobs.on_policy import OnPolicyConfig
+from spiel_dl.runs import reports
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue
@@ -32,7 +34,7 @@ from spiel_dl.value_functions.validation import UNNORMALISED
 from tests.made_up_values import MadeUpValue
 
 LIMIT = DepthLimit(rounds=1)
-CONFIG = StudyConfig(
+SETTINGS = Settings(
     DatasetConfig(
         "python_goofspiel_ii(num_cards=3,points_order=descending)",
         LIMIT,
@@ -45,8 +47,6 @@ CONFIG = StudyConfig(
     num_units=16,
     num_iterations=20,
     seeds=(0, 1),
-)
-CHOICES = Choices(
     every_state=2,
     amounts=(10, 20),
     layers=(1, 2),
@@ -60,9 +60,7 @@ CHOICES = Choices(
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in which all experiments have been made."""
     path = tmp_path_factory.mktemp("study")
-    paths = experiments.run_experiments(
-        study(path), list(experiments.EXPERIMENTS), CHOICES, path / "results"
-    )
+    paths = run(EXPERIMENTS, study(path), path / "results")
     assert [written.name for written in paths] == [
         f"{name}.md"
         for name in (
@@ -80,7 +78,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def study(path: Path) -> Study:
-    return Study(CONFIG, path / "work", show_progress=False)
+    return of(path / "work")
+
+
+def of(path: Path, **changes: object) -> Study:
+    return Study(dataclasses.replace(SETTINGS, **changes), Workspace(path))
 
 
 def read(path: Path, name: str) -> dict:
@@ -106,14 +108,14 @@ def with_tables(path: Path) -> dict:
 def test_domains_have_the_papers_sizes(
     name: str, histories: int, infosets: int, states: int
 ) -> None:
-    tree = GameTree.from_game(DOMAINS[name].game)
+    tree = GameTree.from_game(DOMAINS[name].data.game)
     assert tree.num_histories == histories
     assert [tree.num_infosets(player) for player in (0, 1)] == [infosets, infosets]
-    assert cut(tree, DOMAINS[name].depth_limit).leaves.num_public_states == states
+    assert cut(tree, DOMAINS[name].data.depth_limit).leaves.num_public_states == states
 
 
 def test_every_report_is_complete(finished: Path) -> None:
-    for name in experiments.EXPERIMENTS:
+    for name in EXPERIMENTS:
         content = read(finished, name)
         assert content["settings"]["num_iterations"] == 20
         # What is left out has networks of its own, and no smaller parts.
@@ -129,7 +131,7 @@ def test_every_report_is_complete(finished: Path) -> None:
 
 
 def test_reports_say_what_their_numbers_depend_on(finished: Path) -> None:
-    settings = {name: read(finished, name)["settings"] for name in experiments.EXPERIMENTS}
+    settings = {name: read(finished, name)["settings"] for name in EXPERIMENTS}
     assert settings["left_out"]["every_state"] == 2
     assert settings["amount"]["amounts"] == [10, 20]
     assert settings["size"]["sizes"][:2] == [["depth varied", 1, 16], ["depth varied", 2, 16]]
@@ -138,7 +140,7 @@ def test_reports_say_what_their_numbers_depend_on(finished: Path) -> None:
         told = settings[name]["on_policy"]
         assert (told["num_rounds"], told["num_polishes"], told["max_ranges"]) == (1, 0, 10)
         # The study's, not those of `OnPolicyConfig`.
-        assert told["num_iterations"] == CONFIG.num_iterations
+        assert told["num_iterations"] == SETTINGS.num_iterations
         assert "training" not in settings[name], "rounds have trainings of their own"
     for name in ("checkpoints", "left_out", "ranges", "amount", "size"):
         assert settings[name]["training"]["num_epochs"] == 3
@@ -150,7 +152,7 @@ def test_checkpoints_are_those_of_training_and_judged_by_dl_cfr(finished: Path) 
     assert [row["step"] for row in rows if row["network"] == "seed 0"] == [1, 2, 3, 6, 10, 18, 21]
     folder = finished / "work" / "networks" / "layers-2-units-16-seed-1"
     network = PositionalNetwork.load(folder / "network-step-00000006.safetensors")
-    solver = DLCFRSolver(CONFIG.data.game, network, LIMIT)
+    solver = DLCFRSolver(SETTINGS.data.game, network, LIMIT)
     solver.run(20)
     nash_conv = trunk_losses(solver.trunk, solver.average_policy()).nash_conv
     [row] = [row for row in rows if (row["network"], row["step"]) == ("seed 1", 6)]
@@ -198,12 +200,12 @@ def test_the_optimal_value_function_is_judged_at_every_limit(finished: Path) -> 
     rows = read(finished, "exact")["rows"]
     limits = {row["limit"] for row in rows}
     assert limits == {str(LIMIT)}
-    last = [row for row in rows if row["iteration"] == CONFIG.num_iterations]
+    last = [row for row in rows if row["iteration"] == SETTINGS.num_iterations]
     variants = [row["variant"] for row in rows]
     assert len(last) == len(set(variants)) == 5
-    solver = DLCFRSolver(CONFIG.data.game, ExactValue(0.01, stretch=20), LIMIT)
-    solver.run(CONFIG.num_iterations)
-    ours = trunk_exploitability(CONFIG.data.game, solver.average_policy(), LIMIT)
+    solver = DLCFRSolver(SETTINGS.data.game, ExactValue(0.01, stretch=20), LIMIT)
+    solver.run(SETTINGS.num_iterations)
+    ours = trunk_exploitability(SETTINGS.data.game, solver.average_policy(), LIMIT)
     row = next(row for row in last if row["variant"] == "subgames from scratch")
     assert row["trunk_nash_conv"] == pytest.approx(ours, abs=1e-9)
 
@@ -216,11 +218,11 @@ def test_resolving_is_judged_as_openspiel_does(finished: Path) -> None:
     )
     path = finished / "work" / "on_policy" / "seed-1" / "network.safetensors"
     policy = continual_resolving.ContinualResolvingPolicy(
-        CONFIG.data.game,
+        SETTINGS.data.game,
         PositionalNetwork.load(path),
-        CONFIG.data.depth_limit,
+        SETTINGS.data.depth_limit,
         gadget="max_margin",
-        effort=Effort(CONFIG.num_iterations),
+        effort=Effort(SETTINGS.num_iterations),
     )
     judged = openspiel_exploitability.exploitability(
         policy.tree.game, policy.to_array_policy().to_tabular()
@@ -237,10 +239,9 @@ def test_what_is_finished_is_not_done_again(
     monkeypatch.setattr(dl_cfr_study.training, "train", refuse)
     monkeypatch.setattr(dl_cfr_study.DLCFRSolver, "run", refuse)
     monkeypatch.setattr(dl_cfr_study.CFRPlusSolver, "run", refuse)
-    monkeypatch.setattr(report.plots, "plot_panels", lambda *_, **__: None)
-    again = study(finished)
-    experiments.run_experiments(again, list(experiments.EXPERIMENTS), CHOICES, tmp_path)
-    for name in experiments.EXPERIMENTS:
+    monkeypatch.setattr(reports.plots, "plot_panels", lambda *_, **__: None)
+    run(EXPERIMENTS, study(finished), tmp_path)
+    for name in EXPERIMENTS:
         content = with_tables(tmp_path / f"{name}.json")
         assert content["rows"] == read(finished, name)["rows"]
         assert content["reused"]
@@ -252,16 +253,14 @@ def test_what_is_finished_is_not_done_again(
 def test_polishes_change_what_is_resolved_with(finished: Path, tmp_path: Path) -> None:
     """The file of the network is another one then, and resolving is judged with that."""
     shutil.copytree(finished / "work", tmp_path / "work")
-    sizes = {"seeds": (0,)}
-    polished = dataclasses.replace(
-        CHOICES,
-        exact_resolving=False,
-        on_policy=dataclasses.replace(CHOICES.on_policy, num_polishes=1),
-    )
+    polished = dataclasses.replace(SETTINGS.on_policy, num_polishes=1)
     found = {}
-    for name, choices in (("polished", polished), ("dropped", CHOICES)):
-        own = Study(dataclasses.replace(CONFIG, **sizes), tmp_path / "work", show_progress=False)
-        experiments.run_experiments(own, ["resolving"], choices, tmp_path / name)
+    for name, changes in (
+        ("polished", {"exact_resolving": False, "on_policy": polished}),
+        ("dropped", {}),
+    ):
+        own = of(tmp_path / "work", seeds=(0,), **changes)
+        run(EXPERIMENTS, own, tmp_path / name, ["resolving"])
         rows = with_tables(tmp_path / name / "resolving.json")["rows"]
         found[name] = [r["exploitability"] for r in rows if r["source"] == "network of seed 0"]
     before = [
@@ -275,36 +274,36 @@ def test_polishes_change_what_is_resolved_with(finished: Path, tmp_path: Path) -
 
 def test_other_settings_are_refused(finished: Path, tmp_path: Path) -> None:
     shutil.copytree(finished / "work", tmp_path / "work")
-    for changed, message in (
-        (dataclasses.replace(CONFIG, num_iterations=30), "'num_iterations': 20"),
-        (dataclasses.replace(CONFIG, num_shards=3), "its num_strategies is 80, not 120"),
+    for changes, message in (
+        ({"num_iterations": 30}, "'num_iterations': 20"),
+        ({"num_shards": 3}, "its num_strategies is 80, not 120"),
     ):
-        other = Study(changed, tmp_path / "work", show_progress=False)
         with pytest.raises(ValueError, match=message):
-            experiments.run_experiments(other, ["checkpoints"], CHOICES, tmp_path / "results")
+            run(
+                EXPERIMENTS, of(tmp_path / "work", **changes), tmp_path / "results", ["checkpoints"]
+            )
     assert not (tmp_path / "results").exists()
 
 
 def test_wrong_settings(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"seeds=\(\)"):
-        dataclasses.replace(CONFIG, seeds=())
-    with pytest.raises(ValueError, match="all numbers must be positive"):
-        Choices(every_state=0)
+        dataclasses.replace(SETTINGS, seeds=())
+    with pytest.raises(ValueError, match="every_state=0: all numbers must be positive"):
+        dataclasses.replace(SETTINGS, every_state=0)
     with pytest.raises(ValueError, match="experiment 'figure' must be one of checkpoints"):
-        experiments.run_experiments(
-            Study(CONFIG, tmp_path), ["checkpoints", "figure"], CHOICES, tmp_path
-        )
+        run(EXPERIMENTS, of(tmp_path), tmp_path, ["checkpoints", "figure"])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_done_is_told_before_it_is_begun(finished: Path) -> None:
     networks = sorted((finished / "work" / "networks").iterdir())
-    none_kept = dataclasses.replace(CONFIG.training, networks_per_decade=0)
-    other = Study(dataclasses.replace(CONFIG, training=none_kept), finished / "work")
-    with pytest.raises(ValueError, match="networks_per_decade=0 keeps no networks"):
-        experiments.checkpoints(other, CHOICES)
-    with pytest.raises(ValueError, match=r"amounts=\(10, 1000\), but there are 71 trunk"):
-        experiments.amount(study(finished), dataclasses.replace(CHOICES, amounts=(10, 1000)))
+    none_kept = dataclasses.replace(SETTINGS.training, networks_per_decade=0)
+    for name, changes, message in (
+        ("checkpoints", {"training": none_kept}, "networks_per_decade=0 keeps no networks"),
+        ("amount", {"amounts": (10, 1000)}, r"amounts=\(10, 1000\), but there are 71 trunk"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            EXPERIMENTS[name].compute(of(finished / "work", **changes))
     assert sorted((finished / "work" / "networks").iterdir()) == networks
 
 
@@ -350,7 +349,7 @@ def test_asked_ranges_are_those_the_value_function_gets() -> None:
         asked.append((range_0.copy(), range_1.copy()))
         return np.zeros_like(range_0), np.zeros_like(range_1)
 
-    tree = GameTree.from_game(CONFIG.data.game)
+    tree = GameTree.from_game(SETTINGS.data.game)
     ranges = asked_ranges(DLCFRSolver(tree, MadeUpValue(record), LIMIT), [1, 2, 5])
     assert len(asked) == 2 * 4, "the last iteration is not needed"
     for row, iteration in enumerate((1, 2)):
@@ -363,7 +362,7 @@ def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> 
     content = read(finished, "ranges")
     iterations = [row["iteration"] for row in content["rows"] if row["source"] == "CFR-D"]
     assert iterations == [1, 2, 3, 4, 6, 7, 10, 13, 18, 20]
-    solver = DLCFRSolver(CONFIG.data.game, ExactValue(1e-3, 1000), LIMIT)
+    solver = DLCFRSolver(SETTINGS.data.game, ExactValue(1e-3, 1000), LIMIT)
     asked = asked_ranges(solver, iterations)
     leaves = solver.trunk.leaves
     masses = [leaves.sum_by_public_state(player, asked[player]) for player in (0, 1)]

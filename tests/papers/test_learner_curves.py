@@ -41,9 +41,10 @@ def test_the_last_iterates_are_reported(runs: list[Path], tmp_path: Path) -> Non
         json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])["nash_conv"]
         for run in reversed(runs)
     ]
-    assert [row["nash_conv"] for row in results["rows"]] == last
-    assert [row["seed"] for row in results["rows"]] == [0, 1]
-    assert [row["step"] for row in results["rows"]] == [4, 4]
+    [rows] = results["tables"].values()
+    assert [row["nash_conv"] for row in rows] == last
+    assert [row["seed"] for row in rows] == [0, 1]
+    assert [row["step"] for row in rows] == [4, 4]
     assert results["mean"] == pytest.approx(np.mean(last))
     # Student's t at 97.5% with one degree of freedom.
     assert results["half_width"] == pytest.approx(12.7062 * abs(last[0] - last[1]) / 2, rel=1e-4)

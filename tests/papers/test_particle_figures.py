@@ -5,60 +5,72 @@ import json
 
 import numpy as np
 import pytest
-from papers.dl_cfr.report import write_result
-from papers.dl_cfr.study import Study
-from papers.particle import architectures as particle_architectures
 from papers.particle import fractions as particle_fractions
-from papers.particle import on_policy as particle_on_policy
-from papers.particle import study as particle_study
-from papers.particle.fractions import FractionsConfig
-from papers.particle.linear_targets import LinearTargetsConfig
+from papers.particle.experiments import EXPERIMENTS
+from papers.particle.linear_targets import train_on_linear_targets
 from papers.particle.played_game import PlayedGame
-from papers.particle.study import DOMAINS, Domain, NetworkSizes
+from papers.particle.study import DOMAINS, Settings, Study
+from papers.study import run
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.jobs.on_policy import OnPolicyConfig
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.training import TrainingConfig, split_strategies
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
-SIZES = NetworkSizes(1, 1.0, ParticleSizes(4, 1, 1.0, 2, 1.0))
-SETTINGS = {"seeds": (0, 1), "num_iterations": 20, "data_iterations": 10}
-TRAINING = TrainingConfig(batch_size=64, networks_per_decade=1)
+SETTINGS = Settings(
+    GOOFSPIEL_4,
+    DepthLimit(rounds=2),
+    500,
+    TrainingConfig(num_epochs=2, batch_size=64, networks_per_decade=1),
+    (0, 1),
+    20,
+    num_layers=1,
+    width=1.0,
+    particle=ParticleSizes(4, 1, 1.0, 2, 1.0),
+    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=5).with_epochs([1, 1, 1, 1]),
+    played=1,
+    fractions=(0.0, 0.5, 1.0),
+    num_draws=2,
+    equilibrium_iterations=200,
+)
 
 
-def study(path, rounds, samples=500):
-    domain = Domain(GOOFSPIEL_4, DepthLimit(rounds=rounds), samples, 2)
-    config = particle_study.study_config(domain, TRAINING, **SETTINGS)
-    return Study(config, path, show_progress=False)
+def study(path, **changes):
+    return Study(dataclasses.replace(SETTINGS, **changes), Workspace(path))
+
+
+def tables(report):
+    """The rows of the summary, and of all numbers."""
+    return [list(table.rows) for table in report.tables.values()]
 
 
 @pytest.mark.parametrize(("name", "states"), [("leduc", 37), ("goofspiel", 9)])
 def test_training_sets_have_the_papers_sizes(name, states):
     domain = DOMAINS[name]
-    config = particle_study.study_config(domain, TRAINING, **SETTINGS)
+    config = Study(domain, Workspace("nowhere")).trunk_study().settings
     training = config.training
     assert domain.num_samples <= training.max_strategies * states < domain.num_samples + states
     assert training.loss == "l2"
-    left, _ = particle_study.split_strategies(
+    left, _ = split_strategies(
         config.num_shards * config.data.shard_size, training.validation_share, training.split_seed
     )
     assert len(left) >= training.max_strategies
 
 
 def test_architectures(tmp_path):
-    result = particle_architectures.architectures(study(tmp_path / "work", 2), SIZES)
-    rows = list(result.table.rows)
+    summary, rows = tables(EXPERIMENTS["architectures"].report(study(tmp_path / "work")))
     kinds = {
         kind: [row for row in rows if row["kind"] == kind] for kind in ("positional", "particle")
     }
     # 56 strategies of 9 states are 504 samples: 8 steps an epoch.
     assert [[row["step"] for row in found] for found in kinds.values()] == [[1, 10, 16]] * 2
-    assert [line["kind"] for line in result.summary.rows] == ["positional", "particle"]
+    assert [line["kind"] for line in summary] == ["positional", "particle"]
     for kind, found in kinds.items():
         folders = sorted((tmp_path / "work" / "networks").glob(f"{kind}-*"))
         assert len(folders) == 2
@@ -79,13 +91,12 @@ def test_architectures(tmp_path):
 
 
 def test_on_policy(tmp_path):
-    config = OnPolicyConfig(num_rounds=1, num_iterations=20, max_ranges=5)
-    config = config.with_epochs([1, 1, 1, 1])
-    whole = study(tmp_path / "work", 2)
-    result = particle_on_policy.on_policy(whole, SIZES, config)
-    rows = {(row["kind"], row["round"]): row for row in result.table.rows}
+    whole = study(tmp_path / "work")
+    report = EXPERIMENTS["on_policy"].report(whole)
+    summary, points = tables(report)
+    rows = {(row["kind"], row["round"]): row for row in points}
     assert list(rows) == [(kind, n) for kind in ("positional", "particle") for n in (0, 1)]
-    assert [row["kind"] for row in result.summary.rows] == ["positional", "particle"]
+    assert [row["kind"] for row in summary] == ["positional", "particle"]
     for kind in ("positional", "particle"):
         folders = sorted((tmp_path / "work" / "on_policy").glob(f"{kind}-*"))
         networks = [load_network(folder / "network.safetensors") for folder in folders]
@@ -101,50 +112,49 @@ def test_on_policy(tmp_path):
         for solver in solvers:
             solver.run(180)
         longer = [trunk_losses(s.trunk, s.average_policy()).nash_conv for s in solvers]
-        [summary] = [row for row in result.summary.rows if row["kind"] == kind]
-        assert summary["longer"] == pytest.approx(np.mean(longer), abs=1e-9)
+        [last] = [row for row in summary if row["kind"] == kind]
+        assert last["longer"] == pytest.approx(np.mean(longer), abs=1e-9)
         added = rows[kind, 1]["num_samples"] - rows[kind, 0]["num_samples"]
         assert added == 5 * 9  # ranges asked for, of 9 leaf public states
-    assert "training" not in result.settings, "rounds have trainings of their own"
-    assert result.settings["on_policy"]["num_rounds"] == 1
-    assert not [name for name in whole.reused if name.startswith("on_policy")]
-    resumed = study(tmp_path / "work", 2)
-    again = particle_on_policy.on_policy(resumed, SIZES, config)
+    settings = report.more["settings"]
+    assert "training" not in settings, "rounds have trainings of their own"
+    assert settings["on_policy"]["num_rounds"] == 1
+    assert settings["on_policy"]["num_iterations"] == 20
+    assert not [name for name in whole.workspace.reused if name.startswith("on_policy")]
+    resumed = study(tmp_path / "work")
+    again = EXPERIMENTS["on_policy"].report(resumed)
     # Two rounds of two networks of two kinds.
-    assert len([name for name in resumed.reused if name.startswith("on_policy")]) == 8
-    assert [row["by network"] for row in again.table.rows] == [
-        row["by network"] for row in result.table.rows
-    ]
+    assert len([n for n in resumed.workspace.reused if n.startswith("on_policy")]) == 8
+    assert [row["by network"] for row in tables(again)[1]] == [row["by network"] for row in points]
 
 
 def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch):
-    config = FractionsConfig(1, (0.0, 0.5, 1.0), num_draws=2, equilibrium_iterations=200)
-    whole = study(tmp_path / "work", 2)
-    result = particle_fractions.fractions(whole, SIZES, config)
-    rows = {(row["choice"], row["histories"]): row for row in result.table.rows}
+    whole = study(tmp_path / "work")
+    [path] = run(EXPERIMENTS, whole, tmp_path / "results", ["fractions"])
+    content = json.loads(path.with_suffix(".json").read_text())
+    points = content["tables"]["All numbers"]
+    rows = {(row["choice"], row["histories"]): row for row in points}
     # Each player has 4 cards to bid in the first round.
     assert sorted(rows) == [(kind, n) for kind in ("most reached", "random") for n in (1, 8, 16)]
     assert rows["random", 16]["deviation"] == pytest.approx(
         rows["most reached", 16]["deviation"], abs=1e-9
     )
-    [row] = [
-        row for row in result.table.rows if row["fraction"] == 0.5 and row["choice"] != "random"
-    ]
+    [row] = [row for row in points if row["fraction"] == 0.5 and row["choice"] != "random"]
     assert row["exploitability"] == pytest.approx(half_kept_by_hand(whole), abs=1e-9)
-    report = write_result(result, whole, tmp_path / "results", 1.0)
-    # The paper's numbers are of 5 cards.
-    assert "0.42" not in report.read_text()
-    settings = json.loads(report.with_suffix(".json").read_text())["settings"]
-    assert settings["fractions"]["num_draws"] == 2
-    assert settings["sizes"]["particle"]["base"] == 4
-    assert report.with_suffix(".png").stat().st_size > 10_000
+    # The paper's numbers are of 5 cards, and stand in the claim only.
+    assert path.read_text().count("0.42") == 1
+    settings = content["settings"]
+    assert settings["num_draws"] == 2
+    assert settings["particle"]["base"] == 4
+    assert settings["training"]["loss"] == "l2"
+    assert path.with_suffix(".png").stat().st_size > 10_000
 
     def refuse(*_args):
         raise AssertionError("done again")
 
     monkeypatch.setattr(particle_fractions.PlayedGame, "search", refuse)
-    again = particle_fractions.fractions(study(tmp_path / "work", 2), SIZES, config)
-    assert again.table.rows == result.table.rows
+    again = EXPERIMENTS["fractions"].report(study(tmp_path / "work"))
+    assert tables(again)[1] == points
 
 
 def test_the_paper_s_numbers_stand_beside_its_own_game():
@@ -174,37 +184,42 @@ def test_which_game_is_the_papers(cards, played, expected):
 
 def half_kept_by_hand(whole):
     """Mean exploitability over the networks, of search below the 8 most reached histories."""
-    solver = CFRPlusSolver(whole.trunk.tree)
+    tree = GameTree.from_game(GOOFSPIEL_4)
+    solver = CFRPlusSolver(tree)
     solver.run(200)
     limit = DepthLimit(rounds=1)
     strategies = solver.average_policy().strategies
-    game = PlayedGame.of_strategies(whole.trunk.tree, strategies, limit, limit)
+    game = PlayedGame.of_strategies(tree, strategies, limit, limit)
     kept = np.argsort(-game.reach, kind="stable")[:8]
     values = []
-    for folder in sorted((whole.directory / "networks").glob("particle-*")):
+    for folder in sorted((whole.workspace.directory / "networks").glob("particle-*")):
         network = load_network(folder / "network.safetensors")
         values.append(game.nash_conv(game.search(np.sort(kept), network, 20)) / 2)
     return np.mean(values)
 
 
 def test_errors(tmp_path):
-    with pytest.raises(ValueError, match="width must be positive"):
-        NetworkSizes(width=0)
-    with pytest.raises(ValueError, match=r"fractions=\(1.5,\) must be"):
-        FractionsConfig(fractions=(1.5,))
-    for name, value in (("learning_rate", 0.0), ("final_learning_rate", 0.5), ("num_steps", 0)):
+    for wrong, message in (
+        ({"width": 0}, "width=0 must be positive"),
+        ({"fractions": (1.5,)}, r"fractions=\(1.5,\) must be"),
+        ({"played": 0}, "played=0"),
+        ({"num_cards": 0}, "num_cards=0"),
+        ({"seeds": ()}, r"seeds=\(\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Settings(**wrong)
+    for name, value in (("learning_rate", 0.0), ("num_steps", 0), ("dimension", 0)):
         with pytest.raises(ValueError, match=f"{name}={value}"):
-            LinearTargetsConfig(**{name: value})
-    with pytest.raises(ValueError, match="played=0"):
-        FractionsConfig(played=0)
-    with pytest.raises(ValueError, match="0 public states at 9 rounds"):
-        study(tmp_path, 9)
-    with pytest.raises(ValueError, match="num_samples=0"):
-        study(tmp_path, 2, 0)
-    whole = study(tmp_path / "work", 2)
-    with pytest.raises(ValueError, match="played=2 leaves no look-ahead"):
-        particle_fractions.fractions(whole, SIZES, FractionsConfig(2))
-    none_kept = dataclasses.replace(whole.config.training, networks_per_decade=0)
-    config = dataclasses.replace(whole.config, training=none_kept)
-    with pytest.raises(ValueError, match="networks_per_decade=0"):
-        particle_architectures.architectures(Study(config, tmp_path / "work"), SIZES)
+            train_on_linear_targets("linear", **{name: value})
+    none_kept = dataclasses.replace(SETTINGS.training, networks_per_decade=0)
+    for experiment, changes, message in (
+        ("architectures", {"depth_limit": DepthLimit(rounds=9)}, "0 public states at 9 rounds"),
+        ("architectures", {"num_samples": 0}, "num_samples=0"),
+        ("architectures", {"game": None}, "no game was given"),
+        ("architectures", {"training": none_kept}, "networks_per_decade=0"),
+        ("fractions", {"played": 2}, "played=2 leaves no look-ahead"),
+        ("match", {}, "a match needs a network"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            EXPERIMENTS[experiment].compute(study(tmp_path / "work", **changes))
+    assert not (tmp_path / "work" / "networks").exists()

@@ -11,49 +11,57 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import expected_game_score
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
-from papers.responses import contests as response_contests
 from papers.responses import frontiers as response_frontiers
 from papers.responses import networks as response_networks
+from papers.responses import responders as response_responders
 from papers.responses import small_games
 from papers.responses import study as response_study
 from papers.responses import sweeps as response_sweeps
 from papers.responses import table as response_table
-from papers.responses.contests import Contest, compile_named, game_value, games
-from papers.responses.experiments import EXPERIMENTS, run_experiments
-from papers.responses.networks import NetworkChoices
-from papers.responses.study import Choices, Study
-from papers.responses.sweeps import Sweep
+from papers.responses.experiments import EXPERIMENTS
+from papers.responses.responders import Responder, compile_named, game_value, games
+from papers.responses.study import Settings, Study
 from papers.responses.times import play, whole_policies
+from papers.study import run
 
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.policies.array_policy import ArrayPolicy, read_plan
 from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.runs.run_directory import read_run
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.training import TrainingConfig
 
-SWEEP = Sweep(
+SETTINGS = Settings(
+    ("kuhn",),
+    ("uniform", "random:0"),
+    (0,),
     gadgets=("joint", "max_margin"),
     parameters=(0.0, 0.5, 1.0),
     bounds=(0.0, 1.0),
     cfr_iterations=(5,),
 )
 TRAININGS = ("network", "round-1", "round-2", "round-3", "round-4")
-CHOICES = Choices(("kuhn",), ("uniform", "random:0"), (0,), SWEEP)
 
 
-def contest(name: str, model: ArrayPolicy | None = None, player: int = 0) -> Contest:
+def study(path: Path, **changes: object) -> Study:
+    return Study(dataclasses.replace(SETTINGS, **changes), Workspace(path))
+
+
+def responder(name: str, model: ArrayPolicy | None = None, player: int = 0) -> Responder:
     tree = compile_named(name)
-    return Contest(tree, model or ArrayPolicy.uniform(tree), player, game_value(name, tree, player))
+    return Responder(
+        tree, model or ArrayPolicy.uniform(tree), player, game_value(name, tree, player)
+    )
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_contest_is_judged_as_openspiel_does(player: int) -> None:
+def test_a_responder_is_judged_as_openspiel_does(player: int) -> None:
     """Kuhn's value is -1/18."""
-    found = contest("kuhn", player=player)
+    found = responder("kuhn", player=player)
     game = pyspiel.load_game("kuhn_poker")
     uniform = ArrayPolicy.uniform(found.tree)
     judged = found.judge(uniform)
@@ -70,11 +78,11 @@ def test_a_contest_is_judged_as_openspiel_does(player: int) -> None:
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_model_that_nothing_is_gained_against_is_refused(player: int, tmp_path: Path) -> None:
-    choices = dataclasses.replace(CHOICES, models=("equilibrium",), players=(player,))
+    changes = {"models": ("equilibrium",), "players": (player,)}
     message = f"player {player}'s best response gains nothing against model equilibrium in kuhn"
     for name in ("table_1", "frontier"):
         with pytest.raises(ValueError, match=f"{message}.*give another --model"):
-            run_experiments(Study(choices, tmp_path), [name], tmp_path)
+            run(EXPERIMENTS, study(tmp_path, **changes), tmp_path, [name])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -109,7 +117,7 @@ def test_biased_rps_is_two_games_in_a_row() -> None:
 @pytest.mark.parametrize("name", ["lost_by_resolving", "lost_by_max_margin"])
 def test_lost_actions_have_the_gains_and_exploitabilities_they_are_made_for(name: str) -> None:
     tree = compile_named(name)
-    found = contest(name, small_games.fool(tree))
+    found = responder(name, small_games.fool(tree))
     assert found.value == pytest.approx(0.0, abs=1e-9)
     for action, expected in enumerate(((0, 0), (4, 1), (7, 2), (9, 3), (10, 4))):
         policy = ArrayPolicy.uniform(tree)
@@ -120,8 +128,8 @@ def test_lost_actions_have_the_gains_and_exploitabilities_they_are_made_for(name
 
 def test_gadgets_lose_what_they_are_said_to(tmp_path: Path) -> None:
     """The full set without gadget and with `joint`; its two ends with a wrong gadget."""
-    choices = Choices(sweep=Sweep(gadgets=("joint", "resolving", "max_margin")))
-    [path] = run_experiments(Study(choices, tmp_path), ["gadgets"], tmp_path)
+    changed = study(tmp_path, gadgets=("joint", "resolving", "max_margin"))
+    [path] = run(EXPERIMENTS, changed, tmp_path, ["gadgets"])
     [rows] = json.loads(path.with_suffix(".json").read_text())["tables"].values()
     number = {}
     for row in rows:
@@ -137,9 +145,9 @@ def test_gadgets_lose_what_they_are_said_to(tmp_path: Path) -> None:
 
 
 def test_table_1_of_goofspiel_4_by_both_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = contest("goofspiel_4")
+    found = responder("goofspiel_4")
     exact = response_table.gains(found)
-    monkeypatch.setattr(response_contests, "MAX_LP_PAYOFFS", 0)
+    monkeypatch.setattr(response_responders, "MAX_LP_PAYOFFS", 0)
     nearly = response_table.gains(found)
     for row in (exact, nearly):
         assert row["cdbr_1"] == pytest.approx(98.5, abs=0.06 + row["gap"])
@@ -150,10 +158,10 @@ def test_table_1_of_goofspiel_4_by_both_solvers(monkeypatch: pytest.MonkeyPatch)
 
 def test_sweeps_end_where_theory_says() -> None:
     """In Kuhn poker against the uniform policy: p = 0 is an equilibrium, p = 1 a best response."""
-    found = contest("kuhn")
+    found = responder("kuhn")
     points = {
         name: response_sweeps.measure(found, respond, parameters)
-        for name, (respond, parameters) in response_sweeps.methods(found, SWEEP).items()
+        for name, (respond, parameters) in response_sweeps.methods(found, SETTINGS).items()
     }
     nash = points["best Nash"][0]["gain"]
     for name in ("RNR", "CDRNR, joint", "mix"):
@@ -165,7 +173,7 @@ def test_sweeps_end_where_theory_says() -> None:
     assert points["Pareto set"][1]["percent"] == pytest.approx(100.0)
     assert points["LBR"][0]["percent"] <= 100.0 + 1e-9
     assert len(points["CFR average"]) == 1
-    assert "LBR" not in response_sweeps.methods(contest("goofspiel_3"), SWEEP)
+    assert "LBR" not in response_sweeps.methods(responder("goofspiel_3"), SETTINGS)
 
 
 def test_claims_by_hand() -> None:
@@ -192,7 +200,7 @@ def test_claims_by_hand() -> None:
 
 
 def test_times_are_of_policies_that_respond() -> None:
-    found = contest("kuhn")
+    found = responder("kuhn")
     rows = whole_policies(found, DepthLimit(plies=2))
     assert [row["solver"] for row in rows] == ["CFR+", "predictive CFR+", "LP"]
     for row in rows:
@@ -203,40 +211,49 @@ def test_times_are_of_policies_that_respond() -> None:
     assert 0 < played["mean"] <= played["slowest"]
 
 
+def networks(num_strategies: int, training: TrainingConfig, **changes: int) -> Settings:
+    return Settings(
+        num_strategies=num_strategies,
+        num_layers=2,
+        num_units=32,
+        training=training,
+        iterations=100,
+        **changes,
+    )
+
+
 def test_networks_replace_the_optimal_values(tmp_path: Path) -> None:
     """Kuhn poker, 2 plies: only the first step looks at leaves. Trained ones come close."""
-    found = contest("kuhn")
+    found = responder("kuhn")
     limit = DepthLimit(plies=2)
     assert response_networks.horizons(found, limit) == [limit]
-    choices = NetworkChoices(
-        100, 2, 32, TrainingConfig(num_epochs=60, batch_size=64, networks_per_decade=0), 100
-    )
-    result = response_networks.compare(found, limit, tmp_path, choices, show_progress=False)
+    settings = networks(100, TrainingConfig(num_epochs=60, batch_size=64, networks_per_decade=0))
+    result = response_networks.compare(found, limit, tmp_path, settings, show_progress=False)
     assert result["networks"] == 1
     assert abs(result["apart"]) < 10.0
     assert result["apart"] == pytest.approx(result["percent"] - result["exact_percent"])
     folder = tmp_path / "2-plies"
     trained = [read_run(folder / run).metrics[-1]["seconds"] for run in TRAININGS]
     assert result["training_seconds"] == pytest.approx(sum(trained))
-    again = response_networks.compare(found, limit, tmp_path, choices, show_progress=False)
+    again = response_networks.compare(found, limit, tmp_path, settings, show_progress=False)
     assert again == result, "also the seconds, which an earlier start took"
 
 
 def test_networks_that_have_learned_nothing_are_far_apart(tmp_path: Path) -> None:
-    found = contest("kuhn")
+    found = responder("kuhn")
     rates = {"learning_rate": 1e-9, "final_learning_rate": 1e-9}
-    choices = NetworkChoices(
-        10, 2, 32, TrainingConfig(num_epochs=1, networks_per_decade=0, **rates), 100, num_rounds=0
+    settings = networks(
+        10, TrainingConfig(num_epochs=1, networks_per_decade=0, **rates), num_rounds=0
     )
     limit = DepthLimit(plies=2)
-    result = response_networks.compare(found, limit, tmp_path, choices, show_progress=False)
+    result = response_networks.compare(found, limit, tmp_path, settings, show_progress=False)
     assert abs(result["apart"]) > 10.0
 
 
 def test_half_of_the_data_has_the_model_as_opponent() -> None:
     """Kuhn poker after one move of each: player 1's range is its policy's, whatever player 0's."""
     tree = compile_named("kuhn")
-    found = contest("kuhn", random_policy(tree, seed=1))
+    found = responder("kuhn", random_policy(tree, seed=1))
     limit = DepthLimit(plies=2)
     config = DatasetConfig("kuhn_poker", limit, shard_size=5)
     ranges = response_networks.ranges_against_model(found, cut(tree, limit), config)
@@ -252,7 +269,7 @@ def test_half_of_the_data_has_the_model_as_opponent() -> None:
 def test_rounds_learn_from_strategies_near_the_response() -> None:
     """Kuhn poker, 2 plies: the model's ranges are its own, the player's come near and go far."""
     tree = compile_named("kuhn")
-    found = contest("kuhn", random_policy(tree, seed=1))
+    found = responder("kuhn", random_policy(tree, seed=1))
     limit = DepthLimit(plies=2)
     config = DatasetConfig("kuhn_poker", limit, shard_size=40)
     trunk = cut(tree, limit)
@@ -275,7 +292,7 @@ def test_every_report_is_complete_and_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ["table_1", "frontier", "biased_rps", "times"]
-    first = run_experiments(Study(CHOICES, tmp_path / "work"), names, tmp_path / "first")
+    first = run(EXPERIMENTS, study(tmp_path / "work"), tmp_path / "first", names)
     assert [path.name for path in first] == [f"{name}.md" for name in names]
     for path in first:
         content = json.loads(path.with_suffix(".json").read_text())
@@ -296,8 +313,8 @@ def test_every_report_is_complete_and_made_once(
 
     monkeypatch.setattr(response_sweeps, "measure", refuse)
     monkeypatch.setattr(response_table, "gains", refuse)
-    monkeypatch.setattr(response_study.Contest, "judge", refuse)
-    again = run_experiments(Study(CHOICES, tmp_path / "work"), names[:3], tmp_path / "again")
+    monkeypatch.setattr(response_study.Responder, "judge", refuse)
+    again = run(EXPERIMENTS, study(tmp_path / "work"), tmp_path / "again", names[:3])
     for old, new in zip(first, again, strict=False):
         before, after = (json.loads(path.with_suffix(".json").read_text()) for path in (old, new))
         assert after["tables"] == before["tables"]
@@ -305,42 +322,53 @@ def test_every_report_is_complete_and_made_once(
 
 
 def test_a_game_may_be_that_of_two_experiments(tmp_path: Path) -> None:
-    """Each with a depth limit of its own."""
-    sweep = dataclasses.replace(SWEEP, parameters=(0.5,), gadgets=("joint",))
-    choices = Choices(("biased_rps",), ("random:0",), (0,), sweep)
+    """Each with a depth limit of its own, and with parts of its own."""
+    changed = study(
+        tmp_path,
+        games=("biased_rps",),
+        models=("random:0",),
+        parameters=(0.5,),
+        gadgets=("joint",),
+        depth_limit=DepthLimit(plies=1),
+    )
+    run(EXPERIMENTS, changed, tmp_path / "results", ["frontier", "biased_rps"])
+    limits = {}
     for name in ("frontier", "biased_rps"):
-        run_experiments(Study(choices, tmp_path), [name], tmp_path)
+        content = json.loads((tmp_path / "results" / f"{name}.json").read_text())
+        [point] = [r for r in content["tables"]["All points"] if r["method"] == "CDRNR, joint"]
+        assert (point["game"], point["parameter"]) == ("biased_rps", 0.5)
+        assert content["reused"] == []
+        part = tmp_path / "parts" / f"{name}-biased_rps-random-0-0-CDRNR-joint.json"
+        found = json.loads(part.read_text())
+        limits[name] = found["settings"]["depth_limit"]
+        assert found["result"][0]["gain"] == point["gain"]
+    assert limits == {"frontier": "1 plies", "biased_rps": "2 moves"}
 
 
 def test_other_settings_are_refused(tmp_path: Path) -> None:
-    run_experiments(Study(CHOICES, tmp_path), ["frontier"], tmp_path)
-    other = dataclasses.replace(SWEEP, parameters=(0.25,))
+    run(EXPERIMENTS, study(tmp_path), tmp_path, ["frontier"])
     with pytest.raises(ValueError, match="use the same settings"):
-        run_experiments(
-            Study(dataclasses.replace(CHOICES, sweep=other), tmp_path), ["frontier"], tmp_path
-        )
+        run(EXPERIMENTS, study(tmp_path, parameters=(0.25,)), tmp_path, ["frontier"])
 
 
 def test_wrong_settings(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"parameters=\(1\.5,\)"):
-        Sweep(parameters=(1.5,))
-    with pytest.raises(ValueError, match="must be some of"):
-        Sweep(gadgets=("open",))
-    with pytest.raises(ValueError, match=r"players=\(2,\)"):
-        Choices(players=(2,))
-    with pytest.raises(ValueError, match="abr_episodes=-1"):
-        Choices(abr_episodes=-1)
+    for wrong, message in (
+        ({"parameters": (1.5,)}, r"parameters=\(1\.5,\)"),
+        ({"gadgets": ("open",)}, "must be some of"),
+        ({"players": (2,)}, r"players=\(2,\)"),
+        ({"abr_episodes": -1}, "abr_episodes=-1"),
+        ({"num_strategies": 0}, "num_strategies=0"),
+        ({"iterations": 0}, "iterations=0"),
+        ({"num_rounds": -1}, "num_rounds=-1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Settings(**wrong)
     with pytest.raises(ValueError, match="experiment 'figure' must be one of table_1"):
-        run_experiments(Study(CHOICES, tmp_path), ["table_1", "figure"], tmp_path)
-    for wrong in ({"num_strategies": 0}, {"iterations": 0}, {"num_rounds": -1}):
-        [(name, value)] = wrong.items()
-        with pytest.raises(ValueError, match=f"{name}={value}"):
-            NetworkChoices(**wrong)
+        run(EXPERIMENTS, study(tmp_path), tmp_path, ["table_1", "figure"])
     with pytest.raises(ValueError, match="game 'chess' must be one of"):
         compile_named("chess")
-    no_model = dataclasses.replace(CHOICES, models=("nobody",))
     with pytest.raises(ValueError, match="no model 'nobody'"):
-        run_experiments(Study(no_model, tmp_path), ["table_1"], tmp_path)
+        run(EXPERIMENTS, study(tmp_path, models=("nobody",)), tmp_path, ["table_1"])
     assert set(EXPERIMENTS) >= {"table_1", "frontier", "gadgets", "biased_rps", "times"}
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ValueError, match="fool"):

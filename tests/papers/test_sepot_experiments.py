@@ -14,13 +14,10 @@ from papers.sepot import distilled as sepot_distilled
 from papers.sepot import evaluation as sepot_evaluation
 from papers.sepot import matches as sepot_matches
 from papers.sepot import safety as sepot_safety
-from papers.sepot.curves import cfvs, curves
-from papers.sepot.distilled import DistilledConfig, distilled
 from papers.sepot.evaluation import CRITIC, SEARCHES, Search
-from papers.sepot.experiments import run_experiment
-from papers.sepot.matches import position, table_1
-from papers.sepot.safety import safety
-from papers.sepot.study import Study, StudyConfig, default_limits
+from papers.sepot.experiments import EXPERIMENTS
+from papers.sepot.study import GameStudy, Settings, Study, default_limits
+from papers.study import run
 
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.jobs import head_to_head
@@ -29,24 +26,26 @@ from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
+from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.reports import Report
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.depth_limit import has_rounds
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.training import TrainingConfig
 
-TINY = StudyConfig(
-    "kuhn_poker",
+TINY = Settings(
+    ("kuhn_poker",),
     seeds=(0, 1),
     num_steps=4,
     steps_per_evaluation=3,
     learner=RNaDConfig(batch_size=4, hidden_sizes=(4,)),
     critic=CriticConfig(hidden_sizes=(4,)),
     iterations=20,
-)
-DISTILLED = DistilledConfig(
+    num_games=8,
     num_strategies=30,
     num_layers=1,
     num_units=8,
@@ -58,16 +57,25 @@ DISTILLED = DistilledConfig(
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A working directory with both networks of `TINY`."""
     directory = tmp_path_factory.mktemp("trained")
-    study(directory).train()
+    game_study(directory).train()
     return directory
 
 
 def study(directory: Path, **changes) -> Study:
-    return Study(dataclasses.replace(TINY, **changes), directory, show_progress=False)
+    return Study(dataclasses.replace(TINY, **changes), Workspace(directory))
+
+
+def game_study(directory: Path, **changes) -> GameStudy:
+    [found] = study(directory, **changes).games()
+    return found
+
+
+def report(name: str, directory: Path, **changes) -> Report:
+    return EXPERIMENTS[name].report(study(directory, **changes))
 
 
 def test_checkpoints_are_those_of_their_steps(trained: Path) -> None:
-    found = study(trained)
+    found = game_study(trained)
     for seed in (0, 1):
         for step in (3, 4):
             path = found.checkpoint(seed, step)
@@ -79,12 +87,12 @@ def test_checkpoints_are_those_of_their_steps(trained: Path) -> None:
 
 
 def test_critics_may_be_trained_by_themselves(trained: Path, tmp_path: Path) -> None:
-    alone = study(tmp_path, critic_steps=2, exploration=0.5, seeds=(0,))
+    alone = game_study(tmp_path, critic_steps=2, exploration=0.5, seeds=(0,))
     alone.train()
     checkpoints = [alone.checkpoint(0, step) for step in (3, 4)]
     for step, path in zip((3, 4), checkpoints, strict=True):
         found = sepot_evaluation.checkpoints.load(path)
-        beside = sepot_evaluation.checkpoints.load(study(trained).checkpoint(0, step))
+        beside = sepot_evaluation.checkpoints.load(game_study(trained).checkpoint(0, step))
         tree = sepot_evaluation.compiled(alone.game)
         own, other = (
             sepot_evaluation.tabulated(tree, each.blueprint).strategies for each in (found, beside)
@@ -94,20 +102,19 @@ def test_critics_may_be_trained_by_themselves(trained: Path, tmp_path: Path) -> 
         assert found.critic.names == beside.critic.names
     assert checkpoints[0].read_bytes() != checkpoints[1].read_bytes()
     with pytest.raises(ValueError, match="critic_steps"):
-        study(tmp_path, critic_steps=3, exploration=0.5, seeds=(0,)).train()
+        game_study(tmp_path, critic_steps=3, exploration=0.5, seeds=(0,)).train()
     with pytest.raises(ValueError, match="must not be negative"):
         study(tmp_path, critic_steps=-1)
 
 
 def test_curves_are_means_of_exact_exploitability(trained: Path, monkeypatch) -> None:
-    report = curves([study(trained)])
-    rows = list(report.tables["All points"].rows)
+    rows = list(report("curves", trained).tables["All points"].rows)
     assert [(row["policy"], row["step"]) for row in rows[:2]] == [("network", 3), ("network", 4)]
     assert len(rows) == 2 * (1 + 2)
     game = pyspiel.load_game("kuhn_poker")
     values = []
     for seed in (0, 1):
-        blueprint = checkpoints.load(study(trained).checkpoint(seed, 4)).blueprint
+        blueprint = checkpoints.load(game_study(trained).checkpoint(seed, 4)).blueprint
         values.append(
             peer.nash_conv(game, ArrayPolicy.from_policy(GameTree.from_game(game), blueprint))
         )
@@ -118,12 +125,12 @@ def test_curves_are_means_of_exact_exploitability(trained: Path, monkeypatch) ->
         assert row["nash_conv"] == pytest.approx(np.mean(row["values"]))
     monkeypatch.setattr(sepot_evaluation, "SePoTPolicy", None)
     again = study(trained)
-    assert curves([again]).tables["All points"].rows == rows
-    assert len(again.parts.reused) == 12
+    assert EXPERIMENTS["curves"].report(again).tables["All points"].rows == rows
+    assert len(again.workspace.reused) == 12
 
 
 def test_sources_of_cfvs_differ_where_a_search_went_before(trained: Path) -> None:
-    rows = list(cfvs([study(trained)]).tables["All points"].rows)
+    rows = list(report("cfvs", trained).tables["All points"].rows)
     values = {(row["policy"], row["step"]): row["nash_conv"] for row in rows}
     assert len(rows) == len(values) == 2 * (1 + 4)
     for limit in ("1 moves", "2 moves"):
@@ -144,7 +151,7 @@ def test_judgement_of_a_player_is_its_own() -> None:
 
 
 def test_safety(trained: Path) -> None:
-    rows = list(safety([study(trained, iterations=100)]).tables["All searches"].rows)
+    rows = list(report("safety", trained, iterations=100).tables["All searches"].rows)
     assert len(rows) == 4 * 3 * 3 * 2 * 2
     uniform = [row for row in rows if row["blueprint"] == "uniform" and row["player"] == 0]
     tree = GameTree.from_game("kuhn_poker")
@@ -181,10 +188,10 @@ def test_distilled_data_are_the_best_of_the_transformations() -> None:
 
 
 def test_distilled(trained: Path) -> None:
-    found = study(trained, seeds=(0,), limits=(DepthLimit(moves=2), DepthLimit(moves=1)))
-    report = distilled([found], DISTILLED)
-    assert report.notes[-1].endswith("do not reach the end in two searches: 1 moves in kuhn_poker.")
-    rows = list(report.tables["All policies"].rows)
+    limits = (DepthLimit(moves=2), DepthLimit(moves=1))
+    found = report("distilled", trained, seeds=(0,), limits=limits)
+    assert found.notes[-1].endswith("do not reach the end in two searches: 1 moves in kuhn_poker.")
+    rows = list(found.tables["All policies"].rows)
     assert {row["limit"] for row in rows} == {"2 moves"}
     assert [row["critic"] for row in rows] == ["exact"] * 4 + ["learned"] * 4
     names = ["network alone", "search, regret matching at the leaves"]
@@ -194,20 +201,20 @@ def test_distilled(trained: Path) -> None:
     # The values that it learned from differ from the network's own.
     assert rows[2]["nash_conv"] != rows[3]["nash_conv"]
     with pytest.raises(ValueError, match="reaches the end in two searches"):
-        distilled([study(trained, limits=(DepthLimit(moves=1),))], DISTILLED)
+        report("distilled", trained, limits=(DepthLimit(moves=1),))
 
 
 def test_reports(trained: Path, tmp_path: Path) -> None:
-    path = run_experiment("curves", [study(trained)], tmp_path)
+    [path] = run(EXPERIMENTS, study(trained), tmp_path, ["curves"])
     assert "kuhn_poker()" in path.read_text()
     content = json.loads(path.with_suffix(".json").read_text())
-    assert content["settings"]["studies"][0]["num_steps"] == 4
+    assert content["settings"]["num_steps"] == 4
     assert (tmp_path / "curves-kuhn_poker.png").stat().st_size > 10_000
 
 
 def test_table_1_plays_every_network_against_the_others(trained: Path) -> None:
-    report = table_1([study(trained, limits=(DepthLimit(moves=1),))], 8)
-    matches = list(report.tables["All matches"].rows)
+    found = report("table_1", trained, limits=(DepthLimit(moves=1),))
+    matches = list(found.tables["All matches"].rows)
     assert [(m["network"], m["opponent"]) for m in matches[:2]] == [
         ("seed 0", "seed 1"),
         ("seed 1", "seed 0"),
@@ -216,7 +223,7 @@ def test_table_1_plays_every_network_against_the_others(trained: Path) -> None:
     seeds = [match["seed"] for match in matches]
     assert seeds[:2] == seeds[2:]
     assert seeds[0] != seeds[1]
-    [first, _] = report.tables["Table 1"].rows
+    [first, _] = found.tables["Table 1"].rows
     assert first["games"] == 16
     assert first["mean"] == pytest.approx((matches[0]["mean"] + matches[1]["mean"]) / 2)
     widths = [match["half_width"] for match in matches[:2]]
@@ -264,7 +271,7 @@ def test_goofspiel_4_may_play_matches() -> None:
     ],
 )
 def test_default_limits(game: str, limits: list[str]) -> None:
-    assert [str(limit) for limit in default_limits(StudyConfig(game).game_string)] == limits
+    assert [str(limit) for limit in default_limits(PRESETS.get(game, game))] == limits
 
 
 @pytest.mark.parametrize(
@@ -281,48 +288,34 @@ def test_rounds_are_told_as_trees_have_them(game: str, tmp_path: Path) -> None:
     assert has_rounds(tree.game) == (tree.round_number is not None)
     limits = (DepthLimit(rounds=1),)
     if has_rounds(tree.game):
-        assert study(tmp_path, game=game, limits=limits).limits == limits
+        assert game_study(tmp_path, games=(game,), limits=limits).limits == limits
         # Of the unit in which searches can start at every level.
-        assert sepot_safety._beyond(tree).rounds
+        assert sepot_safety.beyond(tree).rounds
     else:
         with pytest.raises(ValueError, match="has no rounds; give depth limits in moves"):
-            study(tmp_path, game=game, limits=limits)
+            game_study(tmp_path, games=(game,), limits=limits)
 
 
 def test_errors(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="seeds="):
-        StudyConfig("leduc", seeds=(0, 0))
+        Settings(seeds=(0, 0))
     with pytest.raises(ValueError, match="num_steps=0"):
-        StudyConfig("leduc", num_steps=0)
+        Settings(num_steps=0)
     with pytest.raises(ValueError, match="num_strategies=1"):
-        DistilledConfig(num_strategies=1)
+        Settings(num_strategies=1)
     with pytest.raises(ValueError, match="cfvs='none'"):
         Search(DepthLimit(moves=1), "none", 10).config()
-    with pytest.raises(ValueError, match="--game=battleships_5x5"):
-        position([study(trained)])
+    with pytest.raises(ValueError, match="use games=battleships_5x5"):
+        report("position", trained)
     with pytest.raises(ValueError, match="experiment 'figure' must be one of curves, cfvs"):
-        run_experiment("figure", [study(trained)], tmp_path)
-    with pytest.raises(ValueError, match="experiment 'curves' has no study; give one or more"):
-        run_experiment("curves", [], tmp_path)
+        run(EXPERIMENTS, study(trained), tmp_path, ["figure"])
     with pytest.raises(ValueError, match="its learner is"):
-        curves([study(trained, learner=RNaDConfig(batch_size=5, hidden_sizes=(4,)))])
-    case = sepot_safety.Case(
-        "kuhn_poker", "uniform", "learned", "pure", "identity", DepthLimit(moves=1), 0, 10
-    )
+        report("curves", trained, learner=RNaDConfig(batch_size=5, hidden_sizes=(4,)))
+    found = game_study(trained)
+    case = sepot_safety.Case(found, "uniform", "learned", "identity", DepthLimit(moves=1), 0)
     with pytest.raises(ValueError, match="uniform has no learned critic; take critic='exact'"):
         sepot_safety.search_case(case)
-    found = study(trained)
     for moves in (1, 3):
-        item = sepot_distilled.Item(
-            found.game,
-            str(found.checkpoint(0, 4)),
-            0,
-            found.transformations,
-            "exact",
-            DepthLimit(moves=moves),
-            10,
-            str(tmp_path),
-            DISTILLED,
-        )
+        item = sepot_distilled.Item(found, DepthLimit(moves=moves), 0, "exact")
         with pytest.raises(ValueError, match=f"{moves} moves in kuhn_poker.* two searches"):
             sepot_distilled.measure(item)

@@ -1,4 +1,4 @@
-"""`run/dl_cfr.py` and `run/reproduce_dl_cfr.py` as users start them."""
+"""`run/dl_cfr.py` as users start it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,6 @@ from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.run.scripts import run_script
 
 KUHN = ("dl_cfr.py", "--game=kuhn_poker", "--moves=1")
-TINY = (
-    "reproduce_dl_cfr.py",
-    "--game=kuhn_poker",
-    "--moves=1",
-    "--experiment=left_out",
-    "--shards=1",
-    "--shard_size=20",
-    "--num_epochs=1",
-    "--num_layers=1",
-    "--num_units=4",
-    "--seed=3",
-)
 
 
 def test_a_run_that_goes_on(tmp_path: Path) -> None:
@@ -73,29 +61,12 @@ def test_a_network_and_all_flags(tmp_path: Path) -> None:
     assert config["alternating_updates"] is False
 
 
-def test_an_experiment(tmp_path: Path) -> None:
-    code, output, errors = run_script(
-        *TINY, "--work_dir=work", "--output_dir=results", directory=tmp_path
-    )
-    assert code == 0, errors
-    assert output == "results/left_out.md\n"
-    assert {path.name for path in (tmp_path / "results").iterdir()} == {
-        "left_out.md",
-        "left_out.json",
-        "left_out.png",
-    }
-    text = (tmp_path / "results" / "left_out.md").read_text()
-    assert "`kuhn_poker()`, depth limit 1 moves" in text
-    assert text.count("| seed 3 |") == 2
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((*KUHN, "--rounds=1", "--run_dir=new"), "give exactly one of moves, plies and rounds"),
         ((*KUHN, "--value_function=nothing", "--run_dir=new"), "cannot read the file nothing"),
         ((*KUHN, "--exact_tolerance=0", "--run_dir=new"), "tolerance=0.0"),
-        (TINY, "with --game, give --work_dir and --output_dir"),
         (
             (*KUHN, "--restart_growth=3", "--run_dir=new"),
             "--restart_growth: used with --restart_every",
@@ -104,23 +75,13 @@ def test_an_experiment(tmp_path: Path) -> None:
             (*KUHN, "--value_function=zero", "--warm_start", "--run_dir=new"),
             "--warm_start: used with --value_function=exact only",
         ),
-        ((*TINY, "--domain=leduc"), "give either --domain or --game"),
-        (
-            (TINY[0], "--domain=leduc", "--plies=1", "--moves=2"),
-            "--moves, --plies: a --domain has its own depth limit",
-        ),
-        ((*TINY, "--work_dir=new", "--output_dir=new", "--plies=1"), "exactly one of moves"),
     ],
     ids=[
         "limit",
         "no network",
         "tolerance",
-        "no directory",
         "growth",
         "warm start",
-        "two games",
-        "a domain's limit",
-        "two limits",
     ],
 )
 def test_wrong_input_is_told_and_spoils_nothing(

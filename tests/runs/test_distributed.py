@@ -151,7 +151,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path):
     """Also if that is killed. Nobody has ended before standard output is closed."""
     sleeper = tmp_path / "sleeper"
     program = (
-        "from pathlib import Path; from spiel_dl import distributed\n"
+        "from pathlib import Path; from spiel_dl.runs import distributed\n"
         "from tests.distributed_functions import sleep_over\n"
         f"distributed.map(sleep_over, [Path({str(sleeper)!r})], distributed.LocalProcesses(1))"
     )
@@ -163,7 +163,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path):
 
 def test_ray_without_a_cluster_starts_and_ends_its_own():
     program = (
-        "import math, ray; from spiel_dl import distributed\n"
+        "import math, ray; from spiel_dl.runs import distributed\n"
         "print(distributed.map(math.sqrt, [4, 9], distributed.Ray(2)), ray.is_initialized())"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

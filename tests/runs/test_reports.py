@@ -1,14 +1,15 @@
-"""Reports and pictures: what they say, and what they cannot draw."""
+"""Reports: what they say, in which order, and what is left to the JSON file."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import pytest
 from matplotlib import image
 
 from spiel_dl.runs import plots, reports
+from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.workspace import Workspace
 
 
 def test_a_table_in_markdown() -> None:
@@ -33,16 +34,45 @@ def test_a_report_is_two_files(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "a.md").read_text() == "# A\n"
 
 
-@pytest.mark.parametrize("num_panels", [1, 3, 5])
-def test_panels_are_drawn(num_panels: int, tmp_path: Path) -> None:
-    """Also zeros, which have no place on a logarithmic axis."""
-    names = [f"y{number}" for number in range(num_panels)]
-    panels = [plots.Panel("x", name, "x", name) for name in names]
-    groups = {
-        "first": [{"x": 1, **dict.fromkeys(names, 0.5)}, {"x": 10, **dict.fromkeys(names, 0.0)}],
-        "second": [{"x": 3, **dict.fromkeys(names, 2.0)}],
-    }
-    plots.plot_panels(tmp_path / "a.png", panels, groups, "t", levels={"line": {"y0": 1.0}})
-    picture = image.imread(tmp_path / "a.png")
-    assert picture.ndim == 3
-    assert picture[..., :3].std() > 0.01
+def test_a_table_has_at_most_eight_columns() -> None:
+    titles = {name: name.upper() for name in "abcdefghij"}
+    table = reports.Table([dict.fromkeys("acdefghij", 1)], titles)
+    assert table.columns == list("acdefghi"), "b is empty"
+    assert table.left_out == ["J"]
+    assert table.to_markdown().splitlines()[0] == "| A | C | D | E | F | G | H | I |"
+
+
+def test_a_report_says_what_was_found_and_how(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "work", commit="made-it")
+    workspace.part("one", {}, lambda: 1)
+    titles = {name: name.upper() for name in "abcdefghi"}
+    groups = {"curve": [{"x": 1, "y": 2.0}, {"x": 2, "y": 1.0}]}
+    panel = plots.Panel("x", "y", "x", "y")
+    report = reports.Report(
+        "What was found",
+        ["A note."],
+        {"Numbers": reports.Table([dict.fromkeys(titles, 1.5)], titles)},
+        [reports.Picture("curves", "game\nof chance", [panel], groups)],
+        verdict="met: less than 2.",
+        more={"extra": [1]},
+    )
+    path = reports.write(
+        report,
+        tmp_path / "out" / "found",
+        describe_environment(),
+        settings={"seed": 3},
+        seconds=1.0,
+        workspace=workspace,
+    )
+    paragraphs = path.read_text().split("\n\n")
+    assert paragraphs[:2] == ["# What was found", "**Verdict:** met: less than 2."]
+    assert paragraphs[2].startswith("`python ")
+    assert "Parts were made by commit made-it." in paragraphs[2]
+    assert paragraphs[3:5] == ["A note.", "## Numbers"]
+    assert paragraphs[6] == "More columns are in found.json: I."
+    assert paragraphs[7].rstrip() == "![game; of chance](curves.png)"
+    content = json.loads(path.with_suffix(".json").read_text())
+    assert content["tables"]["Numbers"] == [dict.fromkeys(titles, 1.5)]
+    assert content["settings"] == {"seed": 3}
+    assert content["extra"] == [1]
+    assert image.imread(tmp_path / "out" / "curves.png")[..., :3].std() > 0.01

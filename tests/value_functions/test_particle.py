@@ -6,10 +6,7 @@ import numpy as np
 import pyspiel
 import pytest
 import torch
-from papers.particle.linear_targets import (
-    LinearTargetsConfig,
-    train_on_linear_targets,
-)
+from papers.particle.linear_targets import train_on_linear_targets
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.tree import DepthLimit
@@ -337,9 +334,8 @@ def test_errors():
 
 def test_the_product_learns_linear_targets_and_concatenation_does_not():
     """Figure 2, with fewer steps than the figure: the mean squared error at the end."""
-    config = LinearTargetsConfig(num_steps=4000)
     losses = {
-        name: [point.loss for point in train_on_linear_targets(name, config)][-1]
+        name: train_on_linear_targets(name, num_steps=4000)[-1]["loss"]
         for name in ("linear", "projection", "concatenation_1")
     }
     assert losses["linear"] < 1e-10

@@ -1,7 +1,7 @@
-"""OpenSpiel's solvers and learners as contenders, with the settings of its own examples.
+"""OpenSpiel's solvers and learners, with the settings of its own examples.
 
 Solvers in Python play a game whose states count the moves made on them. OpenSpiel's modules are
-imported when a contender is made, because some need packages that this one does not.
+imported when an algorithm is made, because some need packages that this one does not.
 
 Deep CFR and ESCHER do all their work in one call, `DeepCFRSolver.solve` or `escher.train`, which
 also trains the average policy. Here an iteration of that call is a step, and the average policy is
@@ -19,10 +19,10 @@ import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from papers.compare.contender import (
+from papers.compare.algorithm import (
+    Algorithm,
     AskedPolicy,
     ComparedGame,
-    Contender,
     num_moves,
 )
 
@@ -78,7 +78,7 @@ class CountingState:
         return CountingState(self._state.clone(), self._counter)
 
 
-class CppCFRPlus(Contender):
+class CppCFRPlus(Algorithm):
     """CFR+ in C++. Steps are those of full traversals, though it skips what nobody reaches."""
 
     def __init__(self, game: ComparedGame, seed: int):
@@ -99,7 +99,7 @@ class CppCFRPlus(Contender):
         return self._solver.average_policy()
 
 
-class CppMCCFR(Contender):
+class CppMCCFR(Algorithm):
     """MCCFR in C++, which does not tell how many steps it makes."""
 
     environment_steps = None
@@ -123,8 +123,8 @@ class CppMCCFR(Contender):
         return self._solver.average_policy()
 
 
-class _Counted(Contender):
-    """A contender that plays a counting game."""
+class _Counted(Algorithm):
+    """An algorithm that plays a counting game."""
 
     def __init__(self, game: ComparedGame, seed: int):
         self._game = CountingGame(game.theirs.game)
@@ -233,7 +233,7 @@ class Escher(_Counted):
         return AskedPolicy(self._plain_game, self._agent.action_probabilities)
 
 
-class NFSP(Contender):
+class NFSP(Algorithm):
     """NFSP, judged by its average policy (examples/nfsp_leduc_pytorch.py, in every game)."""
 
     def __init__(self, game: ComparedGame, seed: int, **settings: int):

@@ -1,4 +1,4 @@
-"""Our own contenders, each with its defaults, but for networks that fit a processor."""
+"""Our own algorithms, each with its defaults, but for networks that fit a processor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from papers.compare.contender import ComparedGame, Contender, num_moves
+from papers.compare.algorithm import Algorithm, ComparedGame, num_moves
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
@@ -37,7 +37,7 @@ _SMALL: dict[str, Any] = {"hidden_sizes": (128, 128), "learning_rate": 1e-3}
 _BATCH_SIZE = 64
 
 
-class CFRPlus(Contender):
+class CFRPlus(Algorithm):
     """Our CFR+; judged by its average policy."""
 
     def __init__(self, game: ComparedGame, seed: int):
@@ -61,7 +61,7 @@ class CFRPlus(Contender):
         return self._solver.average_policy()
 
 
-class DLCFR(Contender):
+class DLCFR(Algorithm):
     """A value network, trained on ever more solved subgames; judged by continual resolving.
 
     Kovařík et al. (2021) make all data first and then train. Here a step makes the samples of some
@@ -165,7 +165,7 @@ class _CountingRNaD(RNaDSolver):
         return trajectories
 
 
-class RNaD(Contender):
+class RNaD(Algorithm):
     """Our R-NaD; judged by the policy that it hands out."""
 
     def __init__(self, game: ComparedGame, seed: int, config: RNaDConfig | None = None):

@@ -1,6 +1,6 @@
 """Exploitability against wall-clock and environment steps: everybody on one game.
 
-A contender learns up to log-spaced times of wall-clock. At each of them its policy is made and
+An algorithm learns up to log-spaced times of wall-clock. At each of them its policy is made and
 judged by its exact NashConv. The seconds of a point are those of learning up to it, and those that
 making its policy took, as if it had stopped there; judging is not counted, nor is setting up.
 """
@@ -11,20 +11,18 @@ import dataclasses
 import functools
 import importlib
 import math
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import torch
 
+from papers import study as papers_study
 from papers.compare import openspiel as theirs
 from papers.compare import own as ours
-from papers.compare.contender import ComparedGame, Contender, compared_game
+from papers.compare.algorithm import Algorithm, ComparedGame, compared_game
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.runs.parts import Parts
-from spiel_dl.runs.run_directory import log_spaced_steps, slug
+from spiel_dl.runs.run_directory import log_spaced_steps
 
 _TENTHS = 10  # times are multiples of a tenth of a second
 _POINTS_PER_DECADE = 3
@@ -33,25 +31,25 @@ _SMALL_NETWORKS = "defaults, but 64 games a step, 2x128 units, learning rate 1e-
 
 
 class Kind(NamedTuple):
-    """A contender's description.
+    """An algorithm's description.
 
     Attributes:
       title: what tables and pictures call it.
-      make: from the game and a seed to a fresh contender.
+      make: from the game and a seed to a fresh algorithm.
       settings: where its hyperparameters come from.
       module: of OpenSpiel, which may lack what it needs; None if there is nothing to check.
       is_ours: whether it plays our twin of the game.
     """
 
     title: str
-    make: Callable[[ComparedGame, int], Contender]
+    make: Callable[[ComparedGame, int], Algorithm]
     settings: str
     module: str | None = None
     is_ours: bool = False
 
 
-def _mccfr(make: Callable[[ComparedGame, int, str], Contender], sampling: str, code: str) -> Kind:
-    def of_sampling(game: ComparedGame, seed: int) -> Contender:
+def _mccfr(make: Callable[[ComparedGame, int, str], Algorithm], sampling: str, code: str) -> Kind:
+    def of_sampling(game: ComparedGame, seed: int) -> Algorithm:
         return make(game, seed, sampling)
 
     title = f"OpenSpiel {sampling} sampling, {code}"
@@ -105,106 +103,97 @@ NAMES = (*KINDS, *PROBES)
 
 
 @dataclasses.dataclass(frozen=True)
-class CompareConfig:
+class Settings:
     """What to compare, and how long.
 
     Attributes:
       game: "leduc_poker", "goofspiel_4", or a game string that everybody plays as it is.
-      seconds: of learning, for each contender.
-      contenders: from `NAMES`; empty: all.
-      seed: of all of them.
+      seconds: of learning, for each algorithm.
+      names: from `NAMES`; empty: all.
+      seeds: one, of all of them.
     """
 
-    game: str
+    game: str = "leduc_poker"
     seconds: float = 120.0
-    contenders: tuple[str, ...] = ()
-    seed: int = 0
+    names: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
-        if not 1 / _TENTHS <= self.seconds < math.inf or self.seed < 0:
-            raise ValueError(
-                f"seconds={self.seconds} must be at least {1 / _TENTHS} and finite, and seed="
-                f"{self.seed} not negative"
-            )
-        for name in self.contenders:
+        if not 1 / _TENTHS <= self.seconds < math.inf:
+            raise ValueError(f"seconds={self.seconds} must be at least {1 / _TENTHS} and finite")
+        if len(self.seeds) != 1 or self.seeds[0] < 0:
+            raise ValueError(f"seeds={self.seeds} must be one number that is not negative")
+        for name in self.names:
             if name not in NAMES:
-                raise ValueError(f"contender {name!r} must be one of {NAMES}")
+                raise ValueError(f"algorithm {name!r} must be one of {', '.join(NAMES)}")
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The contenders, in the order of the report."""
-        return tuple(name for name in NAMES if name in (self.contenders or NAMES))
-
-    @property
-    def file_name(self) -> str:
-        """Of the report, without folder and ending."""
-        return slug(self.game)
+    def chosen(self) -> tuple[str, ...]:
+        """The algorithms, in the order of the report."""
+        return tuple(name for name in NAMES if name in (self.names or NAMES))
 
 
-@dataclasses.dataclass(frozen=True)
-class Comparison:
+DOMAINS = {game: Settings(game) for game in ("leduc_poker", "goofspiel_4")}
+
+
+class Study(papers_study.Study[Settings]):
+    """Both twins of the game."""
+
+    @functools.cached_property
+    def game(self) -> ComparedGame:
+        """The game, compiled when it is first asked for."""
+        return compared_game(self.settings.game)
+
+
+class Comparison(NamedTuple):
     """What came out.
 
     Attributes:
-      config: what was asked for.
-      game: both twins.
-      curves: from a contender's title to its points, as `measure` returns them.
-      refusals: from the title of a contender that cannot run here to the reason.
-      reused: titles of those that an earlier start had measured.
-      commits: of the code that measured, see `Parts.commits`.
+      curves: from an algorithm's title to its points, as `measure` returns them.
+      refusals: from the title of an algorithm that cannot run here to the reason.
     """
 
-    config: CompareConfig
-    game: ComparedGame
     curves: Mapping[str, list[dict[str, Any]]]
     refusals: Mapping[str, str]
-    reused: Sequence[str]
-    commits: Sequence[str]
 
 
-def compare(config: CompareConfig, work_directory: str | os.PathLike[str]) -> Comparison:
-    """Measures all contenders, one after the other and each with one thread.
-
-    Args:
-      config: what to compare.
-      work_directory: of finished parts; who is there is not measured again.
+def compare(study: Study) -> Comparison:
+    """Measures all algorithms, one after the other and each with one thread.
 
     Raises:
       ValueError: if the game cannot be compiled, a part is of other settings, or one of `PROBES`
-        runs after all: there is no contender for it.
+        runs after all: no algorithm here stands for it.
     """
     torch.set_num_threads(1)
-    game = compared_game(config.game)
-    reasons = {name: refusal(name, game) for name in config.names}
+    settings, game = study.settings, study.game
+    reasons = {name: refusal(name, game) for name in settings.chosen}
     for name in PROBES:
         if name in reasons and reasons[name] is None:
             raise ValueError(
-                f"{name} runs with this OpenSpiel, but there is no contender for it yet; leave it "
+                f"{name} runs with this OpenSpiel, but there is no algorithm for it yet; leave it "
                 "out"
             )
-    parts = Parts(Path(work_directory) / config.file_name)
-    curves, refusals, reused = {}, {}, []
+    curves, refusals = {}, {}
     for name, reason in reasons.items():
         title = (KINDS.get(name) or PROBES[name]).title
         if reason is not None:
             refusals[title] = reason
             continue
-        settings = {
+        [seed] = settings.seeds
+        told = {
             "game": [str(game.ours.game), str(game.theirs.game)],
             "depth_limit": str(game.depth_limit),
             "hyperparameters": KINDS[name].settings,
-            "seconds": config.seconds,
-            "seed": config.seed,
+            "seconds": settings.seconds,
+            "seed": seed,
         }
-        compute = functools.partial(measure, name, game, config.seconds, config.seed)
-        curves[title] = parts.get(name, settings, compute)
-        if name in parts.reused:
-            reused.append(title)
-    return Comparison(config, game, curves, refusals, reused, sorted(parts.commits))
+        compute = functools.partial(measure, name, game, settings.seconds, seed)
+        curves[title] = study.workspace.part(name, told, compute)
+    return Comparison(curves, refusals)
 
 
 def refusal(name: str, game: ComparedGame) -> str | None:
-    """Why a contender cannot run here, in one line; None if it can."""
+    """Why an algorithm cannot run here, in one line; None if it can."""
     module = (KINDS.get(name) or PROBES[name]).module
     if module is not None:
         try:
@@ -215,20 +204,20 @@ def refusal(name: str, game: ComparedGame) -> str | None:
 
 
 def measure(name: str, game: ComparedGame, seconds: float, seed: int) -> list[dict[str, Any]]:
-    """One contender's points.
+    """One algorithm's points.
 
     Args:
       name: one of `KINDS`.
       game: the game.
       seconds: of learning.
-      seed: of the contender.
+      seed: of the algorithm.
 
     Returns:
       For each point: learning_seconds, policy_seconds, seconds (their sum), processor_seconds of
       learning, environment_steps unless they are unknown, nash_conv and exploitability, in utility
-      units. Times that a contender's step went beyond have no points of their own.
+      units. Times that an algorithm's step went beyond have no points of their own.
     """
-    contender = KINDS[name].make(game, seed)
+    algorithm = KINDS[name].make(game, seed)
     tree = game.ours if KINDS[name].is_ours else game.theirs
     learning = processor = 0.0
     points: list[dict[str, Any]] = []
@@ -236,11 +225,11 @@ def measure(name: str, game: ComparedGame, seconds: float, seed: int) -> list[di
         if points and tenths / _TENTHS <= learning:
             continue
         start, processor_start = time.perf_counter(), time.process_time()
-        contender.advance(tenths / _TENTHS - learning)
+        algorithm.advance(tenths / _TENTHS - learning)
         learning += time.perf_counter() - start
         processor += time.process_time() - processor_start
         start = time.perf_counter()
-        policy = contender.policy()
+        policy = algorithm.policy()
         making = time.perf_counter() - start
         value = nash_conv(tree, policy)
         points.append(
@@ -253,6 +242,6 @@ def measure(name: str, game: ComparedGame, seconds: float, seed: int) -> list[di
                 "exploitability": value / 2,
             }
         )
-        if contender.environment_steps is not None:
-            points[-1]["environment_steps"] = contender.environment_steps
+        if algorithm.environment_steps is not None:
+            points[-1]["environment_steps"] = algorithm.environment_steps
     return points

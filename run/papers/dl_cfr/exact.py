@@ -10,22 +10,20 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from papers.dl_cfr.report import Result
-from papers.dl_cfr.study import Choices, Study
+from papers.dl_cfr.study import DATA, Study
+from papers.study import Experiment
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
 from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE, measure_trunk
-from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.plots import Panel
-from spiel_dl.runs.reports import Table
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.run_directory import log_spaced_steps
+from spiel_dl.runs.workspace import file_name
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.exact import ExactValue
 
 _POINTS_PER_DECADE = 4
-# Entries of the study's config that are of networks.
-_UNUSED = ("training", "num_layers", "num_units", "seeds", "device")
 # Iterations between two looks at the gaps. The tolerance is loose in this experiment, so that the
 # default, 100, may be more than are needed.
 _STRETCH_FROM_SCRATCH = 20
@@ -51,12 +49,12 @@ _VARIANTS = {
 }
 
 
-def exact(study: Study, choices: Choices) -> Result:
+def _rows(study: Study) -> list[dict[str, Any]]:
     """Trunk NashConv over iterations with the optimal value function, beside CFR+."""
-    tolerance = choices.exact_tolerance
-    tree, iterations = study.trunk.tree, study.config.num_iterations
+    tolerance = study.settings.exact_tolerance
+    tree, iterations = study.trunk.tree, study.settings.num_iterations
     rows: list[dict[str, Any]] = []
-    for limit in _limits(study.config.data.depth_limit):
+    for limit in _limits(study.settings.data.depth_limit):
         trunk = cut(tree, limit)
         labels = {"limit": str(limit), "variant": "CFR+ of the whole game"}
         compute = functools.partial(_curve, CFRPlusSolver(tree), trunk, iterations)
@@ -67,25 +65,36 @@ def exact(study: Study, choices: Choices) -> Result:
             part = file_name("exact", name, limit, f"{tolerance:g}")
             lines = study.part(part, compute)
             rows += [labels | {"variant": name} | line for line in lines]
-    for row in rows:
-        row["curve"] = f"{row['variant']}, {row['limit']}"
-    last = [row for row in rows if row["iteration"] == iterations]
+    return [{**row, "curve": f"{row['variant']}, {row['limit']}"} for row in rows]
+
+
+def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     restarts = Restarts()
-    return Result(
+    return study.report(
         "exact",
-        "DL-CFR+ with the optimal value function",
+        EXACT.title,
         [
-            f"Subgames are solved to gaps of {tolerance} utility units, from scratch at every "
-            "evaluation or on from the last solution (warm starts). Restarts: every "
-            f"{restarts.every} iterations the solver goes on from its average, with regrets "
-            f"{restarts.growth} times as large. The paper has no such experiment.",
+            f"Subgames are solved to gaps of {study.settings.exact_tolerance} utility units, from "
+            "scratch at every evaluation or on from the last solution (warm starts). Restarts: "
+            f"every {restarts.every} iterations the solver goes on from its average, with regrets "
+            f"{restarts.growth} times as large.",
         ],
-        Table(last, _TITLES),
+        Table([r for r in rows if r["iteration"] == study.settings.num_iterations], _TITLES),
         Table(rows, _TITLES),
         [Panel("iteration", "trunk_nash_conv", "iterations", _TITLES["trunk_nash_conv"])],
         "curve",
-        study.settings(*_UNUSED, exact_tolerance=tolerance),
     )
+
+
+EXACT = Experiment(
+    "exact",
+    "DL-CFR+ with the optimal value function",
+    "trunk NashConv (utility)",
+    "",
+    _rows,
+    _report,
+    (*DATA, "exact_tolerance"),
+)
 
 
 def _limits(limit: DepthLimit) -> list[DepthLimit]:

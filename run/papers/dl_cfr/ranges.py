@@ -9,15 +9,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.dl_cfr.report import Result
-from papers.dl_cfr.study import Choices, Study
+from papers.dl_cfr.study import NETWORKS, Study
+from papers.study import Experiment
 from spiel_dl.algorithms.dl_cfr import asked_ranges
 from spiel_dl.runs.plots import Panel
-from spiel_dl.runs.reports import Table
-from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.run_directory import log_spaced_steps
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import Values, normalize_ranges
 from spiel_dl.value_functions.dataset import Dataset
@@ -39,10 +40,17 @@ _MAX_RANDOM_ROWS = 200
 _POINTS_PER_DECADE = 8
 
 
-def ranges(study: Study, choices: Choices) -> Result:
+class _Found(NamedTuple):
+    """Statistics by who asks and iteration, their means over random ranges, and errors."""
+
+    rows: list[dict[str, Any]]
+    random: dict[str, float]
+    errors: dict[str, dict[str, float]]
+
+
+def _compute(study: Study) -> _Found:
     """Ranges asked for by DL-CFR+ with networks and by CFR-D, against random training ranges."""
-    del choices
-    iterations = list(log_spaced_steps(study.config.num_iterations, _POINTS_PER_DECADE))
+    iterations = list(log_spaced_steps(study.settings.num_iterations, _POINTS_PER_DECADE))
     cfr_d = _cfr_d_ranges(study, iterations)
     by_source, random = _statistics(study, iterations, cfr_d)
     rows = [
@@ -51,25 +59,25 @@ def ranges(study: Study, choices: Choices) -> Result:
         for iteration, row in zip(iterations, found, strict=True)
         if row["reached"] > 0
     ]
-    errors = _errors(study, cfr_d)
+    return _Found(rows, random, _errors(study, cfr_d))
+
+
+def _report(study: Study, found: _Found) -> Report:
     summary = [
-        {"what": title, **{where: found[name] for where, found in errors.items()}}
+        {"what": title, **{where: errors[name] for where, errors in found.errors.items()}}
         for name, title in ALL_ERROR_TITLES.items()
     ]
-    return Result(
+    return study.report(
         "ranges",
-        "Ranges asked for against random training ranges",
+        RANGES.title,
         [
             "Means over leaf public states that both players reach, and over the players; "
             "distances are total variations. The summary compares a network's errors at ranges of "
             "random strategies that were set apart with those at the ranges that CFR-D asks for.",
-            "The paper: the ranges asked for by DL-CFR+ with a network are much like those asked "
-            "for by CFR-D, which are more uniform in the first iterations; random training ranges "
-            "are unlike both. Errors on CFR-D's ranges are satisfactory.",
         ],
-        Table(summary, {"what": "error", **{where: where for where in errors}}),
+        Table(summary, {"what": "error", **{where: where for where in found.errors}}),
         Table(
-            [{"source": _RANDOM, **random}, *rows],
+            [{"source": _RANDOM, **found.random}, *found.rows],
             {"source": "asked for by", "iteration": "iteration", **STATISTICS},
         ),
         [
@@ -77,9 +85,21 @@ def ranges(study: Study, choices: Choices) -> Result:
             for name, title in STATISTICS.items()
         ],
         "source",
-        study.settings(),
-        {_RANDOM: random},
+        levels={_RANDOM: found.random},
     )
+
+
+RANGES = Experiment(
+    "ranges",
+    "Ranges asked for against random training ranges",
+    "total variation, entropy and largest entry of ranges",
+    "by eye, the ranges asked for by DL-CFR+ with a network are much like those asked for by "
+    "CFR-D, which are more uniform in the first iterations; random training ranges are unlike "
+    "both. Errors on CFR-D's ranges are satisfactory (Main Experiments).",
+    _compute,
+    _report,
+    NETWORKS,
+)
 
 
 def range_statistics(
@@ -143,7 +163,7 @@ def _statistics(
     study: Study, iterations: Sequence[int], cfr_d: Dataset
 ) -> tuple[dict[str, list[dict[str, float]]], dict[str, float]]:
     """Statistics of each iteration by who asks, and the mean over random strategies set apart."""
-    dataset, config = study.dataset, study.config.training
+    dataset, config = study.dataset, study.settings.training
     training, validation = split_strategies(
         dataset.num_strategies, config.validation_share, config.split_seed
     )
@@ -157,7 +177,7 @@ def _statistics(
     random = part("random", lambda: _unscaled(dataset, held_out))
     means = {name: float(np.nanmean([row[name] for row in random])) for name in STATISTICS}
     by_source = {"CFR-D": part("cfr_d", lambda: _unscaled(cfr_d))}
-    for seed in study.config.seeds:
+    for seed in study.settings.seeds:
         trained = study.train(seed)
         ask = functools.partial(_ask_network, study, trained.path, iterations)
         by_source[f"DL-CFR+, network of seed {seed}"] = part(trained.directory.name, ask)
@@ -172,7 +192,7 @@ def _ask_network(study: Study, path: Path, iterations: Sequence[int]) -> Values:
 def _errors(study: Study, cfr_d: Dataset) -> dict[str, dict[str, float]]:
     """Errors of each network in validation, and at the ranges that CFR-D asks for."""
     errors = {}
-    for seed in study.config.seeds:
+    for seed in study.settings.seeds:
         trained = study.train(seed)
         last = trained.metrics[-1]
         errors[f"seed {seed}, validation"] = {name: last[name] for name in ALL_ERROR_TITLES}
@@ -185,11 +205,11 @@ def _errors(study: Study, cfr_d: Dataset) -> dict[str, dict[str, float]]:
 
 def _cfr_d_ranges(study: Study, iterations: Sequence[int]) -> Dataset:
     """The ranges that CFR-D asks for, and their values; solved once."""
-    config = study.config.data
-    path = study.directory / f"data-cfr_d-{study.config.num_iterations}"
-    directory = RunDirectory(path, config.to_json(), resume=True)
+    data = study.settings.data
+    name = f"data-cfr_d-{study.settings.num_iterations}"
+    directory = study.workspace.run_directory(name, data.to_json())
     if not (directory.path / f"{_ASKED}.safetensors").exists():
-        solver = study.solver(ExactValue(config.tolerance, config.max_iterations))
+        solver = study.solver(ExactValue(data.tolerance, data.max_iterations))
         add_ranges(directory.path, _ASKED, asked_ranges(solver, iterations))
     return Dataset.load(directory.path)
 

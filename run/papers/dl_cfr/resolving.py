@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from papers.dl_cfr.on_policy import on_policy_settings, trained_on_policy
-from papers.dl_cfr.report import Result
-from papers.dl_cfr.study import Choices, Study
+from papers.dl_cfr.on_policy import USES
+from papers.dl_cfr.study import Study
+from papers.study import Experiment
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingPolicy
-from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.plots import Panel
-from spiel_dl.runs.reports import Table
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.exact import ExactValue
@@ -32,10 +32,30 @@ _TITLES = {
 _EXACT_TOLERANCE = 1e-3
 
 
-def resolving(study: Study, choices: Choices) -> Result:
-    """Full-game exploitability of continual resolving, by gadget and value function."""
-    tree, iterations = study.trunk.tree, study.config.num_iterations
-    rows = _rows(study, choices)
+def _rows(study: Study) -> list[dict[str, Any]]:
+    """A row for every value function and gadget."""
+    tree, iterations = study.trunk.tree, study.settings.num_iterations
+    largest_utility = float(np.abs(tree.utility).max())
+    rows: list[dict[str, Any]] = []
+    for source, make, settings in _value_functions(study):
+        for gadget in GADGETS:
+
+            def measure(make: Callable[[], ValueFunction] = make, gadget: str = gadget) -> float:
+                limit = study.settings.data.depth_limit
+                effort = Effort(iterations)
+                policy = ContinualResolvingPolicy(tree, make(), limit, gadget=gadget, effort=effort)
+                return exploitability.exploitability(tree.game, policy.to_array_policy())
+
+            name = file_name("resolving", source, *settings.values(), gadget)
+            value = study.part(name, measure, **settings)
+            labels = {"number": len(rows), "source": source, "gadget": gadget}
+            values = {"exploitability": value, "normalised": value / largest_utility}
+            rows.append(labels | values)
+    return rows
+
+
+def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
+    tree, iterations = study.trunk.tree, study.settings.num_iterations
 
     def measure_reference() -> float:
         solver = CFRPlusSolver(tree)
@@ -43,75 +63,47 @@ def resolving(study: Study, choices: Choices) -> Result:
         return exploitability.exploitability(tree.game, solver.average_policy())
 
     reference = study.part("resolving-cfr_plus", measure_reference)
-    titles = {"source": "value function", "gadget": "gadget", **_TITLES}
-    return Result(
+    title = _TITLES["exploitability"]
+    return study.report(
         "resolving",
-        "Continual resolving of the whole game",
+        RESOLVING.title,
         [
             f"{iterations:,} iterations of CFR+ per piece; the optimal value function is solved to "
             f"gaps of {_EXACT_TOLERANCE}. Networks are those trained on policy. CFR+ of the whole "
-            f"game has exploitability {reference:.3g} after as many iterations. The paper judges "
-            "no whole games.",
+            f"game has exploitability {reference:.3g} after as many iterations.",
         ],
         _summary(rows),
-        Table(rows, titles),
-        [
-            Panel(
-                "number", "exploitability", "row of the table", _TITLES["exploitability"], "linear"
-            )
-        ],
+        Table(rows, {"source": "value function", "gadget": "gadget", **_TITLES}),
+        [Panel("number", "exploitability", "row of the table", title, "linear")],
         "source",
-        study.settings(
-            "training",
-            on_policy=on_policy_settings(study, choices.on_policy),
-            exact_resolving=choices.exact_resolving,
-            exact_tolerance=_EXACT_TOLERANCE,
-        ),
-        {f"CFR+, {iterations:,} iterations": {"exploitability": reference}},
+        levels=study.level({"exploitability": reference}),
         joined=False,
+        settings={"exact_tolerance": _EXACT_TOLERANCE},
     )
 
 
-def _rows(study: Study, choices: Choices) -> list[dict[str, Any]]:
-    """A row for every value function and gadget."""
-    tree, iterations = study.trunk.tree, study.config.num_iterations
-    largest_utility = float(np.abs(tree.utility).max())
-    rows: list[dict[str, Any]] = []
-    for source, make, settings in _value_functions(study, choices):
-        for gadget in GADGETS:
-
-            def measure(make: Callable[[], ValueFunction] = make, gadget: str = gadget) -> float:
-                limit = study.config.data.depth_limit
-                policy = ContinualResolvingPolicy(
-                    tree, make(), limit, gadget=gadget, effort=Effort(iterations)
-                )
-                return exploitability.exploitability(tree.game, policy.to_array_policy())
-
-            name = file_name("resolving", source, *settings.values(), gadget)
-            value = study.part(name, measure, **settings)
-            rows.append(
-                {
-                    "number": len(rows),
-                    "source": source,
-                    "gadget": gadget,
-                    "exploitability": value,
-                    "normalised": value / largest_utility,
-                }
-            )
-    return rows
+RESOLVING = Experiment(
+    "resolving",
+    "Continual resolving of the whole game",
+    _TITLES["exploitability"],
+    "",
+    _rows,
+    _report,
+    (*USES, "exact_resolving"),
+)
 
 
 def _value_functions(
-    study: Study, choices: Choices
+    study: Study,
 ) -> Iterator[tuple[str, Callable[[], ValueFunction], dict[str, Any]]]:
     """Names, how to make them, and what their parts depend on besides what all parts do."""
-    if choices.exact_resolving:
+    if study.settings.exact_resolving:
         yield "optimal", functools.partial(ExactValue, _EXACT_TOLERANCE), {}
-    for seed in study.config.seeds:
-        path = trained_on_policy(study, choices, seed)[1]
-        load = functools.partial(study.load_network, path)
+    for seed in study.settings.seeds:
+        load = functools.partial(study.load_network, study.train_on_policy(seed).path)
         # The file changes when polishes are added to a finished run, or dropped from it.
-        yield f"network of seed {seed}", load, {"last_round": choices.on_policy.last_round}
+        last_round = study.settings.on_policy.last_round
+        yield f"network of seed {seed}", load, {"last_round": last_round}
 
 
 def _summary(rows: list[dict[str, Any]]) -> Table:

@@ -1,11 +1,11 @@
-"""What the experiments with DL-CFR share: domains, data, trained networks, and how to report.
+"""What the experiments with DL-CFR share: domains, data, trained networks, and their reports.
 
-A study is about one game and depth limit. Its working directory holds all that is expensive, and
-what is finished there is not done again:
+A study is about one game and depth limit. Its workspace holds all that is expensive:
 
-data/      the dataset
-networks/  one run directory per trained network
-parts/     one JSON file per smaller result
+data/       the dataset
+networks/   one run directory per trained network
+on_policy/  the same for networks that are trained in rounds
+parts/      one JSON file per smaller result
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from papers import study as papers_study
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.jobs.dl_cfr_run import METRIC, measure_trunk
-from spiel_dl.jobs.on_policy import OnPolicyConfig
-from spiel_dl.runs.distributed import IN_PROCESS, Engine
-from spiel_dl.runs.parts import Parts
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.jobs.on_policy import OnPolicyConfig, train_on_policy
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
@@ -33,47 +35,26 @@ from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.validation import UNNORMALISED
 from spiel_dl.value_functions.value_network import ValueNetwork
 
-
-@dataclasses.dataclass(frozen=True)
-class Domain:
-    """A game and depth limit of the experiments of Kovařík et al. (2021), Table 2.
-
-    Attributes:
-      game: the game string.
-      depth_limit: where the trunk ends.
-      paper_left_out_linf: the paper's L∞ error in public states that were left out of training.
-    """
-
-    game: str
-    depth_limit: DepthLimit
-    paper_left_out_linf: float
-
-
-DOMAINS = {
-    "goofspiel": Domain(
-        "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=true)",
-        DepthLimit(rounds=3),
-        2.6,
-    ),
-    "oshi_zumo": Domain(
-        "python_oshi_zumo_ii(coins=8,min_bid=1,start_location=3,optimal_endgame=true)",
-        DepthLimit(rounds=4),
-        0.1,
-    ),
-    # "2nd" in Table 2: the network values the second betting round.
-    "leduc": Domain(
-        "python_leduc(deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2)",
-        DepthLimit(rounds=1),
-        0.08,
-    ),
+BOUNDS = {
+    METRIC: 0.01,
+    UNNORMALISED + "huber": 0.001,
+    UNNORMALISED + "l1": 0.01,
+    UNNORMALISED + "linf": 0.1,
+    UNNORMALISED + "linf_mean": 0.1,
 }
+"""What the paper's networks stay below ("Main Experiments"), by the names of metrics."""
+DATA = ("data", "num_shards", "num_iterations")
+"""Settings that every number depends on."""
+NETWORKS = (*DATA, "training", "num_layers", "num_units", "seeds", "device")
+"""Settings that the numbers of trained networks depend on."""
 
 
 @dataclasses.dataclass(frozen=True)
-class StudyConfig:
-    """The sizes of a study.
+class Settings:
+    """Sizes of a study, and what its experiments vary.
 
     Attributes:
       data: what the dataset holds; its game and depth limit are the study's.
@@ -84,16 +65,36 @@ class StudyConfig:
       num_iterations: iterations of DL-CFR+ and of CFR+.
       seeds: of the networks.
       device: where networks are trained and evaluated.
+      on_policy: rounds and trainings on policy; the study's iterations and seeds take the place
+        of its own.
+      every_state: left_out: leave out every so-manyth leaf public state, from the first on.
+      paper_left_out_linf: left_out: the paper's L∞ error, if it has one.
+      amounts: amount: numbers of trunk strategies to train on; empty: all, a half, a quarter, an
+        eighth and a sixteenth of what there is.
+      layers: size: numbers of hidden layers, at `num_units`.
+      units: size: numbers of units, at `num_layers`.
+      exact_resolving: resolving: with the optimal value function too.
+      exact_tolerance: exact: gap of the subgames, in utility units.
     """
 
     data: DatasetConfig
-    num_shards: int
-    training: TrainingConfig = dataclasses.field(default_factory=TrainingConfig)
+    num_shards: int = 40
+    training: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(networks_per_decade=8)
+    )
     num_layers: int = 5
     num_units: int = 400
     num_iterations: int = 1000
     seeds: tuple[int, ...] = (0, 1)
     device: str = "cpu"
+    on_policy: OnPolicyConfig = dataclasses.field(default_factory=OnPolicyConfig)
+    every_state: int = 1
+    paper_left_out_linf: float | None = None
+    amounts: tuple[int, ...] = ()
+    layers: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    units: tuple[int, ...] = (50, 100, 200, 300, 400, 500)
+    exact_resolving: bool = True
+    exact_tolerance: float = 0.01
 
     def __post_init__(self) -> None:
         if not self.seeds or self.num_iterations < 1 or self.num_shards < 1:
@@ -101,44 +102,38 @@ class StudyConfig:
                 f"seeds={self.seeds} must not be empty, num_iterations={self.num_iterations} and "
                 f"num_shards={self.num_shards} must be positive"
             )
+        for name in ("every_state", "amounts", "layers", "units"):
+            value = getattr(self, name)
+            if min(value if isinstance(value, tuple) else (value,), default=1) < 1:
+                raise ValueError(f"{name}={value}: all numbers must be positive")
+        if self.on_policy.num_iterations != self.num_iterations:
+            own = dataclasses.replace(self.on_policy, num_iterations=self.num_iterations)
+            object.__setattr__(self, "on_policy", own)
 
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        nested = {"data": self.data.to_json(), "training": self.training.to_json()}
-        return {**dataclasses.asdict(self), **nested}
+
+def _domain(game: str, depth_limit: DepthLimit, paper_left_out_linf: float) -> Settings:
+    return Settings(DatasetConfig(game, depth_limit), paper_left_out_linf=paper_left_out_linf)
 
 
-@dataclasses.dataclass(frozen=True)
-class Choices:
-    """What the experiments vary.
-
-    Attributes:
-      every_state: leave out every so-manyth leaf public state, from the first on.
-      amounts: numbers of trunk strategies to train on; empty: all, a half, a quarter, an eighth and
-        a sixteenth of what there is.
-      layers: numbers of hidden layers, at the study's number of units.
-      units: numbers of units, at the study's number of layers.
-      paper_left_out_linf: the paper's L∞ error in left-out public states, if it has one.
-      on_policy: rounds and trainings on policy; the study's iterations and seeds take the place
-        of its own.
-      exact_resolving: resolve with the optimal value function too.
-      exact_tolerance: of the experiment with the optimal value function: gap of its subgames, in
-        utility units.
-    """
-
-    every_state: int = 1
-    amounts: tuple[int, ...] = ()
-    layers: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
-    units: tuple[int, ...] = (50, 100, 200, 300, 400, 500)
-    paper_left_out_linf: float | None = None
-    on_policy: OnPolicyConfig = dataclasses.field(default_factory=OnPolicyConfig)
-    exact_resolving: bool = True
-    exact_tolerance: float = 0.01
-
-    def __post_init__(self) -> None:
-        numbers = (self.every_state, *self.amounts, *self.layers, *self.units)
-        if min(numbers) < 1:
-            raise ValueError(f"{self}: all numbers must be positive")
+# Table 2. In Leduc, the network values the second betting round ("2nd").
+DOMAINS = {
+    "goofspiel": _domain(
+        "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=true)",
+        DepthLimit(rounds=3),
+        2.6,
+    ),
+    "oshi_zumo": _domain(
+        "python_oshi_zumo_ii(coins=8,min_bid=1,start_location=3,optimal_endgame=true)",
+        DepthLimit(rounds=4),
+        0.1,
+    ),
+    "leduc": _domain(
+        "python_leduc(deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2)",
+        DepthLimit(rounds=1),
+        0.08,
+    ),
+}
+"""The paper's games and depth limits."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,41 +154,18 @@ class TrainedNetwork:
         return self.directory / training.NETWORK_FILE
 
 
-class Study:
-    """Makes what experiments ask for, once.
+class Study(papers_study.Study[Settings]):
+    """Makes what experiments ask for, once."""
 
-    Attributes:
-      config: its sizes.
-      directory: its working directory.
-      parts: what is finished of the smaller results.
-      reused: names of networks, rounds of training on policy and parts that were finished already
-        when they were asked for.
-      show_progress: show progress bars on standard error.
-    """
+    def __init__(self, settings: Settings, workspace: Workspace):
+        """Describes a study, by the complete game string; nothing is made before it is asked for.
 
-    def __init__(
-        self,
-        config: StudyConfig,
-        directory: str | os.PathLike[str],
-        *,
-        engine: Engine = IN_PROCESS,
-        show_progress: bool = True,
-    ):
-        """Describes a study; nothing is made before it is asked for.
-
-        Args:
-          config: its sizes.
-          directory: its working directory; that of an earlier start with the same sizes goes on.
-          engine: who makes data. No result depends on it.
-          show_progress: show progress bars on standard error.
+        Raises:
+          ValueError: if there is no such game.
         """
-        self.config = config
-        self.directory = Path(directory)
-        self.parts = Parts(self.directory / "parts")
-        self.reused = self.parts.reused
-        self._networks: dict[str, TrainedNetwork] = {}
-        self._engine = engine
-        self.show_progress = show_progress
+        game = str(load_turn_based(settings.data.game))
+        data = dataclasses.replace(settings.data, game=game)
+        super().__init__(dataclasses.replace(settings, data=data), workspace)
 
     @functools.cached_property
     def dataset(self) -> Dataset:
@@ -202,14 +174,14 @@ class Study:
         Raises:
           ValueError: if the directory holds other data, or if the game cannot be cut there.
         """
-        config = self.config
-        directory = RunDirectory(self.directory / "data", config.data.to_json(), resume=True)
+        data, workspace = self.settings.data, self.workspace
+        directory = workspace.run_directory("data", data.to_json())
         generate(
             directory,
-            config.data,
-            config.num_shards,
-            engine=self._engine,
-            show_progress=self.show_progress,
+            data,
+            self.settings.num_shards,
+            engine=workspace.engine,
+            show_progress=workspace.show_progress,
         )
         return Dataset.load(directory.path)
 
@@ -217,16 +189,6 @@ class Study:
     def trunk(self) -> Trunk:
         """The trunk."""
         return self.dataset.trunk
-
-    def settings(self, *unused: str, **chosen: Any) -> dict[str, Any]:
-        """What a result of the study depends on, as JSON can hold it.
-
-        Args:
-          *unused: entries of the config that it does not depend on.
-          **chosen: what else it depends on.
-        """
-        config = self.config.to_json()
-        return {name: value for name, value in config.items() if name not in unused} | chosen
 
     def train(
         self,
@@ -236,7 +198,7 @@ class Study:
         num_units: int | None = None,
         **changes: Any,
     ) -> TrainedNetwork:
-        """Trains a network, or finds the one that was trained already.
+        """Trains a positional network, or finds the one that was trained already.
 
         Args:
           seed: of parameters and batches.
@@ -245,63 +207,86 @@ class Study:
           **changes: to the study's `TrainingConfig`. With any change, no early networks are kept.
 
         Raises:
-          ValueError: as `training.train` does, and if the working directory holds networks that
-            were trained with other settings.
+          ValueError: as `training.train` does, and if the workspace holds networks that were
+            trained with other settings.
         """
-        config = self.config
-        layers, units = num_layers or config.num_layers, num_units or config.num_units
+        settings = self.settings
+        layers, units = num_layers or settings.num_layers, num_units or settings.num_units
         name = f"layers-{layers}-units-{units}-seed-{seed}"
         name += "".join(f"-{key}-{_slug(value)}" for key, value in sorted(changes.items()))
-        if changes or (layers, units) != (config.num_layers, config.num_units):
+        if changes or (layers, units) != (settings.num_layers, settings.num_units):
             changes["networks_per_decade"] = 0
-        if name not in self._networks:
-            settings = dataclasses.replace(config.training, seed=seed, **changes)
-            network = PositionalNetwork(layers, units, seed=seed, device=config.device)
-            self._networks[name] = self.train_network(name, network, settings)
-        return self._networks[name]
+        config = dataclasses.replace(settings.training, seed=seed, **changes)
+        network = PositionalNetwork(layers, units, seed=seed, device=settings.device)
+        return self.train_network(name, network, config)
 
     def train_network(
-        self, name: str, network: ValueNetwork, settings: TrainingConfig
+        self, name: str, network: ValueNetwork, config: TrainingConfig
     ) -> TrainedNetwork:
         """Trains a network of any kind, or finds the one that was trained already.
 
         Args:
           name: of its run directory.
-          network: untrained; it is bound to the trunk's leaves.
-          settings: how to train it.
+          network: untrained; it gets its parameters here.
+          config: how to train it.
 
         Raises:
           ValueError: as `train` does.
         """
-        network.initialize(self.trunk.leaves)
-        identity = {
-            "num_strategies": self.dataset.num_strategies,
-            "network": network.header(),
-            "training": settings.to_json(),
-        }
-        path = self.directory / "networks" / name
-        directory = RunDirectory(path, identity, resume=True)
-        if (path / training.NETWORK_FILE).exists():
-            self.reused.add(name)
+        identity = {**self._identity(network), "training": config.to_json()}
+        directory = self.workspace.run_directory(f"networks/{name}", identity)
+        if (directory.path / training.NETWORK_FILE).exists():
+            self.workspace.note_reused(name)
         else:
-            training.train(
-                network, self.dataset, directory, settings, show_progress=self.show_progress
-            )
-        return TrainedNetwork(path, directory.read_metrics())
+            shown = self.workspace.show_progress
+            training.train(network, self.dataset, directory, config, show_progress=shown)
+        return TrainedNetwork(directory.path, directory.read_metrics())
+
+    def train_in_rounds(
+        self, name: str, network: ValueNetwork, config: OnPolicyConfig
+    ) -> TrainedNetwork:
+        """Trains a network of any kind on policy, as far as that is not done yet.
+
+        Args:
+          name: of its run directory.
+          network: untrained; it gets its parameters here.
+          config: how to train it.
+
+        Returns:
+          The network; its metrics are those of `train_on_policy`, a line for each round.
+        """
+        identity = {**self._identity(network), **config.identity()}
+        directory = self.workspace.run_directory(f"on_policy/{name}", identity)
+        finished = directory.read_metrics()[: config.last_round + 1]
+        rounds = (f"on_policy-{name}-round-{line['round']:02d}" for line in finished)
+        self.workspace.note_reused(*rounds)
+        data, shown = self.workspace.directory / "data", self.workspace.show_progress
+        lines = train_on_policy(network, data, directory, config, show_progress=shown)
+        return TrainedNetwork(directory.path, lines)
+
+    def train_on_policy(self, seed: int) -> TrainedNetwork:
+        """The positional network of a seed, trained on policy."""
+        settings = self.settings
+        network = PositionalNetwork(
+            settings.num_layers, settings.num_units, seed=seed, device=settings.device
+        )
+        config = settings.on_policy.with_trainings(seed=seed)
+        return self.train_in_rounds(f"seed-{seed}", network, config)
+
+    def _identity(self, network: ValueNetwork) -> dict[str, Any]:
+        """What a network's run directory is of, apart from how it is trained."""
+        network.initialize(self.trunk.leaves)
+        return {"num_strategies": self.dataset.num_strategies, "network": network.header()}
 
     def load_network(self, path: str | os.PathLike[str]) -> ValueNetwork:
-        """A network's file, bound to the trunk's leaves."""
-        network = load_network(path, self.config.device)
+        """A network's file, ready for the trunk's leaves."""
+        network = load_network(path, self.settings.device)
         network.initialize(self.trunk.leaves)
         return network
 
     def solver(self, value_function: ValueFunction) -> DLCFRSolver:
         """A fresh DL-CFR+ on the trunk."""
-        return DLCFRSolver(self.trunk.tree, value_function, self.config.data.depth_limit)
-
-    def exploitability(self, path: Path) -> float:
-        """Normalised trunk exploitability of DL-CFR+ with a network's file."""
-        return self.measure(path)[METRIC]
+        return DLCFRSolver(self.trunk.tree, value_function, self.settings.data.depth_limit)
 
     def measure(self, path: Path, times: int = 1) -> dict[str, float]:
         """What `measure_trunk` says of DL-CFR+ with a network's file.
@@ -310,49 +295,102 @@ class Study:
           path: the network's file.
           times: run so many times the study's iterations.
         """
-
-        def measure() -> dict[str, float]:
-            solver = self.solver(self.load_network(path))
-            solver.run(times * self.config.num_iterations)
-            return measure_trunk(solver.trunk, solver.average_policy())
-
         longer = f"-{times}-times" if times > 1 else ""
         name = f"trunk-{path.parent.name}-{path.stem}{longer}"
-        measured: dict[str, float] = self.part(name, measure)
-        return measured
-
-    def reference_exploitability(self) -> float:
-        """Normalised trunk exploitability of CFR+ of the whole game, after as many iterations."""
-        return self.measure_reference()[METRIC]
+        return self._measured(name, lambda: self.solver(self.load_network(path)), times)
 
     def measure_reference(self) -> dict[str, float]:
         """What `measure_trunk` says of CFR+ of the whole game, after as many iterations."""
+        return self._measured("trunk-cfr_plus", lambda: CFRPlusSolver(self.trunk.tree))
 
+    def _measured(
+        self, name: str, make: Callable[[], DLCFRSolver | CFRPlusSolver], times: int = 1
+    ) -> dict[str, float]:
         def measure() -> dict[str, float]:
-            solver = CFRPlusSolver(self.trunk.tree)
-            solver.run(self.config.num_iterations)
+            solver = make()
+            solver.run(times * self.settings.num_iterations)
             return measure_trunk(self.trunk, solver.average_policy())
 
-        measured: dict[str, float] = self.part("trunk-cfr_plus", measure)
+        measured: dict[str, float] = self.part(name, measure)
         return measured
 
     def part(self, name: str, compute: Callable[[], Any], **settings: Any) -> Any:
-        """A result that JSON can hold, from its file if there is one.
+        """A part of the workspace.
 
         Args:
-          name: of the file.
-          compute: computes the result.
+          name: of the part.
+          compute: computes it.
           **settings: what it depends on besides the numbers of iterations and of strategies.
-
-        Raises:
-          ValueError: if the file is one of other settings.
         """
-        settings = {
-            "num_iterations": self.config.num_iterations,
+        sizes = {
+            "num_iterations": self.settings.num_iterations,
             "num_strategies": self.dataset.num_strategies,
-            **settings,
         }
-        return self.parts.get(name, settings, compute)
+        return self.workspace.part(name, {**sizes, **settings}, compute)
+
+    def level(self, values: Mapping[str, float]) -> dict[str, Mapping[str, float]]:
+        """A horizontal line of a picture: CFR+ of the whole game."""
+        return {f"CFR+, {self.settings.num_iterations:,} iterations": values}
+
+    def report(
+        self,
+        name: str,
+        title: str,
+        notes: Sequence[str],
+        summary: Table,
+        table: Table,
+        panels: Sequence[Panel],
+        group: str,
+        *,
+        levels: Mapping[str, Mapping[str, float]] | None = None,
+        joined: bool = True,
+        verdict: str = "",
+        settings: Mapping[str, Any] | None = None,
+    ) -> Report:
+        """A report with a summary, all numbers, and a picture of them.
+
+        Args:
+          name: of the picture.
+          title: of the report.
+          notes: what else there is to say, one paragraph each.
+          summary: what it comes to, with the paper's numbers.
+          table: all numbers.
+          panels: the picture's; it shows the rows of `table` that have all of their entries.
+          group: the entry of such a row that names its curve.
+          levels: horizontal lines of the picture.
+          joined: join the points of a curve.
+          verdict: of the experiment, see `Experiment`.
+          settings: what the numbers depend on besides the experiment's settings.
+        """
+        data = self.settings.data
+        game, limit = self.trunk.tree.game, f"depth limit {data.depth_limit}"
+        seeds = ", ".join(map(str, self.settings.seeds))
+        what = f"`{game}`, {limit}; data of seed {data.seed}, networks of seeds {seeds}."
+        groups: dict[str, list[Mapping[str, Any]]] = {}
+        for row in table.rows:
+            if all(panel.x in row for panel in panels):
+                groups.setdefault(str(row[group]), []).append(row)
+        picture = Picture(name, f"{title}\n{game}, {limit}", panels, groups, levels or {}, joined)
+        return Report(
+            title,
+            [what, *notes],
+            {"Summary": summary, "All numbers": table},
+            [picture],
+            verdict,
+            {"settings": dict(settings or {})},
+        )
+
+
+def below_bounds(networks: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
+    """The verdict on networks whose metrics the paper has below `BOUNDS`.
+
+    Args:
+      networks: the metrics of each one.
+      names: from the names in `BOUNDS` to those of the metrics, for the bounds that are asked for.
+    """
+    return papers_study.verdict(
+        all(network[own] < BOUNDS[name] for network in networks) for name, own in names.items()
+    )
 
 
 def _slug(value: Any) -> str:

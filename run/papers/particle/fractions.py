@@ -6,25 +6,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.dl_cfr.report import Result
-from papers.dl_cfr.study import Study
+from papers.dl_cfr import study as dl_cfr_study
 from papers.particle.played_game import PlayedGame
-from papers.particle.study import (
-    DOMAINS,
-    LAYERS,
-    PARTICLE,
-    NetworkSizes,
-    train,
-)
+from papers.particle.study import DOMAINS, PARTICLE, TRAINED, Settings, Study, data_settings
+from papers.study import Experiment, verdict
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.runs.plots import Panel
-from spiel_dl.runs.reports import Table
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
@@ -33,30 +26,6 @@ from spiel_dl.value_functions.value_network import ValueNetwork
 EXPLOITABILITY = "exploitability"
 MOST_REACHED, RANDOM = "most reached", "random"
 _TITLE = "NashConv / 2 of the look-ahead, in utility units"
-
-
-@dataclasses.dataclass(frozen=True)
-class FractionsConfig:
-    """What Figure 4 varies.
-
-    Attributes:
-      played: how deep the equilibrium is played, in the unit of the study's depth limit; search
-        looks from there down to that limit.
-      fractions: of the histories that the equilibrium may reach there; at least one is kept.
-      num_draws: random choices of histories for each network.
-      equilibrium_iterations: of CFR+ of the whole game.
-    """
-
-    played: int = 2
-    fractions: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-    num_draws: int = 1
-    equilibrium_iterations: int = 10_000
-
-    def __post_init__(self) -> None:
-        if min(self.played, self.num_draws, self.equilibrium_iterations) < 1:
-            raise ValueError(f"{self}: all numbers must be at least 1")
-        if not self.fractions or not all(0 <= fraction <= 1 for fraction in self.fractions):
-            raise ValueError(f"fractions={self.fractions} must be numbers from 0 to 1")
 
 
 class _Choice(NamedTuple):
@@ -75,36 +44,46 @@ class _Choice(NamedTuple):
     histories: np.ndarray
 
 
-def fractions(study: Study, sizes: NetworkSizes, config: FractionsConfig) -> Result:
+class Found(NamedTuple):
+    """Exploitability by kind and number of histories, and that of uniform play."""
+
+    game: PlayedGame
+    rows: list[dict[str, Any]]
+    uniform: float
+
+
+def _trunk(study: Study) -> dl_cfr_study.Study:
+    return study.trunk_study(study.settings.play.iterations)
+
+
+def _compute(study: Study) -> Found:
     """Exploitability against the fraction of histories below which to search.
 
-    Args:
-      study: of a `study_config`, for a game with `Rules`.
-      sizes: of the networks.
-      config: what is varied.
-
     Raises:
-      ValueError: as `study.train` does, if nothing is left to search, or if the game has
-        no rules.
+      ValueError: as `Study.train` does, if nothing is left to search, or if the game has no rules.
     """
-    game = _played_game(study, config)
-    rows = _rows(study, game, sizes, config)
+    trunk = _trunk(study)
+    game = _played_game(trunk, study.settings)
     uniform = game.nash_conv(game.uniform_strategies()) / 2
-    return Result(
+    return Found(game, _rows(study, trunk, game), uniform)
+
+
+def _report(study: Study, found: Found) -> Report:
+    trunk, settings, played = _trunk(study), study.settings, found.game.played.depth_limit
+    is_papers = is_the_papers(trunk.trunk.tree, played)
+    return trunk.report(
         "fractions",
-        "Search below a fraction of the histories",
+        FRACTIONS.title,
         [
-            f"An equilibrium is played for {game.played.depth_limit} and may reach "
-            f"{(game.reach > 0).sum()} histories. Below those that are kept, the look-ahead of "
-            f"{game.lookahead} is solved by {study.config.num_iterations:,} iterations of DL-CFR+ "
-            f"with a particle network. Means over {len(study.config.seeds)} networks, and "
-            f"{config.num_draws} random choices for each. Sizes: {sizes}.",
+            f"An equilibrium is played for {played} and may reach "
+            f"{(found.game.reach > 0).sum()} histories. Below those that are kept, the look-ahead "
+            f"of {found.game.lookahead} is solved by {trunk.settings.num_iterations:,} iterations "
+            f"of DL-CFR+ with a particle network. Means over {len(settings.seeds)} networks, and "
+            f"{settings.num_draws} random choices for each. Sizes: {settings.sizes}.",
         ],
-        summary(
-            rows, uniform, is_the_papers=is_the_papers(study.trunk.tree, game.played.depth_limit)
-        ),
+        summary(found.rows, found.uniform, is_the_papers=is_papers),
         Table(
-            rows,
+            found.rows,
             {
                 "choice": "kept histories",
                 "histories": "number",
@@ -115,24 +94,39 @@ def fractions(study: Study, sizes: NetworkSizes, config: FractionsConfig) -> Res
         ),
         [Panel("fraction", EXPLOITABILITY, "fraction of the histories", _TITLE, "linear")],
         "choice",
-        study.settings(
-            *LAYERS, sizes=dataclasses.asdict(sizes), fractions=dataclasses.asdict(config)
-        ),
-        {"uniform": {EXPLOITABILITY: uniform}},
+        levels={"uniform": {EXPLOITABILITY: found.uniform}},
+        verdict=verdict(_claims(found)) if is_papers else "",
+        settings=data_settings(trunk, "training"),
     )
 
 
-def _rows(
-    study: Study, game: PlayedGame, sizes: NetworkSizes, config: FractionsConfig
-) -> list[dict[str, Any]]:
+def _claims(found: Found) -> list[bool]:
+    """Whether uniform play and the factor are the paper's."""
+    fewest = next(row for row in found.rows if row["choice"] == MOST_REACHED)[EXPLOITABILITY]
+    return [abs(found.uniform - 0.42) < 0.005, found.uniform >= 3.5 * fewest]
+
+
+FRACTIONS = Experiment(
+    "fractions",
+    "Search below a fraction of the histories",
+    _TITLE,
+    "in Goofspiel with 5 cards, 0.42 for uniform play, and about 3.5 times less below the most "
+    "reached history (Figure 4).",
+    _compute,
+    _report,
+    (*TRAINED, "played", "fractions", "num_draws", "equilibrium_iterations"),
+)
+
+
+def _rows(study: Study, trunk: dl_cfr_study.Study, game: PlayedGame) -> list[dict[str, Any]]:
     """Means over networks and draws, for every kind and number of histories."""
-    support = np.flatnonzero(game.reach > 0)
+    settings, support = study.settings, np.flatnonzero(game.reach > 0)
     measured: dict[tuple[str, int], list[float]] = {}
-    for seed in study.config.seeds:
-        network = study.load_network(train(study, PARTICLE, sizes, seed).path)
-        name = f"after-{config.played}-{config.equilibrium_iterations}-{sizes.name}-seed-{seed}"
-        for choice in _choices(game.reach, support, config, seed):
-            value = _measure(study, game, network, choice, name)
+    for seed in settings.seeds:
+        network = trunk.load_network(study.train(trunk, PARTICLE, seed).path)
+        name = f"after-{settings.played}-{settings.equilibrium_iterations}-{settings.sizes}"
+        for choice in _choices(game.reach, support, settings, seed):
+            value = _measure(trunk, game, network, choice, f"{name}-seed-{seed}")
             measured.setdefault((choice.kind, choice.number), []).append(value)
     return [
         {
@@ -147,44 +141,48 @@ def _rows(
 
 
 def _measure(
-    study: Study, game: PlayedGame, network: ValueNetwork, choice: _Choice, name: str
+    trunk: dl_cfr_study.Study,
+    game: PlayedGame,
+    network: ValueNetwork,
+    choice: _Choice,
+    name: str,
 ) -> float:
     """Exploitability of search below a choice, once."""
 
     def measure() -> float:
-        found = game.search(choice.histories, network, study.config.num_iterations)
+        found = game.search(choice.histories, network, trunk.settings.num_iterations)
         return game.nash_conv(found) / 2
 
     kind = choice.kind.replace(" ", "_")
-    return float(study.part(f"below-{kind}-{choice.number}-{choice.draw}-{name}", measure))
+    return float(trunk.part(f"below-{kind}-{choice.number}-{choice.draw}-{name}", measure))
 
 
-def _played_game(study: Study, config: FractionsConfig) -> PlayedGame:
+def _played_game(trunk: dl_cfr_study.Study, settings: Settings) -> PlayedGame:
     """The study's game after an equilibrium was played."""
-    limit = study.config.data.depth_limit
-    if config.played >= limit.value:
+    limit = trunk.settings.data.depth_limit
+    if settings.played >= limit.value:
         raise ValueError(
-            f"played={config.played} leaves no look-ahead above the depth limit of {limit}; play "
+            f"played={settings.played} leaves no look-ahead above the depth limit of {limit}; play "
             "less, or use a larger limit"
         )
-    solver = CFRPlusSolver(study.trunk.tree)
-    solver.run(config.equilibrium_iterations)
+    solver = CFRPlusSolver(trunk.trunk.tree)
+    solver.run(settings.equilibrium_iterations)
     return PlayedGame.of_strategies(
-        study.trunk.tree,
+        trunk.trunk.tree,
         solver.average_policy().strategies,
-        limit.with_value(config.played),
-        limit.with_value(limit.value - config.played),
+        limit.with_value(settings.played),
+        limit.with_value(limit.value - settings.played),
     )
 
 
 def _choices(
-    reach: np.ndarray, support: np.ndarray, config: FractionsConfig, seed: int
+    reach: np.ndarray, support: np.ndarray, settings: Settings, seed: int
 ) -> Iterator[_Choice]:
     """All choices among the histories (int64 [n]) that are reached; the seed is of random ones."""
     generator = np.random.default_rng(seed)
-    orders = {RANDOM: [generator.permutation(support) for _ in range(config.num_draws)]}
+    orders = {RANDOM: [generator.permutation(support) for _ in range(settings.num_draws)]}
     orders[MOST_REACHED] = [support[np.argsort(-reach[support], kind="stable")]]
-    numbers = {max(1, round(fraction * len(support))) for fraction in config.fractions}
+    numbers = {max(1, round(fraction * len(support))) for fraction in settings.fractions}
     for kind, kinds_orders in orders.items():
         for draw, order in enumerate(kinds_orders):
             for number in sorted(numbers):

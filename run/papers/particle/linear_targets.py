@@ -9,74 +9,123 @@ hidden layer of ReLUs (appendix C, Figure 5), but that is hard to find.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
-from typing import NamedTuple
+import time
+from typing import Any
 
 import torch
 
+from papers.particle.study import Study
+from papers.study import Experiment, verdict
 from spiel_dl.optimization import Descent, LearningRate
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.run_directory import log_spaced_steps
 from spiel_dl.value_functions.feed_forward import feed_forward
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 
 ARCHITECTURES = ("linear", "projection", "concatenation_1", "concatenation_2")
+_NUM_SAMPLES = 200  # inputs, standard normal; all are in every step
+_FINAL_LEARNING_RATE = 1e-6
 _POINTS_PER_DECADE = 8
+_COLUMNS = ("architecture", "seed", "final loss", "smallest loss", "seconds")
+
+Found = dict[tuple[str, int], dict[str, Any]]
+"""From architecture and seed to `curve` and `seconds`."""
 
 
-@dataclasses.dataclass(frozen=True)
-class LinearTargetsConfig:
-    """The regression task and how to train; the paper says n only.
+def _compute(study: Study) -> Found:
+    """The loss of every architecture over training, for all seeds."""
+    settings = study.settings
+    found = {}
+    for architecture in ARCHITECTURES:
+        for seed in settings.seeds:
+            config = {
+                "dimension": settings.dimension,
+                "num_steps": settings.linear_steps,
+                "learning_rate": settings.linear_learning_rate,
+                "seed": seed,
+            }
 
-    Attributes:
-      dimension: n.
-      num_samples: inputs, standard normal; all are in every step.
-      num_steps: of Adam, with torch's defaults but for the rate.
-      learning_rate: of the first step.
-      final_learning_rate: of the last step; it falls exponentially in between.
-      seed: of inputs, A and parameters.
-    """
+            def train(architecture: str = architecture, config: Any = config) -> dict[str, Any]:
+                start = time.perf_counter()
+                curve = train_on_linear_targets(architecture, **config)
+                return {"curve": curve, "seconds": time.perf_counter() - start}
 
-    dimension: int = 10
-    num_samples: int = 200
-    num_steps: int = 20_000
-    learning_rate: float = 1e-2
-    final_learning_rate: float = 1e-6
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if min(self.dimension, self.num_samples, self.num_steps) < 1 or self.seed < 0:
-            raise ValueError(f"{self}: numbers must be positive and the seed not negative")
-        self.rate()  # raises if the learning rates are wrong
-
-    def rate(self) -> LearningRate:
-        """The learning rate of every step."""
-        return LearningRate(self.learning_rate, self.final_learning_rate, self.num_steps)
+            name = f"linear_targets-{architecture}-seed-{seed}"
+            found[architecture, seed] = study.workspace.part(name, config, train)
+    return found
 
 
-class LossAtStep(NamedTuple):
-    """A point of a curve: steps taken, and the mean squared error after them."""
+def _report(study: Study, found: Found) -> Report:
+    rows, curves = [], {}
+    for (architecture, seed), trained in found.items():
+        losses = [point["loss"] for point in trained["curve"]]
+        values = (architecture, seed, losses[-1], min(losses), trained["seconds"])
+        rows.append(dict(zip(_COLUMNS, values, strict=True)))
+        curves[f"{architecture}, seed {seed}"] = trained["curve"]
+    title = f"Mean squared error on linear targets, n = {study.settings.dimension}"
+    panel = Panel("step", "loss", "steps of Adam", "mean squared error")
+    worst, best = (
+        [row["final loss"] for row in rows if row["architecture"] in names]
+        for names in (ARCHITECTURES[:2], ARCHITECTURES[2:])
+    )
+    return Report(
+        title,
+        [],
+        {"All networks": Table(rows, {column: column for column in _COLUMNS})},
+        [Picture("linear_targets", title, [panel], curves)],
+        verdict([max(worst) < min(best)]),
+        {"curves": curves},
+    )
 
-    step: int
-    loss: float
+
+LINEAR_TARGETS = Experiment(
+    "linear_targets",
+    "Can architectures learn a linear function of beliefs?",
+    "mean squared error",
+    "the linear model and the product learn linear targets, concatenations hardly do (Figure 2); "
+    "held against the final losses of all seeds.",
+    _compute,
+    _report,
+    ("seeds", "dimension", "linear_steps", "linear_learning_rate"),
+)
 
 
-def train_on_linear_targets(architecture: str, config: LinearTargetsConfig) -> Iterator[LossAtStep]:
-    """Trains an architecture; gives points at log-spaced steps.
+def train_on_linear_targets(
+    architecture: str,
+    *,
+    dimension: int = 10,
+    num_steps: int = 20_000,
+    learning_rate: float = 1e-2,
+    seed: int = 0,
+) -> list[dict[str, float]]:
+    """Trains an architecture; the paper says n only.
 
     Args:
       architecture: "linear"; "projection", the particle network; or "concatenation_1" and
         "concatenation_2", the same with so many hidden layers of ReLUs in place of the product.
-      config: the task.
+      dimension: n.
+      num_steps: of Adam, with torch's defaults but for the rate.
+      learning_rate: of the first step; it falls exponentially to 1e-6.
+      seed: of inputs, A and parameters.
+
+    Returns:
+      At log-spaced steps, `step` and `loss`, the mean squared error after it.
 
     Raises:
-      ValueError: if the architecture is unknown.
+      ValueError: if the architecture is unknown, or a number is out of range.
     """
     if architecture not in ARCHITECTURES:
         raise ValueError(f"architecture={architecture!r} must be one of {ARCHITECTURES}")
-    size = config.dimension
-    generator = torch.Generator().manual_seed(config.seed)
-    inputs = torch.randn(config.num_samples, size, generator=generator)
+    if min(dimension, num_steps) < 1 or seed < 0:
+        raise ValueError(
+            f"dimension={dimension} and num_steps={num_steps} must be positive, seed={seed} not "
+            "negative"
+        )
+    rate = LearningRate(learning_rate, _FINAL_LEARNING_RATE, num_steps)
+    size = dimension
+    generator = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(_NUM_SAMPLES, size, generator=generator)
     matrix = torch.randn(size, size, generator=generator) / size**0.5
     targets = inputs @ matrix.T
     if architecture == "linear":
@@ -84,16 +133,18 @@ def train_on_linear_targets(architecture: str, config: LinearTargetsConfig) -> I
     else:
         layers = 0 if architecture == "projection" else int(architecture[-1])
         sizes = ParticleSizes(size, 1, 1, 1, 1, concatenation_layers=layers)
-        module = ParticleModule(sizes, size, 0, config.seed)
-    descent = Descent(module.parameters(), config.rate())
+        module = ParticleModule(sizes, size, 0, seed)
+    descent = Descent(module.parameters(), rate)
     model_inputs = inputs if architecture == "linear" else _as_sets(inputs)
-    shown = set(log_spaced_steps(config.num_steps, _POINTS_PER_DECADE))
-    for step in range(1, config.num_steps + 1):
+    shown = set(log_spaced_steps(num_steps, _POINTS_PER_DECADE))
+    points = []
+    for step in range(1, num_steps + 1):
         descent.step(torch.nn.functional.mse_loss(module(model_inputs), targets), at=step - 1)
         if step in shown:
             with torch.inference_mode():
                 loss = torch.nn.functional.mse_loss(module(model_inputs), targets)
-            yield LossAtStep(step, loss.item())
+            points.append({"step": step, "loss": loss.item()})
+    return points
 
 
 def _as_sets(inputs: torch.Tensor) -> ParticleBatch:

@@ -14,7 +14,19 @@ import collections
 import functools
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from papers.particle.study import Study
+from papers.study import Experiment, verdict
+from spiel_dl.runs.reports import Report, Table
+
+_TITLES = {
+    "rounds": "rounds",
+    "histories, at least": "histories, at least",
+    "histories, exactly": "histories, exactly",
+    "infosets, at least": "infosets, at least",
+    "infosets, exactly": "infosets, exactly",
+}
 
 
 class PublicStateSize(NamedTuple):
@@ -33,6 +45,38 @@ class PublicStateSize(NamedTuple):
     infosets_bound: float
     histories: int
     infosets: int
+
+
+def _rows(study: Study) -> list[dict[str, Any]]:
+    """Table 1: the largest public states of Goofspiel, bounds and exact counts."""
+    return [
+        {
+            "rounds": row.depth,
+            "histories, at least": row.histories_bound,
+            "histories, exactly": row.histories,
+            "infosets, at least": row.infosets_bound,
+            "infosets, exactly": row.infosets,
+        }
+        for row in largest_public_states(study.settings.num_cards)
+    ]
+
+
+def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
+    cards = study.settings.num_cards
+    title = f"The largest public states of Goofspiel with {cards} cards and hidden bids"
+    larger = all(row["histories, exactly"] >= row["histories, at least"] for row in rows)
+    return Report(title, [], {"By depth": Table(rows, _TITLES)}, verdict=verdict([larger]))
+
+
+PUBLIC_STATES = Experiment(
+    "public_states",
+    "The largest public states of Goofspiel",
+    "histories and infosets of the largest public state",
+    "at least as many histories as Lemma 2 says (Table 1).",
+    _rows,
+    _report,
+    ("num_cards",),
+)
 
 
 def largest_public_states(num_cards: int) -> Iterator[PublicStateSize]:

@@ -1,20 +1,27 @@
-"""What the particle paper's experiments with trained networks share: domains, sizes, training.
+"""What the particle paper's experiments share: domains, sizes of networks, and their training.
 
-Šustr et al. (2021), appendix F. The paper draws another training set for each of its 10 runs; in a
-`Study` runs differ in the networks' parameters and in the order of the samples, and share one set.
+Šustr et al. (2021), appendix F. The paper draws another training set for each of its 10 runs; here
+runs differ in the networks' parameters and in the order of the samples, and share one set.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from papers.dl_cfr.study import Study, StudyConfig, TrainedNetwork
-from spiel_dl.tree.depth_limit import DepthLimit
+from papers import study as papers_study
+from papers.dl_cfr import study as dl_cfr_study
+from papers.dl_cfr.study import TrainedNetwork
+from papers.settings import as_json
+from spiel_dl.algorithms.particle_self_play import SelfPlayConfig
+from spiel_dl.jobs.on_policy import OnPolicyConfig
+from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
+from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import DatasetConfig
@@ -35,137 +42,231 @@ SPREAD_COLUMNS = {
     "largest": "largest",
 }
 """Titles of what `spread` says, for tables."""
-LAYERS = ("num_layers", "num_units")
-"""Entries of a study's config that `NetworkSizes` take the place of."""
+SIZES = ("num_layers", "width", "particle", "perfect_recall", "conditional")
+"""Settings that say how large networks are."""
+TRAINED = ("seeds", "device", *SIZES)
+"""Settings that networks trained on data depend on, besides `data_settings`."""
 _SHARD_SIZE = 100
+_DATA_ITERATIONS = 100
+_TRUNK_ITERATIONS = 1000
+_LEARNING_RATE = 1e-3
 
 
-class Domain(NamedTuple):
-    """What a figure is about.
-
-    Attributes:
-      game: the game string.
-      depth_limit: where the trunk ends whose leaves the networks value.
-      num_samples: size of the training set.
-      num_epochs: how often it is gone through.
-    """
-
-    game: str
-    depth_limit: DepthLimit
-    num_samples: int
-    num_epochs: int
-
-
-_GOOFSPIEL = "python_goofspiel_ii(num_cards=5,points_order=descending)"
-# Appendix F and section 6. The paper's depth in Leduc counts both deals of private cards.
-DOMAINS = {
-    "leduc": Domain("python_leduc", DepthLimit(moves=3), 54_000, 155),
-    "goofspiel": Domain(_GOOFSPIEL, DepthLimit(rounds=2), 9_000, 932),
-}
+def _on_policy() -> OnPolicyConfig:
+    default = OnPolicyConfig()
+    first = dataclasses.replace(default.first, learning_rate=_LEARNING_RATE)
+    return dataclasses.replace(default, first=first)
 
 
 @dataclasses.dataclass(frozen=True)
-class NetworkSizes:
-    """The sizes of both networks; the defaults are the paper's (appendix F).
+class Settings:
+    """Sizes of a study, and what its experiments vary. The networks' are the paper's (appendix F).
 
     Attributes:
+      game: the game string; None: Goofspiel with 13 cards in self_play and match.
+      depth_limit: where the trunk ends whose leaves the networks value, or how deep searches look;
+        None: one round, or two moves in games without rounds.
+      num_samples: size of the training set.
+      training: how networks are trained, but for the loss, which is the squared error.
+      seeds: of networks, random choices and linear targets; the first is that of self_play.
+      iterations: of DL-CFR+; None: 1000 in a trunk, as `play` says in a search.
+      device: where networks compute.
       num_layers: hidden layers of the positional network.
       width: units in each of them, as a multiple of its inputs.
-      particle: of the particle network.
+      particle: sizes of the particle network.
       perfect_recall: whether the particle network's features remember what was seen before.
       conditional: whether the particle network's values are those of infosets that are reached.
+      on_policy: on_policy: rounds and trainings.
+      played: fractions: how deep the equilibrium is played, in the unit of the depth limit; search
+        looks from there down to that limit.
+      fractions: fractions: of the histories that the equilibrium may reach there; at least one.
+      num_draws: fractions: random choices of histories for each network.
+      equilibrium_iterations: fractions: of CFR+ of the whole game.
+      dimension: linear_targets: n.
+      linear_steps: linear_targets: steps of Adam.
+      linear_learning_rate: linear_targets: Adam's at the first step.
+      num_cards: public_states: cards of Goofspiel.
+      play: self_play, match: how to search; self_play: how to learn, too.
+      num_games: self_play, match: games, of each opponent.
+      network: match: the file of the network that plays; self_play: of one to go on with, or None
+        for a new one.
     """
 
+    game: str | None = None
+    depth_limit: DepthLimit | None = None
+    num_samples: int = 9_000
+    training: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(learning_rate=_LEARNING_RATE)
+    )
+    seeds: tuple[int, ...] = tuple(range(10))
+    iterations: int | None = None
+    device: str = "cpu"
     num_layers: int = 4
     width: float = 5.0
     particle: ParticleSizes = dataclasses.field(default_factory=ParticleSizes)
     perfect_recall: bool = True
     conditional: bool = False
+    on_policy: OnPolicyConfig = dataclasses.field(default_factory=_on_policy)
+    played: int = 2
+    fractions: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+    num_draws: int = 1
+    equilibrium_iterations: int = 10_000
+    dimension: int = 10
+    linear_steps: int = 20_000
+    linear_learning_rate: float = 1e-2
+    num_cards: int = 13
+    play: SelfPlayConfig = dataclasses.field(
+        default_factory=lambda: SelfPlayConfig(DepthLimit(rounds=1))
+    )
+    num_games: int = 100
+    network: str | None = None
 
     def __post_init__(self) -> None:
         if self.num_layers < 1 or not 0 < self.width < math.inf:
-            raise ValueError(f"{self}: num_layers and width must be positive")
+            raise ValueError(
+                f"num_layers={self.num_layers} and width={self.width} must be positive"
+            )
+        if not self.seeds:
+            raise ValueError(f"seeds={self.seeds} must not be empty")
+        if not self.fractions or not all(0 <= fraction <= 1 for fraction in self.fractions):
+            raise ValueError(f"fractions={self.fractions} must be numbers from 0 to 1")
+        if self.network and [getattr(self, name) for name in SIZES] != list(_default_sizes()):
+            raise ValueError(
+                f"{', '.join(SIZES)} must be the defaults: a network has its own sizes"
+            )
+        for name in ("played", "num_draws", "equilibrium_iterations", "num_cards", "num_games"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
 
     @property
-    def name(self) -> str:
-        """Short, for files."""
+    def sizes(self) -> str:
+        """The sizes of both networks, short, for files."""
         numbers = [self.num_layers, self.width, *dataclasses.astuple(self.particle)]
         recall = "perfect" if self.perfect_recall else "imperfect"
         name = "-".join([recall, *(f"{number:g}" for number in numbers)])
         return f"{name}-conditional" if self.conditional else name
 
 
-def study_config(
-    domain: Domain,
-    training: TrainingConfig,
-    *,
-    seeds: tuple[int, ...],
-    num_iterations: int,
-    data_iterations: int = 100,
-    device: str = "cpu",
-) -> StudyConfig:
-    """A study with a training set of a domain's size.
+def _default_sizes() -> Iterator[Any]:
+    default = Settings()
+    return (getattr(default, name) for name in SIZES)
 
-    Args:
-      domain: game, depth limit, samples and epochs.
-      training: how networks are trained otherwise.
-      seeds: of the networks.
-      num_iterations: of DL-CFR+ with a network.
-      data_iterations: of CFR+ for each sample of the data, at most.
-      device: where networks are trained and evaluated.
 
-    Raises:
-      ValueError: if the game cannot be cut there or ends above the limit, or if a number is not
-        positive.
-    """
-    tree = GameTree.from_game(domain.game)
-    num_states = cut(tree, domain.depth_limit).leaves.num_public_states
-    if not num_states or domain.num_samples < 1:
-        raise ValueError(
-            f"{tree.game} has {num_states} public states at {domain.depth_limit} and num_samples="
-            f"{domain.num_samples}; both must be positive"
+def _domain(game: str, depth_limit: DepthLimit, num_samples: int, num_epochs: int) -> Settings:
+    training = TrainingConfig(num_epochs=num_epochs, learning_rate=_LEARNING_RATE)
+    return Settings(game, depth_limit, num_samples, training)
+
+
+# Appendix F and section 6. The paper's depth in Leduc counts both deals of private cards.
+DOMAINS = {
+    "leduc": _domain("python_leduc", DepthLimit(moves=3), 54_000, 155),
+    "goofspiel": _domain(
+        "python_goofspiel_ii(num_cards=5,points_order=descending)", DepthLimit(rounds=2), 9_000, 932
+    ),
+}
+"""The paper's games, depth limits and training sets."""
+
+
+class Study(papers_study.Study[Settings]):
+    """Makes what experiments ask for, once."""
+
+    def trunk_study(self, num_iterations: int = _TRUNK_ITERATIONS) -> dl_cfr_study.Study:
+        """The study of the networks that are trained on data.
+
+        Args:
+          num_iterations: of DL-CFR+, unless the settings say how many.
+
+        Raises:
+          ValueError: if no game was given, if it cannot be cut at the depth limit or ends above it,
+            or if a number is not positive.
+        """
+        return self._trunk_study(self.settings.iterations or num_iterations)
+
+    @functools.cache  # noqa: B019  (a study lives as long as its program)
+    def _trunk_study(self, num_iterations: int) -> dl_cfr_study.Study:
+        settings = self.settings
+        if settings.game is None:
+            raise ValueError("no game was given; take a domain, or set game and depth_limit")
+        tree = GameTree.from_game(settings.game)
+        limit = settings.depth_limit or default_depth_limit(tree.game)
+        num_states = cut(tree, limit).leaves.num_public_states
+        if not num_states or settings.num_samples < 1:
+            raise ValueError(
+                f"{tree.game} has {num_states} public states at {limit} and num_samples="
+                f"{settings.num_samples}; both must be positive"
+            )
+        num_strategies, num_shards = -(-settings.num_samples // num_states), 1
+        share, seed = settings.training.validation_share, settings.training.split_seed
+        while len(split_strategies(num_shards * _SHARD_SIZE, share, seed)[0]) < num_strategies:
+            num_shards += 1
+        config = dl_cfr_study.Settings(
+            DatasetConfig(
+                str(tree.game), limit, shard_size=_SHARD_SIZE, max_iterations=_DATA_ITERATIONS
+            ),
+            num_shards,
+            dataclasses.replace(settings.training, max_strategies=num_strategies, loss="l2"),
+            num_iterations=num_iterations,
+            seeds=settings.seeds,
+            device=settings.device,
+            on_policy=settings.on_policy,
         )
-    num_strategies = -(-domain.num_samples // num_states)
-    num_shards = 1
-    share, seed = training.validation_share, training.split_seed
-    while len(split_strategies(num_shards * _SHARD_SIZE, share, seed)[0]) < num_strategies:
-        num_shards += 1
-    data = DatasetConfig(
-        str(tree.game),
-        domain.depth_limit,
-        shard_size=_SHARD_SIZE,
-        max_iterations=data_iterations,
-    )
-    training = dataclasses.replace(
-        training, num_epochs=domain.num_epochs, max_strategies=num_strategies, loss="l2"
-    )
-    return StudyConfig(
-        data, num_shards, training, num_iterations=num_iterations, seeds=seeds, device=device
-    )
+        return dl_cfr_study.Study(config, self.workspace)
 
+    def train(self, trunk: dl_cfr_study.Study, kind: str, seed: int) -> TrainedNetwork:
+        """The network of a kind, POSITIONAL or PARTICLE, and a seed, trained on data."""
+        config = dataclasses.replace(trunk.settings.training, seed=seed)
+        name, network = self.network_name(kind, seed), self.make_network(trunk, kind, seed)
+        return trunk.train_network(name, network, config)
 
-def train(study: Study, kind: str, sizes: NetworkSizes, seed: int) -> TrainedNetwork:
-    """The network of a kind, POSITIONAL or PARTICLE, and a seed, trained in a study.
+    def train_in_rounds(self, trunk: dl_cfr_study.Study, kind: str, seed: int) -> TrainedNetwork:
+        """The same, trained on policy."""
+        config = trunk.settings.on_policy.with_trainings(seed=seed)
+        name, network = self.network_name(kind, seed), self.make_network(trunk, kind, seed)
+        return trunk.train_in_rounds(name, network, config)
 
-    Raises:
-      ValueError: as `Study.train_network` does.
-    """
-    settings = dataclasses.replace(study.config.training, seed=seed)
-    network = make_network(study, kind, sizes, seed)
-    return study.train_network(network_name(kind, sizes, seed), network, settings)
+    def make_network(self, trunk: dl_cfr_study.Study, kind: str, seed: int) -> ValueNetwork:
+        """The untrained network of a kind and a seed."""
+        settings = self.settings
+        if kind == PARTICLE:
+            return self.make_particle_network(seed)
+        num_inputs = PositionalLayout.of_leaves(trunk.trunk.leaves).num_inputs
+        num_units = max(1, round(settings.width * num_inputs))
+        return PositionalNetwork(settings.num_layers, num_units, seed=seed, device=settings.device)
 
-
-def make_network(study: Study, kind: str, sizes: NetworkSizes, seed: int) -> ValueNetwork:
-    """The untrained network of a kind, POSITIONAL or PARTICLE, and a seed."""
-    device = study.config.device
-    if kind == PARTICLE:
-        features = InfostateFeatures(sizes.perfect_recall)
+    def make_particle_network(self, seed: int) -> ParticleNetwork:
+        """An untrained particle network."""
+        settings = self.settings
         return ParticleNetwork(
-            sizes.particle, features, conditional=sizes.conditional, seed=seed, device=device
+            settings.particle,
+            InfostateFeatures(settings.perfect_recall),
+            conditional=settings.conditional,
+            seed=seed,
+            device=settings.device,
         )
-    num_inputs = PositionalLayout.of_leaves(study.trunk.leaves).num_inputs
-    num_units = max(1, round(sizes.width * num_inputs))
-    return PositionalNetwork(sizes.num_layers, num_units, seed=seed, device=device)
+
+    def network_name(self, kind: str, seed: int) -> str:
+        """That of a network's run directory."""
+        return f"{kind}-{self.settings.sizes}-seed-{seed}"
+
+    def game_and_play(self) -> tuple[str, SelfPlayConfig]:
+        """The complete game string of self-play and matches, and how it is played."""
+        settings = self.settings
+        game = settings.game or "python_goofspiel_ii(num_cards=13,points_order=descending)"
+        loaded = load_turn_based(game)
+        limit = settings.depth_limit or default_depth_limit(loaded)
+        return str(loaded), dataclasses.replace(
+            settings.play,
+            depth_limit=limit,
+            iterations=settings.iterations or settings.play.iterations,
+            num_games=settings.num_games,
+            seed=settings.seeds[0],
+        )
+
+
+def data_settings(trunk: dl_cfr_study.Study, *names: str) -> dict[str, Any]:
+    """What networks that are trained on data depend on, as JSON can hold it; also these entries."""
+    told = as_json(trunk.settings)
+    return {name: told[name] for name in (*dl_cfr_study.DATA, *names)}
 
 
 def spread(nash_convs: Sequence[float]) -> dict[str, Any]:
@@ -177,8 +278,3 @@ def spread(nash_convs: Sequence[float]) -> dict[str, Any]:
         "largest": max(nash_convs),
         "by network": list(nash_convs),
     }
-
-
-def network_name(kind: str, sizes: NetworkSizes, seed: int) -> str:
-    """That of a network's run directory."""
-    return f"{kind}-{sizes.name}-seed-{seed}"

@@ -14,19 +14,19 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from papers.report import Picture, Report
 from papers.responses import sweeps
-from papers.responses.contests import Contest
-from papers.responses.study import Study
+from papers.responses.responders import Responder
+from papers.responses.study import CHOICES, SWEEP, Labels, Settings, Study
+from papers.study import Experiment, verdict
 from spiel_dl.algorithms.best_nash import safe_best_response
-from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.plots import Panel
-from spiel_dl.runs.reports import Table
+from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import file_name
 from spiel_dl.tree.depth_limit import DepthLimit
 
 FRONTIER_GAMES = ("leduc", "liars_dice")
 FRONTIER_MODELS = ("uniform", "cfr:5", "random:0")
-GADGET_CONTESTS = (("lost_by_resolving", "fool"), ("lost_by_max_margin", "fool"))
+GADGET_GAMES = ("lost_by_resolving", "lost_by_max_margin")
 GADGET_LIMIT = DepthLimit(moves=2)
 """Sliding: in a step, player 0's choice is seen only with what the fool does next."""
 _RPS_LIMIT = DepthLimit(moves=2)
@@ -62,50 +62,81 @@ _NOTES = (
 
 Points = Mapping[str, list[dict[str, Any]]]
 """From a method to its points."""
+Found = list[tuple[Labels, Points]]
+"""The points of everybody who responds."""
 
 
-def frontier(study: Study) -> Report:
-    """Figures 5 to 7."""
-    contests = [
-        (game, model, player)
-        for game in study.games(FRONTIER_GAMES)
-        for model in study.models(FRONTIER_MODELS)
-        for player in study.choices.players
+def _measure(
+    name: str, study: Study, labels: Labels, settings: Settings, only: Sequence[str] = ()
+) -> Points:
+    """What all methods, or only these, come to in the experiment of a name."""
+    responder, found = study.responder(**labels), {}
+    for method, (respond, parameters) in sweeps.methods(responder, settings).items():
+        if only and method not in only:
+            continue
+        found[method] = study.workspace.part(
+            file_name(name, *labels.values(), method),
+            {
+                **labels,
+                "depth_limit": str(settings.depth_limit),
+                "scheme": settings.scheme,
+                "parameters": list(parameters),
+            },
+            functools.partial(sweeps.measure, responder, respond, parameters),
+        )
+    return found
+
+
+def _frontier_points(study: Study) -> Found:
+    """Figures 5 to 7: all methods against every model."""
+    return [
+        (labels, _measure("frontier", study, labels, study.settings))
+        for labels in study.responders(FRONTIER_GAMES, FRONTIER_MODELS)
     ]
-    return _frontier("frontier", "Gain and exploitability", study, contests, study.choices.sweep)
 
 
-def biased_rps(study: Study) -> Report:
+def _rps_settings(study: Study) -> Settings:
+    return dataclasses.replace(study.settings, depth_limit=_RPS_LIMIT)
+
+
+def _rps_points(study: Study) -> Found:
     """Figure 15: two rounds of biased rock, paper, scissors."""
-    sweep = dataclasses.replace(study.choices.sweep, depth_limit=_RPS_LIMIT)
-    contests = [("biased_rps", model, 0) for model in study.models(("random:0", "random:1"))]
-    title = "Gain and exploitability in two rounds of biased rock, paper, scissors"
-    return _frontier("biased_rps", title, study, contests, sweep)
+    found = []
+    for model in study.settings.models or ("random:0", "random:1"):
+        labels = {"game": "biased_rps", "model": model, "player": 0}
+        found.append((labels, _measure("biased_rps", study, labels, _rps_settings(study))))
+    return found
 
 
-def _frontier(
-    name: str,
-    title: str,
+def _frontier_report(study: Study, found: Found) -> Report:
+    games = study.describe(labels["game"] for labels, _ in found)
+    return _report(FRONTIER, study, found, study.settings, [games])
+
+
+def _rps_report(study: Study, found: Found) -> Report:
+    return _report(BIASED_RPS, study, found, _rps_settings(study), [])
+
+
+def _report(
+    experiment: Experiment[Study],
     study: Study,
-    contests: Sequence[tuple[str, str, int]],
-    sweep: sweeps.Sweep,
+    found: Found,
+    settings: Settings,
+    more: Sequence[str],
 ) -> Report:
     rows, claims, pictures = [], [], []
-    for game, model, player in contests:
-        labels = {"game": game, "model": model, "player": player}
-        points = _points(name, study, labels, sweep)
-        for method, found in points.items():
-            rows += [{**labels, "method": method, **point} for point in found]
+    for labels, points in found:
+        for method, lines in points.items():
+            rows += [{**labels, "method": method, **point} for point in lines]
         claims += [{**labels, **claim} for claim in check_claims(points)]
-        pictures.append(_picture(name, study, labels, points, sweep))
+        pictures.append(_picture(experiment.name, study, labels, points, settings))
     return Report(
-        name,
-        title,
+        experiment.title,
         [
             *_NOTES,
-            f"CDRNR goes in scheme {sweep.scheme} with a limit of {sweep.depth_limit}; SES has "
-            "the same limit, and CDBR slides with it.",
-            *([] if name == "biased_rps" else [study.describe(game for game, _, _ in contests)]),
+            f"CDRNR goes in scheme {settings.scheme} with a limit of {settings.depth_limit}; SES "
+            "has the same limit, and CDBR slides with it.",
+            *more,
         ],
         {
             "The paper's claims": Table(
@@ -121,37 +152,12 @@ def _frontier(
             "All points": Table(rows, {**_LABELS, "method": "method", **_POINT}),
         },
         pictures,
+        verdict(claim["holds"] == "yes" for claim in claims),
     )
 
 
-def _points(
-    name: str,
-    study: Study,
-    labels: Mapping[str, Any],
-    sweep: sweeps.Sweep,
-    only: Sequence[str] = (),
-) -> Points:
-    """What all methods, or only these, come to in the experiment of a name."""
-    contest = study.contest(labels["game"], labels["model"], labels["player"])
-    found = {}
-    for method, (respond, parameters) in sweeps.methods(contest, sweep).items():
-        if only and method not in only:
-            continue
-        found[method] = study.parts.get(
-            file_name(name, *labels.values(), method),
-            {
-                **labels,
-                "depth_limit": str(sweep.depth_limit),
-                "scheme": sweep.scheme,
-                "parameters": list(parameters),
-            },
-            functools.partial(sweeps.measure, contest, respond, parameters),
-        )
-    return found
-
-
 def _picture(
-    name: str, study: Study, labels: Mapping[str, Any], points: Points, sweep: sweeps.Sweep
+    name: str, study: Study, labels: Labels, points: Points, settings: Settings
 ) -> Picture:
     """Methods without parameter are horizontal lines; those not over 0 to 1 have no place there."""
     groups, levels = {}, {}
@@ -165,14 +171,14 @@ def _picture(
     game = study.tree(labels["game"]).game
     title = (
         f"{labels['game'] if str(game) == 'efg_game()' else game}, player {labels['player']} "
-        f"against {labels['model']}; depth limit {sweep.depth_limit}, {sweep.scheme}"
+        f"against {labels['model']}; depth limit {settings.depth_limit}, {settings.scheme}"
     )
     file = file_name(name, *labels.values())
     return Picture(file, title, _PANELS, groups, levels)
 
 
 def check_claims(points: Points) -> list[dict[str, Any]]:
-    """Whether what the paper says of its Figures 5 to 7 holds for the points of one contest.
+    """Whether what the paper says of its Figures 5 to 7 holds for the points of one responder.
 
     Returns:
       For each claim: `claim`, `ours`, the gain that it is about, `best_nash`, the best
@@ -214,30 +220,41 @@ def check_claims(points: Points) -> list[dict[str, Any]]:
     return claims
 
 
-def gadgets(study: Study) -> Report:
-    """Figure 4's idea: which p leads to which response, and which of them no p leads to."""
-    steps = range(1, _NUM_PROBABILITIES)
-    sweep = dataclasses.replace(
-        study.choices.sweep,
+def _gadget_settings(study: Study) -> Settings:
+    """CDRNR with the same steps of p everywhere."""
+    return dataclasses.replace(
+        study.settings,
         depth_limit=GADGET_LIMIT,
         scheme="sliding",
-        parameters=tuple(step / _NUM_PROBABILITIES for step in steps),
+        parameters=tuple(step / _NUM_PROBABILITIES for step in range(1, _NUM_PROBABILITIES)),
     )
+
+
+def _gadget_points(study: Study) -> Found:
+    """Figure 4's idea: which p leads to which response, and which of them no p leads to."""
+    settings = _gadget_settings(study)
+    methods = (sweeps.RNR, *map(sweeps.cdrnr_name, settings.gadgets))
+    found = []
+    for game in GADGET_GAMES:
+        labels = {"game": game, "model": "fool", "player": 0}
+        found.append((labels, _measure("gadgets", study, labels, settings, methods)))
+    return found
+
+
+def _gadget_report(study: Study, found: Found) -> Report:
     rows, pictures = [], []
-    methods = (sweeps.RNR, *map(sweeps.cdrnr_name, sweep.gadgets))
-    for game, model in GADGET_CONTESTS:
-        labels = {"game": game, "model": model, "player": 0}
-        contest = study.contest(game, model, 0)
-        points = _points("gadgets", study, labels, sweep, methods)
-        pictures.append(_picture("gadgets", study, labels, points, sweep))
-        for method in methods:
+    for labels, points in found:
+        pictures.append(_picture("gadgets", study, labels, points, _gadget_settings(study)))
+        responder = study.responder(**labels)
+        for method in sorted(points, key=lambda name: name != sweeps.RNR):
             rows += [
-                {"game": game, "method": method, **found}
-                for found in recovered(contest, points[method])
+                {"game": labels["game"], "method": method, **response}
+                for response in recovered(responder, points[method])
             ]
+    titles = {name: name for name in ("game", "method", "gain", "exploitability")}
+    titles |= {"from": "from p", "to": "to p", "below_pareto": "gain below the Pareto set's"}
     return Report(
-        "gadgets",
-        "Which p recovers which response, by gadget",
+        GADGET_SETS.title,
         [
             "Two games in the manner of Milec et al. (2024), Figures 4 and 8, in which player 0 "
             "has five pure responses to a fool, all optimal for some p "
@@ -246,25 +263,12 @@ def gadgets(study: Study) -> Report:
             "set; what is missing in the rows of a gadget, it cannot find.",
             _NOTES[0],
         ],
-        {
-            "Responses": Table(
-                rows,
-                {
-                    "game": "game",
-                    "method": "method",
-                    "gain": "gain",
-                    "exploitability": "exploitability",
-                    "from": "from p",
-                    "to": "to p",
-                    "below_pareto": "gain below the Pareto set's",
-                },
-            )
-        },
+        {"Responses": Table(rows, titles)},
         pictures,
     )
 
 
-def recovered(contest: Contest, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+def recovered(responder: Responder, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
     """The different responses among points, in the order of p.
 
     Returns:
@@ -282,14 +286,50 @@ def recovered(contest: Contest, points: Sequence[Mapping[str, Any]]) -> list[dic
             same[0]["to"] = point["parameter"]
             continue
         bound = max(point["exploitability"], 0.0)
-        best = safe_best_response(contest.tree, contest.player, contest.model, exploitability=bound)
+        best = safe_best_response(
+            responder.tree, responder.player, responder.model, exploitability=bound
+        )
         found.append(
             {
                 "gain": point["gain"],
                 "exploitability": point["exploitability"],
                 "from": point["parameter"],
                 "to": point["parameter"],
-                "below_pareto": contest.judge(best)["gain"] - point["gain"],
+                "below_pareto": responder.judge(best)["gain"] - point["gain"],
             }
         )
     return found
+
+
+_CLAIM = (
+    "CDRNR gains twice as much as the best Nash equilibrium at almost no exploitability, SES "
+    "little more than that equilibrium, and p bounds the exploitability of CDRNR"
+)
+_METRIC = "gain and exploitability (utility)"
+FRONTIER = Experiment(
+    "frontier",
+    "Gain and exploitability",
+    _METRIC,
+    f"{_CLAIM} (Figures 5 to 7).",
+    _frontier_points,
+    _frontier_report,
+    (*CHOICES, *SWEEP),
+)
+GADGET_SETS = Experiment(
+    "gadgets",
+    "Which p recovers which response, by gadget",
+    _METRIC,
+    "each gadget loses some responses that restricted Nash responses recover (Figures 4, 8).",
+    _gadget_points,
+    _gadget_report,
+    ("gadgets",),
+)
+BIASED_RPS = Experiment(
+    "biased_rps",
+    "Gain and exploitability in two rounds of biased rock, paper, scissors",
+    _METRIC,
+    f"{_CLAIM} (Figure 15).",
+    _rps_points,
+    _rps_report,
+    ("models", *SWEEP),
+)

@@ -10,14 +10,14 @@ are thus made for one model.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from papers.responses.contests import Contest
+from papers.responses.responders import Responder
+from papers.responses.study import Settings
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.run_directory import RunDirectory
@@ -41,67 +41,21 @@ _AGAINST_MODEL = "against-model"
 Pair = tuple[np.ndarray, np.ndarray]
 
 
-@dataclasses.dataclass(frozen=True)
-class NetworkChoices:
-    """How networks are made and used.
-
-    Attributes:
-      num_strategies: trunk strategies of each kind to train on.
-      num_layers: hidden layers.
-      num_units: units in each of them.
-      training: how they are trained.
-      iterations: of CFR+ in each step of CDBR.
-      num_rounds: how often CDBR responds, and the networks learn from it.
-      round_training: how they are trained in each of these rounds.
-      device: where networks compute.
-    """
-
-    num_strategies: int = 1000
-    num_layers: int = 3
-    num_units: int = 128
-    training: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=20, networks_per_decade=0)
-    )
-    iterations: int = 300
-    num_rounds: int = 4
-    round_training: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(
-            num_epochs=3, learning_rate=1e-3, networks_per_decade=0
-        )
-    )
-    device: str = "cpu"
-
-    def __post_init__(self) -> None:
-        if min(self.num_strategies, self.iterations) < 1 or self.num_rounds < 0:
-            raise ValueError(
-                f"num_strategies={self.num_strategies} and iterations={self.iterations} must be "
-                f"positive, and num_rounds={self.num_rounds} must not be negative"
-            )
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        trainings = {
-            "training": self.training.to_json(),
-            "round_training": self.round_training.to_json(),
-        }
-        return {**dataclasses.asdict(self), **trainings}
-
-
 def compare(
-    contest: Contest,
+    responder: Responder,
     limit: DepthLimit,
     directory: Path,
-    choices: NetworkChoices,
+    settings: Settings,
     *,
     show_progress: bool = True,
 ) -> dict[str, Any]:
     """Trains the networks that CDBR needs, and compares it with CDBR of optimal values.
 
     Args:
-      contest: who responds to whom.
+      responder: who responds to whom.
       limit: how far CDBR looks ahead; it slides.
       directory: where data and networks are; what is there is not made again.
-      choices: how networks are made and used.
+      settings: how networks are made and used.
       show_progress: show progress bars on standard error.
 
     Returns:
@@ -111,18 +65,18 @@ def compare(
       in percentage points.
     """
     makers = [
-        _Maker(contest, horizon, directory, choices, show_progress)
-        for horizon in horizons(contest, limit)
+        _Maker(responder, horizon, directory, settings, show_progress)
+        for horizon in horizons(responder, limit)
     ]
-    response = _respond(contest, limit, makers, choices)
-    first = contest.judge(response)["percent"]
-    for number in range(1, choices.num_rounds + 1):
+    response = _respond(responder, limit, makers, settings)
+    first = responder.judge(response)["percent"]
+    for number in range(1, settings.num_rounds + 1):
         for maker in makers:
             maker.learn_near(response, number)
-        response = _respond(contest, limit, makers, choices)
-    last = contest.judge(response)["percent"]
-    exact = CDBRPolicy(contest.tree, contest.player, contest.model, limit, exact=True)
-    optimal = contest.judge(exact.to_array_policy())["percent"]
+        response = _respond(responder, limit, makers, settings)
+    last = responder.judge(response)["percent"]
+    exact = CDBRPolicy(responder.tree, responder.player, responder.model, limit, exact=True)
+    optimal = responder.judge(exact.to_array_policy())["percent"]
     return {
         "networks": len(makers),
         "training_seconds": sum(maker.training_seconds for maker in makers),
@@ -133,9 +87,9 @@ def compare(
     }
 
 
-def horizons(contest: Contest, limit: DepthLimit) -> list[DepthLimit]:
+def horizons(responder: Responder, limit: DepthLimit) -> list[DepthLimit]:
     """The depth limits, counted from the root, at which sliding CDBR asks for values."""
-    tree, player = contest.tree, contest.player
+    tree, player = responder.tree, responder.player
     pieces = Pieces(tree, limit, "sliding")
     decides = tree.treeplexes[player].num_actions > 1
     levels = {
@@ -151,36 +105,38 @@ class _Maker:
 
     def __init__(
         self,
-        contest: Contest,
+        responder: Responder,
         horizon: DepthLimit,
         directory: Path,
-        choices: NetworkChoices,
+        settings: Settings,
         show_progress: bool,
     ):
         self.horizon, self.training_seconds = horizon, 0.0
-        self._contest, self._choices, self._show_progress = contest, choices, show_progress
+        self._responder, self._settings, self._show_progress = responder, settings, show_progress
         self._config = DatasetConfig(
-            str(contest.tree.game), horizon, shard_size=choices.num_strategies, tolerance=1e-3
+            str(responder.tree.game), horizon, shard_size=settings.num_strategies, tolerance=1e-3
         )
         self._path = directory / str(horizon).replace(" ", "-")
-        self._trunk = cut(contest.tree, horizon)
+        self._trunk = cut(responder.tree, horizon)
         data = RunDirectory(self._path / "data", self._config.to_json(), resume=True)
         generate(data, self._config, 1, show_progress=show_progress)
-        self._add(_AGAINST_MODEL, lambda: ranges_against_model(contest, self._trunk, self._config))
-        self.network = PositionalNetwork(
-            choices.num_layers, choices.num_units, device=choices.device
+        self._add(
+            _AGAINST_MODEL, lambda: ranges_against_model(responder, self._trunk, self._config)
         )
-        self.network.bind(self._trunk.leaves)
-        self._train("network", choices.training)
+        self.network = PositionalNetwork(
+            settings.num_layers, settings.num_units, device=settings.device
+        )
+        self.network.initialize(self._trunk.leaves)
+        self._train("network", settings.training)
 
     def learn_near(self, response: ArrayPolicy, number: int) -> None:
         """One round: adds ranges of strategies near a response, and trains."""
         name = f"round-{number}"
         self._add(
             name,
-            lambda: ranges_near(self._contest, self._trunk, self._config, response, number),
+            lambda: ranges_near(self._responder, self._trunk, self._config, response, number),
         )
-        self._train(name, self._choices.round_training)
+        self._train(name, self._settings.round_training)
 
     def _add(self, name: str, make: Callable[[], Pair]) -> None:
         if not (self._path / "data" / f"{name}.safetensors").exists():
@@ -200,29 +156,29 @@ class _Maker:
 
 
 def _respond(
-    contest: Contest, limit: DepthLimit, makers: Sequence[_Maker], choices: NetworkChoices
+    responder: Responder, limit: DepthLimit, makers: Sequence[_Maker], settings: Settings
 ) -> ArrayPolicy:
     """CDBR with the networks as they are."""
     policy = CDBRPolicy(
-        contest.tree,
-        contest.player,
-        contest.model,
+        responder.tree,
+        responder.player,
+        responder.model,
         limit,
         value_function={maker.horizon: maker.network for maker in makers},
-        effort=Effort(choices.iterations, tolerance=1e-6),
+        effort=Effort(settings.iterations, tolerance=1e-6),
     )
     return policy.to_array_policy()
 
 
 def ranges_near(
-    contest: Contest, trunk: Trunk, config: DatasetConfig, response: ArrayPolicy, number: int
+    responder: Responder, trunk: Trunk, config: DatasetConfig, response: ArrayPolicy, number: int
 ) -> Pair:
     """Ranges of strategies near a response and of the model: float64 [n, L_p] per player.
 
     In each row, the player mixes its response with a random strategy of a log-uniform weight from
     0.001 to 1.
     """
-    player = contest.player
+    player = responder.player
     near = response.strategies[player][trunk.sequences[player]]
 
     def mix(index: int, random: np.ndarray) -> np.ndarray:
@@ -230,24 +186,24 @@ def ranges_near(
         weight = 10.0 ** generator.uniform(-3.0, 0.0)
         return (1 - weight) * near + weight * random
 
-    return _ranges_of(contest, trunk, config, 1 + number, mix)
+    return _ranges_of(responder, trunk, config, 1 + number, mix)
 
 
-def ranges_against_model(contest: Contest, trunk: Trunk, config: DatasetConfig) -> Pair:
+def ranges_against_model(responder: Responder, trunk: Trunk, config: DatasetConfig) -> Pair:
     """Ranges of random strategies of the player and of the model: float64 [n, L_p] per player."""
-    return _ranges_of(contest, trunk, config, 1, lambda index, random: random)
+    return _ranges_of(responder, trunk, config, 1, lambda index, random: random)
 
 
 def _ranges_of(
-    contest: Contest,
+    responder: Responder,
     trunk: Trunk,
     config: DatasetConfig,
     batch: int,
     change: Callable[[int, np.ndarray], np.ndarray],
 ) -> Pair:
     """Ranges of the model, and of the player's random strategies as they are changed."""
-    player, opponent = contest.player, 1 - contest.player
-    model = contest.model.strategies[opponent][trunk.sequences[opponent]]
+    player, opponent = responder.player, 1 - responder.player
+    model = responder.model.strategies[opponent][trunk.sequences[opponent]]
     pairs = []
     for index in range(config.shard_size):
         # Other strategies than those of earlier batches; the first has the random data's.

@@ -1,95 +1,130 @@
-"""What the experiments with responses share: what is asked for, and what is finished already."""
+"""What the experiments with responses share: their settings, and who responds to whom."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import os
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from papers.responses.contests import Contest, compile_named, game_value, load_model
-from papers.responses.networks import NetworkChoices
-from papers.responses.sweeps import Sweep
-from spiel_dl.runs.parts import Parts
+from papers import study as papers_study
+from papers.responses.responders import Responder, compile_named, game_value, load_model
+from spiel_dl.algorithms.cdrnr import GADGETS
+from spiel_dl.runs.workspace import Workspace
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.value_functions.training import TrainingConfig
+
+CHOICES = ("games", "models", "players")
+"""Settings that say who responds to whom."""
+SWEEP = ("depth_limit", "scheme", "gadgets", "parameters", "bounds", "cfr_iterations")
+"""Settings that say what methods are swept over."""
+NETWORKS = (
+    "num_strategies", "num_layers", "num_units", "training", "iterations", "num_rounds",
+    "round_training", "device",
+)  # fmt: skip
+"""Settings that say how networks are made and used."""
+
+
+def _training(num_epochs: int, **rates: float) -> TrainingConfig:
+    return TrainingConfig(num_epochs=num_epochs, networks_per_decade=0, **rates)
 
 
 @dataclasses.dataclass(frozen=True)
-class Choices:
+class Settings:
     """What the experiments vary.
 
     Attributes:
-      games: names of `contests.games`; empty: those of the paper that take minutes.
-      models: names of `contests.load_model`; empty: those that the experiment names.
+      games: names of `responders.games`; empty: those of the paper that take minutes.
+      models: names of `responders.load_model`; empty: those that the experiment names.
       players: who responds.
-      sweep: over parameters of methods.
-      networks: how networks are made.
-      abr_episodes: of training an approximate best response to each model; 0: leave it out.
+      abr_episodes: table_1: of training an approximate best response to each model; 0: leave it
+        out.
+      depth_limit: frontier: of CDRNR, CDBR and SES.
+      scheme: frontier: of CDRNR; CDBR in the mix slides, SES goes in blocks.
+      gadgets: of CDRNR.
+      parameters: frontier: p, alpha, and the weight of CDBR in the mix.
+      bounds: of exploitability in the Pareto set, as parts of a best response's.
+      cfr_iterations: of the strategies that know no model.
+      num_strategies: network: trunk strategies of each kind to train on.
+      num_layers: network: hidden layers.
+      num_units: network: units in each of them.
+      training: network: how networks are trained.
+      iterations: network: of CFR+ in each step of CDBR.
+      num_rounds: network: how often CDBR responds, and the networks learn from it.
+      round_training: network: how they are trained in each of these rounds.
+      device: where networks compute.
     """
 
     games: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     players: tuple[int, ...] = (0, 1)
-    sweep: Sweep = dataclasses.field(default_factory=Sweep)
-    networks: NetworkChoices = dataclasses.field(default_factory=NetworkChoices)
     abr_episodes: int = 0
+    depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(plies=2))
+    scheme: str = "block"
+    gadgets: tuple[str, ...] = GADGETS
+    parameters: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+    bounds: tuple[float, ...] = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    cfr_iterations: tuple[int, ...] = (10, 100, 1000)
+    num_strategies: int = 1000
+    num_layers: int = 3
+    num_units: int = 128
+    training: TrainingConfig = dataclasses.field(default_factory=lambda: _training(20))
+    iterations: int = 300
+    num_rounds: int = 4
+    round_training: TrainingConfig = dataclasses.field(
+        default_factory=lambda: _training(3, learning_rate=1e-3)
+    )
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         if not self.players or not set(self.players) <= {0, 1}:
             raise ValueError(f"players={self.players} must be 0, 1 or both")
-        if self.abr_episodes < 0:
-            raise ValueError(f"abr_episodes={self.abr_episodes} must not be negative")
+        for name in ("parameters", "bounds"):
+            values = getattr(self, name)
+            if not values or not all(0 <= value <= 1 for value in values):
+                raise ValueError(f"{name}={values} must be numbers between 0 and 1, one or more")
+        unknown = [gadget for gadget in self.gadgets if gadget not in GADGETS]
+        if unknown:
+            raise ValueError(f"gadgets={unknown} must be some of {GADGETS}")
+        least = {"num_strategies": 1, "iterations": 1, "num_rounds": 0, "abr_episodes": 0}
+        for name, bound in least.items():
+            if getattr(self, name) < bound:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least {bound}")
 
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        nested = {"sweep": self.sweep.to_json(), "networks": self.networks.to_json()}
-        return {**dataclasses.asdict(self), **nested}
+
+Labels = dict[str, Any]
+"""Who responds to whom: `game`, `model` and `player`."""
 
 
-class Study:
-    """Makes what experiments ask for, once.
+class Study(papers_study.Study[Settings]):
+    """Makes what experiments ask for, once."""
 
-    Attributes:
-      choices: what is varied.
-      directory: where everything is that is made only once.
-      parts: what is finished.
-    """
-
-    def __init__(self, choices: Choices, directory: str | os.PathLike[str]):
-        """Describes a study; nothing is made before it is asked for.
-
-        Args:
-          choices: what is varied.
-          directory: where finished parts are; those of an earlier start are not made again.
-        """
-        self.choices = choices
-        self.directory = Path(directory)
-        self.parts = Parts(self.directory / "parts")
+    def __init__(self, settings: Settings, workspace: Workspace):
+        """Describes a study; nothing is made before it is asked for."""
+        super().__init__(settings, workspace)
         self._value = functools.cache(
             lambda name, player: game_value(name, self.tree(name), player)
         )
         self.tree: Callable[[str], GameTree] = functools.cache(compile_named)
 
-    def contest(self, game: str, model: str, player: int) -> Contest:
-        """A player against a model in a named game.
+    def responder(self, game: str, model: str, player: int) -> Responder:
+        """A player who responds to a model in a named game.
 
         Raises:
           ValueError: if there is no game or no model of this name.
         """
         tree = self.tree(game)
-        return Contest(tree, load_model(model, tree), player, self._value(game, player), model)
+        return Responder(tree, load_model(model, tree), player, self._value(game, player), model)
+
+    def responders(self, games: Sequence[str], models: Sequence[str]) -> Iterator[Labels]:
+        """All that were chosen, or else those of these games and models."""
+        for game in self.settings.games or games:
+            for model in self.settings.models or models:
+                for player in self.settings.players:
+                    yield {"game": game, "model": model, "player": player}
 
     def describe(self, games: Iterable[str]) -> str:
         """The complete game strings of some games, as a sentence."""
         strings = [f"{name} is `{self.tree(name).game}`" for name in dict.fromkeys(games)]
         return f"Games: {'; '.join(strings)}."
-
-    def games(self, otherwise: Sequence[str]) -> Sequence[str]:
-        """The games that were chosen, or else these."""
-        return self.choices.games or otherwise
-
-    def models(self, otherwise: Sequence[str]) -> Sequence[str]:
-        """The models that were chosen, or else these."""
-        return self.choices.models or otherwise

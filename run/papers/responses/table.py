@@ -13,14 +13,15 @@ import functools
 import time
 from typing import Any
 
-from papers.report import Report
 from papers.responses import networks as response_networks
-from papers.responses.contests import Contest
-from papers.responses.study import Study
+from papers.responses.responders import Responder
+from papers.responses.study import CHOICES, NETWORKS, Labels, Study
+from papers.settings import as_json
+from papers.study import Experiment, verdict
 from spiel_dl.algorithms.best_nash import best_nash
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.runs.parts import file_name
-from spiel_dl.runs.reports import Table
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -42,27 +43,29 @@ _PAPER = {
 }
 _CDBR = {f"cdbr_{n}": f"CDBR{n}" for n in _LOOK_AHEAD}
 _COLUMNS = {"abr": "ABR", **_CDBR, "best_nash": "best Nash"}
+Rows = list[dict[str, Any]]
+# Percentage points; the paper gives one digit after the point.
+_SAME = 0.1
 # Parts of a best response's gain, per step of which there are a few.
 _TOLERANCE = 1e-4
 _MAX_ITERATIONS = 20_000
 
 
-def table_1(study: Study) -> Report:
-    """All cells of the table, for all models, and beside those of the paper."""
-    rows = [
-        _row(study, game, model, player)
-        for game in study.games(GAMES)
-        for model in study.models(MODELS)
-        for player in study.choices.players
-    ]
-    beside = []
+def _table_1_rows(study: Study) -> Rows:
+    """All cells of the table, for all models."""
+    return [_row(study, labels) for labels in study.responders(GAMES, MODELS)]
+
+
+def _table_1_report(study: Study, rows: Rows) -> Report:
+    beside, close = [], []
     for row in rows:
         if (row["model"], row["player"]) == ("uniform", 0) and row["game"] in _PAPER:
             paper = dict(zip(_COLUMNS, _PAPER[row["game"]], strict=True))
-            beside.append({"game": row["game"], "whose": "ours", **_cells(row)})
-            beside.append({"game": row["game"], "whose": "the paper", **paper})
-            apart = {name: row[name] - paper[name] for name in _COLUMNS if name in row}
-            beside.append({"game": row["game"], "whose": "difference", **apart})
+            cells = {name: row[name] for name in _COLUMNS if name in row}
+            apart = {name: cell - paper[name] for name, cell in cells.items()}
+            for whose, numbers in (("ours", cells), ("the paper", paper), ("difference", apart)):
+                beside.append({"game": row["game"], "whose": whose, **numbers})
+            close += [abs(value) < _SAME for name, value in apart.items() if name != "abr"]
     columns = {"game": "game", "model": "model", "player": "player", **_COLUMNS}
     columns |= {
         "gap": "gap, percent",
@@ -71,56 +74,66 @@ def table_1(study: Study) -> Report:
         "abr_seconds": "ABR's seconds",
         "seconds": "seconds without ABR",
     }
-    known = {name: title for name, title in columns.items() if any(name in row for row in rows)}
-    tables = {"All models and players, percent": Table(rows, known)}
+    tables = {"All models and players, percent": Table(rows, columns)}
     if beside:
         whose = Table(beside, {"game": "game", "whose": "", **_COLUMNS})
         tables = {"Beside the paper's, percent": whose, **tables}
     return Report(
-        "table_1",
-        "Table 1: gain against a model, in percent of a best response's",
+        TABLE_1.title,
         [
             "Milec et al. (2024), Table 1, which has player 0 against the uniform policy. Optimal "
             "value function; CDBR n slides with a depth limit of n + 1 plies.",
-            study.describe(study.games(GAMES)),
+            study.describe(row["game"] for row in rows),
             "Gap: by how much CDBR's steps may be below their optima, 0 for linear programs.",
         ],
         tables,
+        verdict=verdict(close),
     )
 
 
-def network(study: Study) -> Report:
+TABLE_1 = Experiment(
+    "table_1",
+    "Table 1: gain against a model, in percent of a best response's",
+    "gain, in percent of a best response's",
+    "player 0 against the uniform policy, ABR, CDBR 1, 3 and 5 and best Nash: "
+    + "; ".join(f"{game} {', '.join(map(str, numbers))}" for game, numbers in _PAPER.items())
+    + f" (Table 1). Held within {_SAME} percentage points, but for ABR.",
+    _table_1_rows,
+    _table_1_report,
+    (*CHOICES, "abr_episodes"),
+)
+
+
+def _network_rows(study: Study) -> Rows:
     """CDBR 1 with trained networks instead of the optimal value function."""
-    limit, choices = DepthLimit(plies=_LOOK_AHEAD[0] + 1), study.choices.networks
-    rows = []
-    for game in study.games(NETWORK_GAMES):
-        for model in study.models(("uniform",)):
-            for player in study.choices.players:
-                labels = {"game": game, "model": model, "player": player}
-                name = file_name("network", *labels.values())
-                found = study.parts.get(
-                    name,
-                    {**labels, **choices.to_json()},
-                    functools.partial(
-                        response_networks.compare,
-                        study.contest(game, model, player),
-                        limit,
-                        study.directory / name,
-                        choices,
-                    ),
-                )
-                rows.append({**labels, **found})
+    limit, settings, rows = DepthLimit(plies=_LOOK_AHEAD[0] + 1), study.settings, []
+    told = {name: value for name, value in as_json(settings).items() if name in NETWORKS}
+    for labels in study.responders(NETWORK_GAMES, ("uniform",)):
+        name = file_name("network", *labels.values())
+        compute = functools.partial(
+            response_networks.compare,
+            study.responder(**labels),
+            limit,
+            study.workspace.directory / name,
+            settings,
+            show_progress=study.workspace.show_progress,
+        )
+        rows.append({**labels, **study.workspace.part(name, {**labels, **told}, compute)})
+    return rows
+
+
+def _network_report(study: Study, rows: Rows) -> Report:
+    settings = study.settings
     return Report(
-        "network",
-        "CDBR1 with networks",
+        NETWORK.title,
         [
             "In percent of a best response's gain. One network for each depth limit at which a "
-            f"step ends, with {choices.num_layers} hidden layers of {choices.num_units} units, "
-            f"trained on {2 * choices.num_strategies:,} trunk strategies, half of them against the "
-            f"model; then {choices.num_rounds} rounds in which CDBR responds, and "
-            f"{choices.num_strategies:,} strategies near its response are added. CDBR does "
-            f"{choices.iterations} iterations of CFR+ in each step.",
-            study.describe(study.games(NETWORK_GAMES)),
+            f"step ends, with {settings.num_layers} hidden layers of {settings.num_units} units, "
+            f"trained on {2 * settings.num_strategies:,} trunk strategies, half of them against "
+            f"the model; then {settings.num_rounds} rounds in which CDBR responds, and "
+            f"{settings.num_strategies:,} strategies near its response are added. CDBR does "
+            f"{settings.iterations} iterations of CFR+ in each step.",
+            study.describe(row["game"] for row in rows),
         ],
         {
             "Networks and the optimal value function": Table(
@@ -129,71 +142,79 @@ def network(study: Study) -> Report:
                     "game": "game",
                     "model": "model",
                     "player": "player",
-                    "networks": "networks",
                     "first_percent": "with networks before the rounds",
                     "percent": "with networks",
                     "exact_percent": "with optimal values",
                     "apart": "difference in percentage points",
                     "training_seconds": "seconds of training networks",
+                    "networks": "networks",
                 },
             )
         },
     )
 
 
-def _cells(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in _COLUMNS if name in row}
+NETWORK = Experiment(
+    "network",
+    "CDBR1 with networks",
+    "gain, in percent of a best response's",
+    "",
+    _network_rows,
+    _network_report,
+    (*CHOICES, *NETWORKS),
+)
 
 
-def _row(study: Study, game: str, model: str, player: int) -> dict[str, Any]:
-    labels = {"game": game, "model": model, "player": player}
+def _row(study: Study, labels: Labels) -> dict[str, Any]:
     name = file_name(*labels.values())
     settings = {**labels, "tolerance": _TOLERANCE, "max_iterations": _MAX_ITERATIONS}
 
     def compute() -> dict[str, float]:
         start = time.perf_counter()
-        found = gains(study.contest(game, model, player))
+        found = gains(study.responder(**labels))
         return {**found, "seconds": time.perf_counter() - start}
 
-    row = {**labels, **study.parts.get(f"table_1-{name}", settings, compute)}
-    episodes = study.choices.abr_episodes
+    row = {**labels, **study.workspace.part(f"table_1-{name}", settings, compute)}
+    episodes = study.settings.abr_episodes
     if episodes:
-        row |= study.parts.get(
+        row |= study.workspace.part(
             f"abr-{name}",
             {**labels, "episodes": episodes},
-            lambda: _learned(study.contest(game, model, player), episodes),
+            lambda: _learned(study.responder(**labels), episodes),
         )
     return row
 
 
-def gains(contest: Contest) -> dict[str, float]:
+def gains(responder: Responder) -> dict[str, float]:
     """A row of the table, in percent, but for `best_gain`, in utility units."""
-    tree, player, model = contest.tree, contest.player, contest.model
-    exact = contest.has_small_programs
-    effort = Effort(_MAX_ITERATIONS, _TOLERANCE * contest.best_gain, weighting=PREDICTIVE_CFR_PLUS)
-    row, largest_gap = {"best_gain": contest.best_gain}, 0.0
+    tree, player, model = responder.tree, responder.player, responder.model
+    exact = responder.has_small_programs
+    effort = Effort(
+        _MAX_ITERATIONS, _TOLERANCE * responder.best_gain, weighting=PREDICTIVE_CFR_PLUS
+    )
+    row, largest_gap = {"best_gain": responder.best_gain}, 0.0
     for ahead in _LOOK_AHEAD:
         limit = DepthLimit(plies=ahead + 1)
         policy = CDBRPolicy(tree, player, model, limit, exact=exact, effort=effort)
-        row[f"cdbr_{ahead}"] = contest.judge(policy.to_array_policy())["percent"]
+        row[f"cdbr_{ahead}"] = responder.judge(policy.to_array_policy())["percent"]
         largest_gap = max(largest_gap, policy.gap)
-    row["gap"] = 100 * largest_gap / contest.best_gain
-    row["best_nash"] = contest.judge(best_nash(tree, player, model))["percent"]
+    row["gap"] = 100 * largest_gap / responder.best_gain
+    row["best_nash"] = responder.judge(best_nash(tree, player, model))["percent"]
     return row
 
 
-def _learned(contest: Contest, episodes: int) -> dict[str, float]:
+def _learned(responder: Responder, episodes: int) -> dict[str, float]:
     """What a reinforcement learner finds, and its cost."""
     from spiel_dl.algorithms import abr  # It needs dm-tree, which the rest does not.
 
     response = abr.approximate_best_response(
-        contest.tree.game,
-        contest.player,
-        contest.model,
+        responder.tree.game,
+        responder.player,
+        responder.model,
         num_episodes=episodes,
     )
     return {
-        "abr": contest.judge(response.policy)["percent"],
+        "abr": responder.judge(response.policy)["percent"],
         "abr_episodes": response.episodes,
         "abr_seconds": response.seconds,
     }

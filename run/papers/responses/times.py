@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from papers.report import Report
-from papers.responses.contests import MAX_LP_PAYOFFS, Contest
+from papers.responses.responders import MAX_LP_PAYOFFS, Responder
 from papers.responses.study import Study
+from papers.study import Experiment
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.runs.reports import Table
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, PREDICTIVE_CFR_PLUS, Weighting
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -44,32 +44,30 @@ _DECISION_TITLES = {
     "slowest": "slowest, ms",
     "gap": "mean gap of an episode, percent",
 }
+Rows = list[dict[str, Any]]
 _VARIANTS: dict[str, Weighting] = {"CFR+": CFR_PLUS, "predictive CFR+": PREDICTIVE_CFR_PLUS}
 
 
-def times(study: Study) -> Report:
+def _compute(study: Study) -> tuple[Rows, Rows]:
     """CDBR of player 0 against the uniform policy, by CFR+, predictive CFR+ and LP."""
-    _warm_up(study.contest("kuhn", "uniform", 0))
+    _warm_up(study.responder("kuhn", "uniform", 0))
     policies, decisions = [], []
-    for game in study.games(GAMES):
-        contest = study.contest(game, "uniform", 0)
-        limit = depth_limit(game)
+    for game in study.settings.games or GAMES:
+        responder, limit = study.responder(game, "uniform", 0), depth_limit(game)
         settings = {"game": game, "depth_limit": str(limit), "tolerance": _TOLERANCE}
-        found = study.parts.get(
-            f"times-{game}", settings, functools.partial(whole_policies, contest, limit)
-        )
+        solve = functools.partial(whole_policies, responder, limit)
+        found = study.workspace.part(f"times-{game}", settings, solve)
         policies += [{"game": game, **row} for row in found]
-        decisions.append(
-            {"game": game}
-            | study.parts.get(
-                f"times-play-{game}",
-                settings,
-                functools.partial(play, contest, limit, _NUM_EPISODES),
-            )
-        )
+        decide = functools.partial(play, responder, limit, _NUM_EPISODES)
+        found = study.workspace.part(f"times-play-{game}", settings, decide)
+        decisions.append({"game": game, **found})
+    return policies, decisions
+
+
+def _report(study: Study, found: tuple[Rows, Rows]) -> Report:
+    policies, decisions = found
     return Report(
-        "times",
-        "Time of CDBR",
+        TIMES.title,
         [
             "CPU seconds of one thread, after the game has been compiled to arrays. CFR stops in "
             f"every step at a gap of {_TOLERANCE} of a best response's gain; gap: what the steps "
@@ -78,7 +76,7 @@ def times(study: Study) -> Report:
             f"Decisions in play: predictive CFR+ iterates for {_SECONDS_TO_THINK} s by the clock "
             "in each step, which is less CPU time, and a larger gap, while the machine does other "
             "things; a fresh policy for every episode, so that nothing is known beforehand.",
-            study.describe(study.games(GAMES)),
+            study.describe(row["game"] for row in decisions),
         ],
         {
             "Whole policies": Table(policies, _POLICY_TITLES),
@@ -87,14 +85,17 @@ def times(study: Study) -> Report:
     )
 
 
+TIMES = Experiment("times", "Time of CDBR", "CPU seconds", "", _compute, _report, ("games",))
+
+
 def depth_limit(game: str) -> DepthLimit:
     """What CDBR looks ahead in a named game: one round in Goofspiel, two plies elsewhere."""
     return _ONE_ROUND if game.startswith("goofspiel") else _TWO_PLIES
 
 
-def whole_policies(contest: Contest, limit: DepthLimit) -> list[dict[str, Any]]:
+def whole_policies(responder: Responder, limit: DepthLimit) -> list[dict[str, Any]]:
     """Solves all steps in several ways."""
-    tolerance = _TOLERANCE * contest.best_gain
+    tolerance = _TOLERANCE * responder.best_gain
     efforts = {
         name: Effort(_MAX_ITERATIONS, tolerance, weighting=weighting)
         for name, weighting in _VARIANTS.items()
@@ -102,12 +103,12 @@ def whole_policies(contest: Contest, limit: DepthLimit) -> list[dict[str, Any]]:
     solvers: dict[str, dict[str, Any]] = {
         name: {"effort": effort} for name, effort in efforts.items()
     }
-    if contest.has_small_programs:
+    if responder.has_small_programs:
         solvers["LP"] = {"exact": True}
     rows = []
     for solver, settings in solvers.items():
         start = time.process_time()
-        policy = CDBRPolicy(contest.tree, contest.player, contest.model, limit, **settings)
+        policy = CDBRPolicy(responder.tree, responder.player, responder.model, limit, **settings)
         response = policy.to_array_policy()
         seconds = time.process_time() - start
         rows.append(
@@ -115,18 +116,18 @@ def whole_policies(contest: Contest, limit: DepthLimit) -> list[dict[str, Any]]:
                 "limit": str(limit),
                 "solver": solver,
                 "seconds": seconds,
-                "percent": contest.judge(response)["percent"],
-                "gap": 100 * policy.gap / contest.best_gain,
+                "percent": responder.judge(response)["percent"],
+                "gap": 100 * policy.gap / responder.best_gain,
             }
         )
     return rows
 
 
-def play(contest: Contest, limit: DepthLimit, num_episodes: int) -> dict[str, Any]:
+def play(responder: Responder, limit: DepthLimit, num_episodes: int) -> dict[str, Any]:
     """Plays episodes against the model, and times each decision of the player."""
     effort = Effort(
         _MAX_ITERATIONS,
-        _TOLERANCE * contest.best_gain,
+        _TOLERANCE * responder.best_gain,
         seconds=_SECONDS_TO_THINK,
         weighting=PREDICTIVE_CFR_PLUS,
     )
@@ -134,39 +135,39 @@ def play(contest: Contest, limit: DepthLimit, num_episodes: int) -> dict[str, An
     gaps = []
     generator = np.random.default_rng(0)
     for _ in range(num_episodes):
-        policy = CDBRPolicy(contest.tree, contest.player, contest.model, limit, effort=effort)
-        milliseconds += _play_episode(contest, policy, generator)
+        policy = CDBRPolicy(responder.tree, responder.player, responder.model, limit, effort=effort)
+        milliseconds += _play_episode(responder, policy, generator)
         gaps.append(policy.gap)
     return {
         "limit": str(limit),
         "decisions": len(milliseconds),
         "mean": float(np.mean(milliseconds)),
         "slowest": max(milliseconds),
-        "gap": 100 * float(np.mean(gaps)) / contest.best_gain,
+        "gap": 100 * float(np.mean(gaps)) / responder.best_gain,
     }
 
 
 def _play_episode(
-    contest: Contest, policy: CDBRPolicy, generator: np.random.Generator
+    responder: Responder, policy: CDBRPolicy, generator: np.random.Generator
 ) -> list[float]:
     """CPU milliseconds of each of the policy's decisions."""
-    state, milliseconds = contest.tree.game.new_initial_state(), []
+    state, milliseconds = responder.tree.game.new_initial_state(), []
     while not state.is_terminal():
         if state.is_chance_node():
             choices = dict(state.chance_outcomes())
-        elif state.current_player() == contest.player:
+        elif state.current_player() == responder.player:
             start = time.process_time()
             choices = policy.action_probabilities(state)
             milliseconds.append(1000 * (time.process_time() - start))
         else:
-            choices = contest.model.action_probabilities(state)
+            choices = responder.model.action_probabilities(state)
         probabilities = np.array(list(choices.values()))
         drawn = generator.choice(list(choices), p=probabilities / probabilities.sum())
         state.apply_action(int(drawn))
     return milliseconds
 
 
-def _warm_up(contest: Contest) -> None:
+def _warm_up(responder: Responder) -> None:
     """Loads compiled code, so that no measurement has it."""
-    whole_policies(contest, _TWO_PLIES)
-    play(contest, _TWO_PLIES, 1)
+    whole_policies(responder, _TWO_PLIES)
+    play(responder, _TWO_PLIES, 1)

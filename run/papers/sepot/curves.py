@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.report import Picture, Report
 from papers.sepot.evaluation import CRITIC, SEARCHES, Search
-from papers.sepot.study import Study, StudyConfig
+from papers.sepot.study import TRAINED, GameStudy, Settings, Study
+from papers.study import CONTRADICTED, NOT_MET, Experiment, verdict
 from spiel_dl.play.tally import student_half_width
-from spiel_dl.runs.parts import file_name
 from spiel_dl.runs.plots import Panel
-from spiel_dl.runs.reports import Table
+from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import file_name
 
 NETWORK = "network"
+GAMES = ("leduc", "goofspiel_5_descending", "goofspiel_5_random")
 _METRICS = {
     "nash_conv": "NashConv (utility)",
     "exploitability_0": "player 0's exploitability (utility)",
@@ -32,9 +33,10 @@ _POINT = {
     "game": "game",
     "step": _STEPS,
     "policy": "policy",
+    "nash_conv": _METRICS["nash_conv"],
+    "half_width": "± (95 %, t, over seeds)",
+    "by_seed": "by seed",
     **_METRICS,
-    "half_width": "NashConv ± (95 %, t, over seeds)",
-    "by_seed": "NashConv by seed",
     "seconds": "seconds of search, mean",
 }
 _FINAL = {
@@ -60,59 +62,83 @@ class Curve(NamedTuple):
     search: Search | None
 
 
-def curves(studies: Sequence[Study]) -> Report:
+class Figure(NamedTuple):
+    """The curves of one picture: points, and of the last step a comparison with the network."""
+
+    study: GameStudy
+    name: str
+    what: str
+    rows: list[dict[str, Any]]
+    final: list[dict[str, Any]]
+
+
+def _curves(study: Study) -> list[Figure]:
     """Figures 3, 5 and 6: the network, and search with each depth limit."""
-    rows, final, pictures = [], [], []
-    for study in studies:
-        wanted = [Curve(NETWORK, None), *(_searches(study, CRITIC))]
-        found = measured(study, wanted)
-        rows += found
-        final += last_points(found)
-        name = file_name("curves", study.config.game)
-        pictures.append(_picture(name, f"{study.game}; given cfvs of the critic", found))
-    return Report(
-        "curves",
-        "Exploitability of the network and of search over training",
-        [*_notes(studies), "Given cfvs are those of the critic everywhere."],
-        {"At the last step": Table(final, _FINAL), "All points": Table(rows, _POINT)},
-        pictures,
-    )
+    figures = []
+    for each in study.games(*GAMES):
+        rows = measured(each, [Curve(NETWORK, None), *_searches(each, CRITIC)])
+        name = file_name("curves", each.name)
+        figures.append(Figure(each, name, "given cfvs of the critic", rows, last_points(rows)))
+    return figures
 
 
-def cfvs(studies: Sequence[Study]) -> Report:
+def _cfvs(study: Study) -> list[Figure]:
     """Figures 4 and 7 to 12: given cfvs of the critic, or of previous searches."""
-    rows, final, pictures = [], [], []
-    for study in studies:
-        pairs = zip(_searches(study, CRITIC), _searches(study, SEARCHES), strict=True)
-        network = Curve(NETWORK, None)
-        for limit, pair in zip(study.limits, pairs, strict=True):
-            found = measured(study, [network, *pair])
-            rows += [row for row in found if row["policy"] != NETWORK or limit == study.limits[0]]
-            final += last_points(found)
-            name = file_name("cfvs", study.config.game, limit)
-            pictures.append(_picture(name, f"{study.game}; depth limit {limit}", found))
+    figures = []
+    for each in study.games(*GAMES):
+        pairs = zip(_searches(each, CRITIC), _searches(each, SEARCHES), strict=True)
+        for limit, pair in zip(each.limits, pairs, strict=True):
+            rows = measured(each, [Curve(NETWORK, None), *pair])
+            name = file_name("cfvs", each.name, limit)
+            figures.append(Figure(each, name, f"depth limit {limit}", rows, last_points(rows)))
+    return figures
+
+
+def _curves_report(study: Study, figures: list[Figure]) -> Report:
+    below = [row["nash_conv"] < row["network"] for figure in figures for row in figure.final]
+    notes = ["Given cfvs are those of the critic everywhere."]
+    held = verdict(below)
+    return _report(CURVES, study, figures, notes, CONTRADICTED if held == NOT_MET else held)
+
+
+def _cfvs_report(study: Study, figures: list[Figure]) -> Report:
+    notes = [
+        "With cfvs of previous searches, own ranges are those of the searched strategy, too; with "
+        "those of the critic, the network's."
+    ]
+    return _report(CFVS, study, figures, notes)
+
+
+def _report(
+    experiment: Experiment[Study],
+    study: Study,
+    figures: Sequence[Figure],
+    notes: Sequence[str],
+    held: str = "",
+) -> Report:
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    pictures = []
+    for figure in figures:
+        # The network's are in all pictures of a game.
+        rows |= {(row["game"], row["policy"], row["step"]): row for row in figure.rows}
+        title = f"{figure.study.game}; {figure.what}"
+        pictures.append(_picture(figure.name, title, figure.rows))
+    studies = {figure.study.name: figure.study for figure in figures}
+    final = [row for figure in figures for row in figure.final]
     return Report(
-        "cfvs",
-        "Given cfvs of the critic and of previous searches",
-        [
-            *_notes(studies),
-            "With cfvs of previous searches, own ranges are those of the searched strategy, too; "
-            "with those of the critic, the network's.",
-        ],
-        {"At the last step": Table(final, _FINAL), "All points": Table(rows, _POINT)},
+        experiment.title,
+        [*_notes(study.settings, list(studies.values())), *notes],
+        {"At the last step": Table(final, _FINAL), "All points": Table([*rows.values()], _POINT)},
         pictures,
+        held,
     )
 
 
-def measured(study: Study, wanted: Sequence[Curve]) -> list[dict[str, Any]]:
+def measured(study: GameStudy, wanted: Sequence[Curve]) -> list[dict[str, Any]]:
     """The points of some curves: means over seeds, after every step whose checkpoint is kept."""
     study.train()
-    places = [
-        (curve, step, seed)
-        for curve in wanted
-        for step in study.config.steps
-        for seed in study.config.seeds
-    ]
+    settings = study.settings
+    places = [(c, step, seed) for c in wanted for step in settings.steps for seed in settings.seeds]
     results = study.measure([study.evaluation(seed, step, c.search) for c, step, seed in places])
     by_point: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for (curve, step, _), result in zip(places, results, strict=True):
@@ -121,7 +147,7 @@ def measured(study: Study, wanted: Sequence[Curve]) -> list[dict[str, Any]]:
     for (label, step), found in by_point.items():
         means = {name: float(np.mean([r[name] for r in found])) for name in (*_METRICS, "seconds")}
         values = [result["nash_conv"] for result in found]
-        row = {"game": study.config.game, "policy": label, "step": step, **means}
+        row = {"game": study.name, "policy": label, "step": step, **means}
         row |= {"values": values, "by_seed": _joined(values)}
         row |= {"half_width": student_half_width(values)}
         rows.append(row)
@@ -139,8 +165,8 @@ def last_points(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in last if row is not network]
 
 
-def _searches(study: Study, source: str) -> list[Curve]:
-    searches = [Search(limit, source, study.config.iterations) for limit in study.limits]
+def _searches(study: GameStudy, source: str) -> list[Curve]:
+    searches = [Search(limit, source, study.settings.iterations) for limit in study.limits]
     return [Curve(f"search, {each.depth_limit}, cfvs of {source}", each) for each in searches]
 
 
@@ -151,34 +177,53 @@ def _picture(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Pictur
     return Picture(name, f"{title}; means over seeds", _PANELS, groups)
 
 
-def _notes(studies: Sequence[Study]) -> list[str]:
-    """What there is to say of all studies."""
-    notes = [
+def _notes(settings: Settings, studies: Sequence[GameStudy]) -> list[str]:
+    """What there is to say of all games."""
+    sizes, critic = (
+        "x".join(map(str, c.hidden_sizes)) for c in (settings.learner, settings.critic)
+    )
+    transformations = {study.name: study.transformations for study in studies}
+    return [
         "NashConv is in utility units; a player's exploitability is what a best response to it "
         "earns above the game's value, and the two sum to NashConv. Means over seeds. Every search "
-        "starts anew at each level; its depth limit counts from where it starts."
+        "starts anew at each level; its depth limit counts from where it starts.",
+        f"{'; '.join(study.describe() for study in studies)}. Seeds "
+        f"{', '.join(map(str, settings.seeds))}; R-NaD of {settings.num_steps:,} learner steps, "
+        f"batch {settings.learner.batch_size}, policy network {sizes}, critic {critic}, "
+        f"{_describe_critic(settings)}; {settings.iterations:,} iterations of CFR+. "
+        f"Transformations: {', '.join(f'{n} {kind!r}' for n, kind in transformations.items())}.",
     ]
-    for study in studies:
-        config = study.config
-        sizes = "x".join(map(str, config.learner.hidden_sizes))
-        notes.append(
-            f"{config.game} is `{study.game}`; seeds {', '.join(map(str, config.seeds))}; R-NaD "
-            f"of {config.num_steps:,} learner steps, batch {config.learner.batch_size}, policy "
-            f"network {sizes}, critic {'x'.join(map(str, config.critic.hidden_sizes))} of the "
-            f"transformations {study.transformations!r}, {_describe_critic(config)}; "
-            f"{config.iterations:,} iterations of CFR+."
-        )
-    return notes
 
 
-def _describe_critic(config: StudyConfig) -> str:
-    if not config.critic_steps:
+def _describe_critic(settings: Settings) -> str:
+    if not settings.critic_steps:
         return "trained on the same games"
     return (
-        f"trained for each kept network by itself, {config.critic_steps:,} steps on games in which "
-        f"{config.exploration:.0%} of decisions are random"
+        f"trained for each kept network by itself, {settings.critic_steps:,} steps on games in "
+        f"which {settings.exploration:.0%} of decisions are random"
     )
 
 
 def _joined(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.3g}" for value in values)
+
+
+CURVES = Experiment(
+    "curves",
+    "Exploitability of the network and of search over training",
+    _METRICS["nash_conv"],
+    "search on top of the network is less exploitable than the network (Figures 3, 5 and 6); held "
+    "against the means over seeds at the last step, for each depth limit.",
+    _curves,
+    _curves_report,
+    TRAINED,
+)
+CFVS = Experiment(
+    "cfvs",
+    "Given cfvs of the critic and of previous searches",
+    _METRICS["nash_conv"],
+    "both are shown, without numbers (Figures 4 and 7 to 12).",
+    _cfvs,
+    _cfvs_report,
+    TRAINED,
+)

@@ -17,24 +17,23 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from papers.report import Report
 from papers.sepot.evaluation import compiled, judge, tabulated
-from papers.sepot.study import Study
+from papers.sepot.study import TRAINED, GameStudy, Study
+from papers.settings import as_json
+from papers.study import Experiment
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs.parts import file_name
-from spiel_dl.runs.reports import Table
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -46,7 +45,6 @@ from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import random_ranges, value_ranges
 from spiel_dl.value_functions.multi_valued import MultiValuedStates
 from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.training import TrainingConfig
 
 ALONE, USUAL = "network alone", "search, regret matching at the leaves"
 STATELESS, DISTILLED = "resolving, equation 3", "resolving, distilled network"
@@ -59,85 +57,91 @@ _TITLES = {
     "critic": "critic",
     "policy": "policy",
     "nash_conv": "NashConv (utility)",
+    "error": "mean abs. error of the networks in validation (utility)",
     "exploitability_0": "player 0's exploitability",
     "exploitability_1": "player 1's exploitability",
-    "error": "mean abs. error of the networks in validation (utility)",
 }
-
-
-@dataclasses.dataclass(frozen=True)
-class DistilledConfig:
-    """How values are distilled.
-
-    Attributes:
-      num_strategies: random trunk strategies; each leaf public state of one is a sample.
-      num_layers: hidden layers of a value network.
-      num_units: units in each.
-      training: how it is trained; the study's seeds take the place of its seed.
-    """
-
-    num_strategies: int = 2000
-    num_layers: int = 3
-    num_units: int = 200
-    training: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=50, networks_per_decade=0)
-    )
-
-    def __post_init__(self) -> None:
-        if self.num_strategies < 2:
-            raise ValueError(f"num_strategies={self.num_strategies} must be at least 2")
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        return {**dataclasses.asdict(self), "training": self.training.to_json()}
+_VALUES = ("num_strategies", "num_layers", "num_units", "training")
+"""Settings that say how values are distilled."""
 
 
 class Item(NamedTuple):
     """What is measured at once: one network of policies, with one critic and depth limit.
 
     Attributes:
-      game: game string.
-      checkpoint: file of a learner with a critic.
-      seed: of the value networks.
-      transformations: those of the critic, by name.
-      critic: "exact" or "learned".
+      study: of the game; its workspace keeps the value networks.
       depth_limit: of searches, and of the leaves that are valued.
-      iterations: of CFR+.
-      directory: where value networks are kept.
-      config: how values are distilled.
+      seed: of the policy network and of the value networks.
+      critic: "exact" or "learned".
     """
 
-    game: str
-    checkpoint: str
-    seed: int
-    transformations: str
-    critic: str
+    study: GameStudy
     depth_limit: DepthLimit
-    iterations: int
-    directory: str
-    config: DistilledConfig
+    seed: int
+    critic: str
+
+    @property
+    def name(self) -> str:
+        """That of the part, and of the value networks' folder."""
+        num_steps = self.study.settings.num_steps
+        return file_name("distilled", self.depth_limit, "seed", self.seed, self.critic, num_steps)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of the part."""
+        return {
+            "game": self.study.game,
+            "seed": self.seed,
+            "transformations": self.study.transformations,
+            "critic": self.critic,
+            "depth_limit": str(self.depth_limit),
+            "iterations": self.study.settings.iterations,
+            "config": self.config,
+        }
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """How values are distilled."""
+        return {name: as_json(getattr(self.study.settings, name)) for name in _VALUES}
 
 
-def distilled(studies: Sequence[Study], config: DistilledConfig) -> Report:
+def _compute(study: Study) -> list[dict[str, Any]]:
     """NashConv with the distilled network, beside the search that it was distilled from."""
-    rows, left_out = [], []
-    for study in studies:
-        rows += _rows(study, config)
-        limits = [limit for limit in study.limits if not _looks_far_enough(study.game, limit)]
-        left_out += [f"{limit} in {study.config.game}" for limit in limits]
+    return [row for each in study.games("leduc", "goofspiel_5_descending") for row in _rows(each)]
+
+
+def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
+    settings, games = study.settings, study.games(*dict.fromkeys(row["game"] for row in rows))
+    left_out = [
+        f"{limit} in {each.name}"
+        for each in games
+        for limit in each.limits
+        if not _looks_far_enough(each.game, limit)
+    ]
     return Report(
-        "distilled",
-        "A value network distilled from the critic",
+        DISTILLED_VALUES.title,
         [
             "NashConv is in utility units, and is the sum of the players' exploitabilities. All "
             "searches go in blocks: a trunk down to the depth limit, and from there on to the end.",
-            f"{config.num_strategies:,} random trunk strategies, networks of {config.num_layers} "
-            f"layers of {config.num_units} units, {config.training.num_epochs} epochs.",
-            *(f"{study.config.game} is `{study.game}`." for study in studies),
+            f"{settings.num_strategies:,} random trunk strategies, networks of "
+            f"{settings.num_layers} layers of {settings.num_units} units, "
+            f"{settings.training.num_epochs} epochs.",
+            *(f"{each.describe()}." for each in games),
             *([f"{_LEFT_OUT}: {', '.join(left_out)}."] if left_out else []),
         ],
         {"All policies": Table(rows, _TITLES)},
     )
+
+
+DISTILLED_VALUES = Experiment(
+    "distilled",
+    "A value network distilled from the critic",
+    "NashConv (utility)",
+    "",
+    _compute,
+    _report,
+    (*TRAINED, *_VALUES),
+)
 
 
 def measure(item: Item) -> list[dict[str, Any]]:
@@ -148,14 +152,14 @@ def measure(item: Item) -> list[dict[str, Any]]:
         value.
     """
     torch.set_num_threads(1)
-    tree = compiled(item.game)
+    study, tree = item.study, compiled(item.study.game)
     trunk = cut(tree, item.depth_limit)
     _check_reach(trunk)
-    trained = checkpoints.load(item.checkpoint, tree)
+    trained = checkpoints.load(study.checkpoint(item.seed), tree)
     blueprint = tabulated(tree, trained.blueprint)
     critic: Critic = trained.critic
     if item.critic == _EXACT:
-        transformations = transformations_by_name(item.transformations, tree.game)
+        transformations = transformations_by_name(study.transformations, tree.game)
         critic = ExactCritic(tree, blueprint.strategies, transformations)
     functions = [multi_valued_states(tree, critic, player) for player in (0, 1)]
     networks, errors = [], []
@@ -163,13 +167,14 @@ def measure(item: Item) -> list[dict[str, Any]]:
         network, error = _distil(item, trunk, functions[player], player)
         networks.append(network)
         errors.append(error)
-    config = SearchConfig(scheme="block", effort=Effort(item.iterations))
+    iterations = study.settings.iterations
+    config = SearchConfig(scheme="block", effort=Effort(iterations))
     usual = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config).to_array_policy()
     found = {
         ALONE: blueprint,
         USUAL: usual,
-        STATELESS: resolved(tree, functions, item.depth_limit, item.iterations),
-        DISTILLED: resolved(tree, networks, item.depth_limit, item.iterations),
+        STATELESS: resolved(tree, functions, item.depth_limit, iterations),
+        DISTILLED: resolved(tree, networks, item.depth_limit, iterations),
     }
     rows: list[dict[str, Any]] = [
         {"policy": name, **judge(tree, policy)} for name, policy in found.items()
@@ -214,40 +219,25 @@ def resolved(
     return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
-def _rows(study: Study, config: DistilledConfig) -> list[dict[str, Any]]:
+def _rows(study: GameStudy) -> list[dict[str, Any]]:
     study.train()
-    items, named = [], []
-    for limit in study.limits:
-        if not _looks_far_enough(study.game, limit):
-            continue
-        for seed in study.config.seeds:
-            for critic in (_EXACT, _LEARNED):
-                name = file_name("distilled", limit, "seed", seed, critic, study.config.num_steps)
-                checkpoint = str(study.checkpoint(seed, study.config.num_steps))
-                item = Item(
-                    study.game,
-                    checkpoint,
-                    seed,
-                    study.transformations,
-                    critic,
-                    limit,
-                    study.config.iterations,
-                    str(study.directory / "distilled" / name),
-                    config,
-                )
-                settings = {**item._asdict(), "depth_limit": str(limit), "config": config.to_json()}
-                del settings["checkpoint"], settings["directory"]
-                items.append(item)
-                named.append((name, settings))
+    items = [
+        Item(study, limit, seed, critic)
+        for limit in study.limits
+        if _looks_far_enough(study.game, limit)
+        for seed in study.settings.seeds
+        for critic in (_EXACT, _LEARNED)
+    ]
     if not items:
         raise ValueError(
             f"in {study.game}, none of the limits {', '.join(map(str, study.limits))} leaves "
-            "anything to value and reaches the end in two searches; give another --rounds"
+            "anything to value and reaches the end in two searches; give other limits"
         )
-    found = study.results(named, measure, items, "distil")
+    named = [(item.name, item.settings) for item in items]
+    found = study.workspace.parts(named, measure, items, f"{study.name}: distil")
     return [
         {
-            "game": study.config.game,
+            "game": study.name,
             "limit": str(item.depth_limit),
             "seed": item.seed,
             "critic": item.critic,
@@ -262,14 +252,15 @@ def _distil(
     item: Item, trunk: Trunk, function: ValueFunction, player: int
 ) -> tuple[PositionalNetwork, float]:
     """Trains one player's network; also its mean absolute error in validation."""
-    data = DatasetConfig(item.game, item.depth_limit, seed=item.seed)
-    dataset = distilled_dataset(trunk, function, data, item.config.num_strategies)
-    config = dataclasses.replace(item.config.training, seed=item.seed)
-    network = PositionalNetwork(item.config.num_layers, item.config.num_units, seed=item.seed)
+    settings = item.study.settings
+    data = DatasetConfig(item.study.game, item.depth_limit, seed=item.seed)
+    dataset = distilled_dataset(trunk, function, data, settings.num_strategies)
+    config = dataclasses.replace(settings.training, seed=item.seed)
+    network = PositionalNetwork(settings.num_layers, settings.num_units, seed=item.seed)
     network.initialize(trunk.leaves)
-    path = Path(item.directory) / f"player-{player}"
-    identity = {"distilled": item.config.to_json(), "seed": item.seed, "critic": item.critic}
-    directory = RunDirectory(path, identity, resume=True)
+    identity = {"distilled": item.config, "seed": item.seed, "critic": item.critic}
+    folder = f"distilled/{item.name}/player-{player}"
+    directory = item.study.workspace.run_directory(folder, identity)
     last = training.train(network, dataset, directory, config, show_progress=False)
     return network, float(last["l1"])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from spiel_dl.algorithms import exploitability
@@ -18,6 +19,7 @@ from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -63,6 +65,23 @@ class Evaluation(NamedTuple):
     game: str
     checkpoint: str
     search: Search | None
+
+    @property
+    def name(self) -> str:
+        """That of a part: the run, the step and the search."""
+        path = Path(self.checkpoint)
+        place = f"{path.parent.name}-{path.stem}"
+        if self.search is None:
+            return f"network-{place}"
+        return f"search-{place}-{file_name(*self.search)}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of a part."""
+        if self.search is None:
+            return {"game": self.game}
+        described = {**self.search._asdict(), "depth_limit": str(self.search.depth_limit)}
+        return {"game": self.game, "search": described}
 
 
 def evaluate(evaluation: Evaluation) -> dict[str, Any]:

@@ -10,24 +10,27 @@ of section 2, before and after search.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from papers.report import Report
 from papers.sepot import position as sepot_position
-from papers.sepot.study import Study
+from papers.sepot.study import TRAINED, GameStudy, Study
+from papers.study import Experiment, verdict
 from spiel_dl.jobs import head_to_head
 from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.learning import checkpoints
-from spiel_dl.play.presets import PRESETS, TABLE_1
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.presets import TABLE_1 as TABLE_1_BY_BOUND
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.runs.parts import file_name
-from spiel_dl.runs.reports import Table
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 
 POSITION_GAME = "battleships_5x5"
+Rows = list[dict[str, Any]]
 _MATCHES = {
     "game": "game",
     "max_histories": "largest public state (histories)",
@@ -56,64 +59,93 @@ _POSITION = {
 }
 
 
-def table_1(studies: Sequence[Study], num_games: int) -> Report:
-    """Table 1: mean returns of SePoT against networks, with two bounds of public states."""
+def _table_1(study: Study) -> tuple[Rows, Rows]:
+    """Mean returns of SePoT against networks by bound of public states, and all matches."""
     matches, summary = [], []
-    for study in studies:
-        study.train()
-        for most in TABLE_1:
+    for each in study.games("goofspiel_8_descending", "battleships_3x3", "battleships_5x5"):
+        each.train()
+        for most in TABLE_1_BY_BOUND:
             rows = [
-                _match(study, seed, other, most, num_games)
-                for seed in study.config.seeds
-                for other in _opponents(study.config.seeds, seed)
+                _match(each, seed, other, most)
+                for seed in study.settings.seeds
+                for other in _opponents(study.settings.seeds, seed)
             ]
             matches += rows
             summary.append(pooled(rows))
+    return summary, matches
+
+
+def _table_1_report(study: Study, found: tuple[Rows, Rows]) -> Report:
+    summary, matches = found
+    games = study.games(*dict.fromkeys(row["game"] for row in summary))
     return Report(
-        "table_1",
-        "SePoT head to head with policy networks",
+        TABLE_1.title,
         [
             "Returns are in utility units, of pairs of games with both seats and the same luck; "
             "the paper's Table 1 shows them times 100. SePoT plays as printed: given cfvs of the "
             "critic, ranges of the network.",
-            *(
-                f"{study.config.game} is `{study.game}`; searches look {study.limits[0]} ahead; "
-                f"{study.config.num_steps:,} learner steps."
-                for study in studies
-            ),
+            *(f"{each.describe()}; searches look {each.limits[0]} ahead." for each in games),
         ],
         {"Table 1": Table(summary, _TABLE_1), "All matches": Table(matches, _MATCHES)},
+        verdict=verdict(row["mean"] > 0 for row in summary if row["paper"]),
     )
 
 
-def position(studies: Sequence[Study]) -> Report:
+TABLE_1 = Experiment(
+    "table_1",
+    "SePoT head to head with policy networks",
+    "mean return (utility)",
+    "SePoT wins against R-NaD in all games (Table 1); held against the means, which are of "
+    "networks that have learned much less.",
+    _table_1,
+    _table_1_report,
+    (*TRAINED, "num_games"),
+)
+
+
+def _position(study: Study) -> Rows:
     """Section 2: the rational tiles, by the network and by search.
 
     Raises:
-      ValueError: if a study is of another game.
+      ValueError: if a game is another one.
     """
     rows = []
-    for study in studies:
-        if study.config.game_string != str(sepot_position.position().get_game()):
+    for each in study.games(POSITION_GAME):
+        if each.game != str(sepot_position.position().get_game()):
             raise ValueError(
-                f"the position is one of {PRESETS[POSITION_GAME]}, not of {study.game}; use "
-                f"--game={POSITION_GAME}"
+                f"the position is one of {PRESETS[POSITION_GAME]}, not of {each.game}; use "
+                f"games={POSITION_GAME}"
             )
-        study.train()
-        for step in study.config.steps:
-            rows += [_answer(study, seed, step) for seed in study.config.seeds]
+        each.train()
+        for step in study.settings.steps:
+            rows += [_answer(each, seed, step) for seed in study.settings.seeds]
+    return rows
+
+
+def _position_report(study: Study, rows: Rows) -> Report:
+    search = sepot_position.SEARCH
+    last = [row for row in rows if row["step"] == study.settings.num_steps]
     return Report(
-        "position",
-        "The Battleships position of section 2",
+        POSITION.title,
         [
             "Probability of shooting at one of the five tiles that can hold anything: "
-            f"{', '.join(sepot_position.RATIONAL_TILES)}. The paper's network had slightly above "
-            "0.4 after three days of training.",
-            f"Search: {sepot_position.SEARCH.depth_limit} ahead, "
-            f"{sepot_position.SEARCH.effort.iterations} iterations of CFR+.",
+            f"{', '.join(sepot_position.RATIONAL_TILES)}.",
+            f"Search: {search.depth_limit} ahead, {search.effort.iterations} iterations of CFR+.",
         ],
         {"By seed and step": Table(rows, _POSITION)},
+        verdict=verdict(row["search"] > row["network"] for row in last),
     )
+
+
+POSITION = Experiment(
+    "position",
+    "The Battleships position of section 2",
+    "probability of the rational tiles",
+    "the network had slightly above 0.4 after three days of training; search sees what matters.",
+    _position,
+    _position_report,
+    TRAINED,
+)
 
 
 def match_seed(seed: int, other: int) -> int:
@@ -129,35 +161,32 @@ def _opponents(seeds: Sequence[int], seed: int) -> list[int]:
     return others or [seed]
 
 
-def _match(study: Study, seed: int, other: int, most: int, num_games: int) -> dict[str, Any]:
-    config = study.config
-    own, others = (str(study.checkpoint(number, config.num_steps)) for number in (seed, other))
+def _match(study: GameStudy, seed: int, other: int, most: int) -> dict[str, Any]:
+    settings = study.settings
+    own, others = (str(study.checkpoint(number)) for number in (seed, other))
     played = HeadToHeadConfig(
-        config.game,
+        study.name,
         f"sepot:{own}",
         others,
-        num_games=num_games,
+        num_games=settings.num_games,
         seed=match_seed(seed, other),
-        search=SearchOptions(study.limits[0], most, Effort(config.iterations)),
-        device=config.device,
+        search=SearchOptions(study.limits[0], most, Effort(settings.iterations)),
+        device=settings.device,
     )
-    name = file_name("match", seed, other, config.num_steps, most, num_games)
-    settings = {
+    name = file_name("match", seed, other, settings.num_steps, most, settings.num_games)
+    told = {
         "game": study.game,
         "depth_limit": str(study.limits[0]),
-        "iterations": config.iterations,
+        "iterations": settings.iterations,
         "seed": played.seed,
     }
-    row = study.parts.get(
-        name, settings, lambda: head_to_head.measure(played, study.engine, description=name)
+    shown = name if study.workspace.show_progress else None
+    measure = functools.partial(
+        head_to_head.measure, played, study.workspace.engine, description=shown
     )
-    return {
-        **row,
-        "game": config.game,
-        "network": f"seed {seed}",
-        "opponent": f"seed {other}",
-        "max_histories": most,
-    }
+    row = study.workspace.part(name, told, measure)
+    labels = {"game": study.name, "network": f"seed {seed}", "opponent": f"seed {other}"}
+    return {**row, **labels, "max_histories": most}
 
 
 def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -181,8 +210,7 @@ def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {**found, "paper": rows[0].get("paper")}
 
 
-def _answer(study: Study, seed: int, step: int) -> dict[str, Any]:
-    checkpoint = study.checkpoint(seed, step)
+def _answer(study: GameStudy, seed: int, step: int) -> dict[str, Any]:
     search = sepot_position.SEARCH
     settings = {
         "game": study.game,
@@ -191,9 +219,9 @@ def _answer(study: Study, seed: int, step: int) -> dict[str, Any]:
     }
 
     def measure() -> dict[str, float]:
-        blueprint, critic = checkpoints.load(checkpoint)
+        blueprint, critic = checkpoints.load(study.checkpoint(seed, step))
         assert isinstance(blueprint, NetworkPolicy)  # The game is too large for tables.
         return sepot_position.measure(blueprint, critic)._asdict()
 
-    found = study.parts.get(file_name("position seed", seed, "step", step), settings, measure)
-    return {"seed": seed, "step": step, **found}
+    name = file_name("position seed", seed, "step", step)
+    return {"seed": seed, "step": step, **study.workspace.part(name, settings, measure)}

@@ -15,27 +15,27 @@ own critic as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from papers.report import Report
 from papers.sepot.evaluation import compiled, judge, tabulated
-from papers.sepot.study import Study
+from papers.sepot.study import TRAINED, GameStudy, Study
+from papers.study import Experiment
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs.parts import file_name
-from spiel_dl.runs.reports import Table
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
 
 BEST_RESPONSE, IDENTITY, PREVIOUS = "best response", "identity", "previous searches"
-TRAINED = "trained"
+TRAINED_NETWORK = "trained"
 _EXACT, _LEARNED = "exact", "learned"
 _SUFFIX = ".safetensors"
 _TO_THE_END = "to the end"
@@ -54,9 +54,9 @@ _TITLES = {
     "limit": "depth limit",
     "first_level": "searches from level",
     "player": "player",
+    "change": "change of exploitability by search (utility)",
     "before": "exploitability of the blueprint (utility)",
     "after": "of search (utility)",
-    "change": "change",
 }
 _COUNTS = {
     "cfvs": "given cfvs",
@@ -71,56 +71,97 @@ class Case(NamedTuple):
     """One search, of both players.
 
     Attributes:
-      game: game string.
+      study: of the game.
       blueprint: a policy's name, see `play.registry`.
       critic: "exact", or "learned" with a checkpoint.
-      transformations: those of the exact critic, by name.
       cfvs: the source of given cfvs, see above.
       depth_limit: of each search; None: to the end of the game.
       first_level: above it the blueprint is played.
-      iterations: of CFR+.
     """
 
-    game: str
+    study: GameStudy
     blueprint: str
     critic: str
-    transformations: str
     cfvs: str
     depth_limit: DepthLimit | None
     first_level: int
-    iterations: int
+
+    @property
+    def looks(self) -> str:
+        """How far a search looks."""
+        return _TO_THE_END if self.depth_limit is None else str(self.depth_limit)
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether the blueprint is a learner's checkpoint."""
+        return self.blueprint.endswith(_SUFFIX)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of a part; of the blueprint, without the place of its file."""
+        path = Path(self.blueprint)
+        return {
+            "game": self.study.game,
+            "blueprint": f"{path.parent.name}-{path.stem}" if self.is_trained else self.blueprint,
+            "critic": self.critic,
+            "transformations": self.study.transformations,
+            "cfvs": self.cfvs,
+            "depth_limit": self.looks,
+            "first_level": self.first_level,
+            "iterations": self.study.settings.iterations,
+        }
+
+    @property
+    def name(self) -> str:
+        """That of a part."""
+        told = self.settings
+        words = ("blueprint", "critic", "cfvs", "depth_limit", "first_level", "iterations")
+        return file_name("safety", *(told[word] for word in words))
 
 
-def safety(studies: Sequence[Study]) -> Report:
+def _compute(study: Study) -> list[dict[str, Any]]:
     """Exploitability before and after search, by blueprint and source of given cfvs."""
-    rows = []
-    for study in studies:
-        rows += _rows(study)
-    iterations = sorted({study.config.iterations for study in studies})
+    return [row for each in study.games("leduc", "goofspiel_4_descending") for row in _rows(each)]
+
+
+def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     return Report(
-        "safety",
-        "Is a player that searches more exploitable than its blueprint?",
+        SAFETY.title,
         [
             "Exploitability of a player, in utility units, is what a best response to it earns "
             "above the game's value. An equilibrium is not more exploitable than any blueprint; an "
             "increase is what an unsafe search costs.",
-            f"{', '.join(f'{n:,}' for n in iterations)} iterations of CFR+ in each search. "
-            f"`{TRAINED}` is the study's network of its first seed at its last step. From level 0, "
-            "the first search starts at the root, without gadget; from level 1, the blueprint is "
-            "played down to there.",
-            *(f"{study.config.game} is `{study.game}`." for study in studies),
+            f"{study.settings.iterations:,} iterations of CFR+ in each search. "
+            f"`{TRAINED_NETWORK}` is the study's network of its first seed at its last step. From "
+            "level 0, the first search starts at the root, without gadget; from level 1, the "
+            "blueprint is played down to there.",
+            *(
+                f"{each.describe()}."
+                for each in study.games(*dict.fromkeys(row["game"] for row in rows))
+            ),
         ],
         {"How often": Table(counts(rows), _COUNTS), "All searches": Table(rows, _TITLES)},
     )
 
 
+SAFETY = Experiment(
+    "safety",
+    "Is a player that searches more exploitable than its blueprint?",
+    "exploitability of a player (utility)",
+    "search is safe under the conditions of sections 4.2 and 4.3; others are shown as well.",
+    _compute,
+    _report,
+    TRAINED,
+)
+
+
 def search_case(case: Case) -> list[dict[str, float]]:
     """Both players' exploitability `before` and `after` a search; for `distributed.map`."""
-    tree = compiled(case.game)
+    tree = compiled(case.study.game)
     blueprint, critic = _load(case, tree)
-    effort = Effort(case.iterations)
+    effort = Effort(case.study.settings.iterations)
     config = SearchConfig(**_CONFIGS[case.cfvs], first_level=case.first_level, effort=effort)
-    limit = case.depth_limit or _beyond(tree)
+    limit = case.depth_limit or beyond(tree)
     found = SePoTPolicy(tree, blueprint, critic, limit, config=config).to_array_policy()
     before, after = judge(tree, blueprint), judge(tree, found)
     keys = ("exploitability_0", "exploitability_1")
@@ -145,49 +186,44 @@ def counts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _rows(study: Study) -> list[dict[str, Any]]:
+def _rows(study: GameStudy) -> list[dict[str, Any]]:
     cases = _cases(study)
-    named = [(_name(case), _settings(case)) for case in cases]
-    rows = []
-    for case, found in zip(cases, study.results(named, search_case, cases, "safety"), strict=True):
-        for player, values in enumerate(found):
-            rows.append(
-                {
-                    "game": study.config.game,
-                    "blueprint": _blueprint_name(case),
-                    "critic": case.critic,
-                    "cfvs": case.cfvs,
-                    "limit": _limit(case),
-                    "first_level": case.first_level,
-                    "player": player,
-                    **values,
-                    "change": values["after"] - values["before"],
-                }
-            )
-    return rows
+    named = [(case.name, case.settings) for case in cases]
+    results = study.workspace.parts(named, search_case, cases, f"{study.name}: safety")
+    return [
+        {
+            "game": study.name,
+            "blueprint": TRAINED_NETWORK if case.is_trained else case.blueprint,
+            "critic": case.critic,
+            "cfvs": case.cfvs,
+            "limit": case.looks,
+            "first_level": case.first_level,
+            "player": player,
+            **values,
+            "change": values["after"] - values["before"],
+        }
+        for case, found in zip(cases, results, strict=True)
+        for player, values in enumerate(found)
+    ]
 
 
-def _cases(study: Study) -> list[Case]:
-    config = study.config
+def _cases(study: GameStudy) -> list[Case]:
     study.train()
-    checkpoint = str(study.checkpoint(config.seeds[0], config.num_steps))
+    checkpoint = str(study.checkpoint(study.settings.seeds[0]))
     blueprints = [("uniform", _EXACT), ("random:0", _EXACT)]
     blueprints += [(checkpoint, _EXACT), (checkpoint, _LEARNED)]
     return [
-        Case(
-            study.game, blueprint, critic, study.transformations, cfvs, limit, level,
-            config.iterations,
-        )
+        Case(study, blueprint, critic, cfvs, limit, level)
         for blueprint, critic in blueprints
         for cfvs in _CONFIGS
         for limit in (None, *study.limits)
         for level in (0, 1)
-    ]  # fmt: skip
+    ]
 
 
 def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
     learned: Critic | None = None
-    if case.blueprint.endswith(_SUFFIX):
+    if case.is_trained:
         trained = checkpoints.load(case.blueprint, tree)
         blueprint, learned = tabulated(tree, trained.blueprint), trained.critic
     else:
@@ -196,34 +232,10 @@ def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
         if learned is None:
             raise ValueError(f"{case.blueprint} has no learned critic; take critic={_EXACT!r}")
         return blueprint, learned
-    transformations = transformations_by_name(case.transformations, tree.game)
+    transformations = transformations_by_name(case.study.transformations, tree.game)
     return blueprint, ExactCritic(tree, blueprint.strategies, transformations)
 
 
-def _beyond(tree: GameTree) -> DepthLimit:
+def beyond(tree: GameTree) -> DepthLimit:
     """A limit that no search reaches, in a unit in which it can start at every level."""
     return default_depth_limit(tree.game).with_value(int(tree.move_number.max()) + 1)
-
-
-def _limit(case: Case) -> str:
-    return _TO_THE_END if case.depth_limit is None else str(case.depth_limit)
-
-
-def _blueprint_name(case: Case) -> str:
-    return TRAINED if case.blueprint.endswith(_SUFFIX) else case.blueprint
-
-
-def _settings(case: Case) -> dict[str, Any]:
-    told = {"blueprint": _source(case), "depth_limit": _limit(case)}
-    return {**case._asdict(), **told}
-
-
-def _source(case: Case) -> str:
-    """The blueprint, without the place of its file."""
-    path = Path(case.blueprint)
-    return f"{path.parent.name}-{path.stem}" if path.suffix == _SUFFIX else case.blueprint
-
-
-def _name(case: Case) -> str:
-    words = [_source(case), case.critic, case.cfvs, _limit(case), case.first_level]
-    return file_name("safety", *words, case.iterations)

@@ -1,6 +1,6 @@
 """What the experiments with SePoT share: training, kept checkpoints, and what is finished already.
 
-A study is about one game. In its working directory, what is finished is not done again:
+Each game has a folder of its own in the workspace:
 
 seed-0/                            run directory of R-NaD and its critic; one for every seed
 seed-0/step-00010000.safetensors   its checkpoint after so many learner steps
@@ -11,14 +11,15 @@ parts/                             one JSON file per smaller result
 from __future__ import annotations
 
 import dataclasses
-import os
+import functools
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from papers import study as papers_study
 from papers.sepot.evaluation import Evaluation, Search, evaluate
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.jobs import learner_run
@@ -27,26 +28,29 @@ from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import PRESETS
-from spiel_dl.runs import distributed, tensor_files
-from spiel_dl.runs.distributed import IN_PROCESS, Engine
-from spiel_dl.runs.parts import Parts, file_name
+from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.value_functions.training import TrainingConfig
 
-GAMES = PRESETS
-"""Game strings by name."""
+TRAINED = (
+    "games", "seeds", "num_steps", "steps_per_evaluation", "learner", "critic", "critic_steps",
+    "exploration", "transformations", "limits", "iterations", "device",
+)  # fmt: skip
+"""Settings that every number depends on."""
 
 _SMALL = (128, 128)
 _MAX_PURE = 3
 
 
 @dataclasses.dataclass(frozen=True)
-class StudyConfig:
-    """The sizes of a study.
+class Settings:
+    """Sizes of a study, and what its experiments vary.
 
     Attributes:
-      game: one of `GAMES`, or a game string.
+      games: names in `PRESETS`, or game strings; empty: the experiment's.
       seeds: of the networks.
       num_steps: learner steps of each.
       steps_per_evaluation: learner steps between two checkpoints that are kept.
@@ -62,9 +66,14 @@ class StudyConfig:
       limits: depth limits of searches; none: `default_limits`.
       iterations: of CFR+ in each search.
       device: where networks learn.
+      num_games: table_1: games of each match.
+      num_strategies: distilled: random trunk strategies; each leaf public state is a sample.
+      num_layers: distilled: hidden layers of a value network.
+      num_units: distilled: units in each.
+      training: distilled: how it is trained; the study's seeds take the place of its seed.
     """
 
-    game: str
+    games: tuple[str, ...] = ()
     seeds: tuple[int, ...] = (0, 1, 2)
     num_steps: int = 100_000
     steps_per_evaluation: int = 10_000
@@ -80,6 +89,13 @@ class StudyConfig:
     limits: tuple[DepthLimit, ...] = ()
     iterations: int = 1500
     device: str = "cpu"
+    num_games: int = 1000
+    num_strategies: int = 2000
+    num_layers: int = 3
+    num_units: int = 200
+    training: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(num_epochs=50, networks_per_decade=0)
+    )
 
     def __post_init__(self) -> None:
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
@@ -89,11 +105,8 @@ class StudyConfig:
                 raise ValueError(f"{name}={getattr(self, name)} must be positive")
         if self.critic_steps < 0:
             raise ValueError(f"critic_steps={self.critic_steps} must not be negative")
-
-    @property
-    def game_string(self) -> str:
-        """The complete game string."""
-        return str(load_turn_based(GAMES.get(self.game, self.game)))
+        if self.num_strategies < 2:
+            raise ValueError(f"num_strategies={self.num_strategies} must be at least 2")
 
     @property
     def steps(self) -> list[int]:
@@ -101,80 +114,83 @@ class StudyConfig:
         inner = range(self.steps_per_evaluation, self.num_steps, self.steps_per_evaluation)
         return [*inner, self.num_steps]
 
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        nested = {"learner": self.learner.to_json(), "critic": self.critic.to_json()}
-        limits = [str(limit) for limit in self.limits]
-        return {**dataclasses.asdict(self), **nested, "limits": limits}
 
+class Study(papers_study.Study[Settings]):
+    """Makes what experiments ask for, once."""
 
-class Study:
-    """Makes what experiments ask for, once.
-
-    Attributes:
-      config: its sizes.
-      game: the complete game string.
-      limits: depth limits of searches.
-      transformations: the name of the policy transformations.
-      directory: its working directory.
-      parts: what is finished.
-      engine: who trains and evaluates. No result depends on it.
-    """
-
-    def __init__(
-        self,
-        config: StudyConfig,
-        directory: str | os.PathLike[str],
-        *,
-        engine: Engine = IN_PROCESS,
-        show_progress: bool = True,
-    ):
-        """Describes a study; nothing is made before it is asked for.
-
-        Args:
-          config: its sizes.
-          directory: where studies work; this one does in a folder with the game's name.
-          engine: who works.
-          show_progress: show progress bars on standard error.
+    def games(self, *otherwise: str) -> list[GameStudy]:
+        """The games that were chosen, or else these.
 
         Raises:
           ValueError: if there is no such game, or if it has no rounds and a limit is in rounds.
         """
-        self.config = config
-        self.game = config.game_string
-        self.limits = config.limits or default_limits(self.game)
-        game = load_turn_based(self.game)
-        if any(limit.rounds for limit in self.limits) and not has_rounds(game):
+        names = self.settings.games or otherwise
+        return [GameStudy(name, self.settings, self.workspace) for name in names]
+
+
+class GameStudy:
+    """What is made in one game; worker processes get it as it is.
+
+    Attributes:
+      name: of `PRESETS`, or a game string.
+      settings: of the study.
+      game: the complete game string.
+      limits: depth limits of searches.
+      transformations: the name of the policy transformations.
+      workspace: the game's own, within the study's.
+    """
+
+    def __init__(self, name: str, settings: Settings, workspace: Workspace):
+        """Describes a study of one game; nothing is made before it is asked for.
+
+        Raises:
+          ValueError: if there is no such game, or if it has no rounds and a limit is in rounds.
+        """
+        loaded = load_turn_based(PRESETS.get(name, name))
+        self.name, self.settings, self.game = name, settings, str(loaded)
+        self.limits = settings.limits or default_limits(self.game)
+        if any(limit.rounds for limit in self.limits) and not has_rounds(loaded):
             raise ValueError(f"{self.game} has no rounds; give depth limits in moves")
-        self.transformations = config.transformations or _default_transformations(self.game)
-        self.directory = Path(directory) / file_name(config.game)
-        self.parts = Parts(self.directory / "parts")
-        self.engine = engine
-        self.show_progress = show_progress
+        is_small = loaded.num_distinct_actions() <= _MAX_PURE
+        self.transformations = settings.transformations or ("pure" if is_small else "paper")
+        self.workspace = workspace.within(file_name(name))
 
     def train(self) -> None:
         """Trains the networks of all seeds, as far as that is not done.
 
         Raises:
-          ValueError: if the working directory holds runs with other settings, or learning fails.
+          ValueError: if the workspace holds runs with other settings, or learning fails.
         """
-        steps = self.config.steps
         missing = []
-        for seed in self.config.seeds:
-            path = self.run_path(seed)
+        for seed in self.settings.seeds:
             # Also where nothing is missing: it might have been trained with other settings.
-            RunDirectory(path, _identity(self.config, self.transformations, seed), resume=True)
-            if not all(self.checkpoint(seed, step).exists() for step in steps):
-                missing.append((self.config, self.transformations, seed, str(path), steps))
-        distributed.for_each(_train, missing, _ignore, self.engine, description=self._say("train"))
+            self.run_directory(seed)
+            if not all(self.checkpoint(seed, step).exists() for step in self.settings.steps):
+                missing.append(seed)
+        train = functools.partial(_train, self)
+        self.workspace.for_each(train, missing, description=f"{self.name}: train")
 
-    def run_path(self, seed: int) -> Path:
+    def run_directory(self, seed: int) -> RunDirectory:
         """The run directory of a seed."""
-        return self.directory / f"seed-{seed}"
+        return self.workspace.run_directory(f"seed-{seed}", self.identity(seed))
 
-    def checkpoint(self, seed: int, step: int) -> Path:
-        """Where the checkpoint after so many steps is, once it was trained."""
-        return _checkpoint(self.run_path(seed), step)
+    def identity(self, seed: int) -> dict[str, Any]:
+        """What the run directory of a seed is of."""
+        settings = self.settings
+        return {
+            "game": self.game,
+            "learner": dataclasses.replace(settings.learner, seed=seed).to_json(),
+            "critic": dataclasses.replace(settings.critic, seed=seed).to_json(),
+            "critic_steps": settings.critic_steps,
+            "exploration": settings.exploration,
+            "transformations": self.transformations,
+            "device": settings.device,
+        }
+
+    def checkpoint(self, seed: int, step: int | None = None) -> Path:
+        """Where the checkpoint after so many steps, or after the last, is once it was trained."""
+        number = self.settings.num_steps if step is None else step
+        return self.workspace.directory / f"seed-{seed}" / f"step-{number:08d}.safetensors"
 
     def evaluation(self, seed: int, step: int, search: Search | None) -> Evaluation:
         """What `measure` takes."""
@@ -182,45 +198,12 @@ class Study:
 
     def measure(self, evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
         """What `evaluation.evaluate` says of each; each is a part."""
-        named = [(_name(each), _settings(each)) for each in evaluations]
-        return self.results(named, evaluate, evaluations, "evaluate")
+        named = [(each.name, each.settings) for each in evaluations]
+        return self.workspace.parts(named, evaluate, evaluations, f"{self.name}: evaluate")
 
-    def results(
-        self,
-        named: Sequence[tuple[str, dict[str, Any]]],
-        function: Callable[[Any], Any],
-        items: Sequence[Any],
-        what: str,
-    ) -> list[Any]:
-        """Results of a function of items, each a part of its own, kept as soon as it is there.
-
-        Args:
-          named: name and settings of each part.
-          function: for `distributed.map`; its results must be ones that JSON can hold.
-          items: what it is applied to.
-          what: what is done, for the progress bar.
-
-        Raises:
-          ValueError: if a part was made with other settings, or as the function does.
-        """
-        parts = self.parts
-        missing = [
-            number
-            for number, (name, _) in enumerate(named)
-            if not (parts.directory / f"{name}.json").exists()
-        ]
-
-        def keep(number: int, result: Any) -> None:
-            parts.get(*named[missing[number]], lambda: result)
-
-        wanted = [items[number] for number in missing]
-        distributed.for_each(function, wanted, keep, self.engine, description=self._say(what))
-        found = [parts.get(name, settings, _nothing) for name, settings in named]
-        parts.reused.difference_update(named[number][0] for number in missing)
-        return found
-
-    def _say(self, what: str) -> str | None:
-        return f"{self.config.game}: {what}" if self.show_progress else None
+    def describe(self) -> str:
+        """The complete game string, as the beginning of a sentence."""
+        return f"{self.name} is `{self.game}`"
 
 
 def default_limits(game: str) -> tuple[DepthLimit, ...]:
@@ -235,100 +218,46 @@ def default_limits(game: str) -> tuple[DepthLimit, ...]:
     return tuple(unit.with_value(number) for number in numbers)
 
 
-def _default_transformations(game: str) -> str:
-    return "pure" if load_turn_based(game).num_distinct_actions() <= _MAX_PURE else "paper"
-
-
-def _train(item: tuple[StudyConfig, str, int, str, list[int]]) -> None:
+def _train(study: GameStudy, seed: int) -> None:
     """Trains the network of one seed, and keeps its checkpoints."""
-    config, transformations, seed, path, steps = item
     torch.set_num_threads(1)
-    game = load_turn_based(config.game_string)
+    settings, game = study.settings, load_turn_based(study.game)
     also: dict[str, Any] = {}
-    if not config.critic_steps:
-        also["transformations"] = transformations_by_name(transformations, game)
-        also["critic"] = dataclasses.replace(config.critic, seed=seed)
-    learner = RNaDSolver(
-        game,
-        dataclasses.replace(config.learner, seed=seed),
-        device=config.device,
-        **also,
-    )
-    directory = RunDirectory(path, _identity(config, transformations, seed), resume=True)
-    for step in steps:
-        kept = _checkpoint(directory.path, step)
+    if not settings.critic_steps:
+        also["transformations"] = transformations_by_name(study.transformations, game)
+        also["critic"] = dataclasses.replace(settings.critic, seed=seed)
+    config = dataclasses.replace(settings.learner, seed=seed)
+    learner = RNaDSolver(game, config, device=settings.device, **also)
+    directory = study.run_directory(seed)
+    for step in settings.steps:
+        kept = study.checkpoint(seed, step)
         if kept.exists():
             continue
         learner_run.run_learner(
             learner, directory, step, steps_per_evaluation=step, show_progress=False
         )
-        done = directory
-        if config.critic_steps:
-            done = _train_critic(config, transformations, seed, directory, step)
+        done = _train_critic(study, seed, directory, step) if settings.critic_steps else directory
         with tensor_files.atomic_path(kept) as temporary:
             shutil.copyfile(done.checkpoint_path, temporary)
 
 
-def _train_critic(
-    config: StudyConfig, transformations: str, seed: int, trained: RunDirectory, step: int
-) -> RunDirectory:
+def _train_critic(study: GameStudy, seed: int, trained: RunDirectory, step: int) -> RunDirectory:
     """Trains a critic of the network as it is now, in a run directory of its own."""
-    game = load_turn_based(config.game_string)
+    settings, game = study.settings, load_turn_based(study.game)
     learner = CriticLearner(
         game,
-        load_blueprint(trained.checkpoint_path, game, config.device),
-        transformations_by_name(transformations, game),
-        dataclasses.replace(config.critic, seed=seed),
-        device=config.device,
-        batch_size=config.learner.batch_size,
-        max_tree_histories=config.learner.max_tree_histories,
-        exploration=config.exploration,
+        load_blueprint(trained.checkpoint_path, game, settings.device),
+        transformations_by_name(study.transformations, game),
+        dataclasses.replace(settings.critic, seed=seed),
+        device=settings.device,
+        batch_size=settings.learner.batch_size,
+        max_tree_histories=settings.learner.max_tree_histories,
+        exploration=settings.exploration,
     )
-    identity = {**_identity(config, transformations, seed), "step": step}
+    identity = {**study.identity(seed), "step": step}
     directory = RunDirectory(trained.path / f"critic-{step:08d}", identity, resume=True)
-    num_steps = config.critic_steps
+    num_steps = settings.critic_steps
     learner_run.run_learner(
         learner, directory, num_steps, steps_per_evaluation=num_steps, show_progress=False
     )
     return directory
-
-
-def _identity(config: StudyConfig, transformations: str, seed: int) -> dict[str, Any]:
-    """What a run directory is of."""
-    return {
-        "game": config.game_string,
-        "learner": dataclasses.replace(config.learner, seed=seed).to_json(),
-        "critic": dataclasses.replace(config.critic, seed=seed).to_json(),
-        "critic_steps": config.critic_steps,
-        "exploration": config.exploration,
-        "transformations": transformations,
-        "device": config.device,
-    }
-
-
-def _checkpoint(run_path: Path, step: int) -> Path:
-    return run_path / f"step-{step:08d}.safetensors"
-
-
-def _name(evaluation: Evaluation) -> str:
-    checkpoint, search = Path(evaluation.checkpoint), evaluation.search
-    place = f"{checkpoint.parent.name}-{checkpoint.stem}"
-    if search is None:
-        return f"network-{place}"
-    return f"search-{place}-{file_name(search.depth_limit, search.cfvs, search.iterations)}"
-
-
-def _settings(evaluation: Evaluation) -> dict[str, Any]:
-    search = evaluation.search
-    if search is None:
-        return {"game": evaluation.game}
-    described = {**search._asdict(), "depth_limit": str(search.depth_limit)}
-    return {"game": evaluation.game, "search": described}
-
-
-def _nothing() -> Any:
-    raise AssertionError("this part was finished before")
-
-
-def _ignore(number: int, result: Any) -> None:
-    del number, result

@@ -1,4 +1,4 @@
-"""Who plays whom in the experiments with responses: games by name, and how responses are judged."""
+"""Who responds to whom: games by name, and how responses are judged."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def compile_named(name: str) -> GameTree:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Contest:
+class Responder:
     """A player who responds to a model of its opponent.
 
     Attributes:

@@ -1,6 +1,6 @@
-"""What the comparison asks of a contender, and of the two twins of a game.
+"""What the comparison asks of an algorithm, and of the two twins of a game.
 
-*Environment steps* are the moves of players that a contender made to learn: a history reached by a
+*Environment steps* are the moves of players that an algorithm made to learn: a history reached by a
 player's action counts each time it is reached, in a game that is played or in a traversal of the
 tree. Chance events are not counted, nor are moves made when a policy is asked for: searches, and
 what judges it.
@@ -37,9 +37,9 @@ class ComparedGame(NamedTuple):
 
     Attributes:
       name: short, for people and files.
-      ours: the compiled game that our contenders play.
+      ours: the compiled game that our algorithms play.
       theirs: the compiled game that OpenSpiel's play, made turn-based.
-      depth_limit: of our depth-limited contenders.
+      depth_limit: of our depth-limited algorithms.
     """
 
     name: str
@@ -48,8 +48,8 @@ class ComparedGame(NamedTuple):
     depth_limit: DepthLimit
 
 
-class Contender(abc.ABC):
-    """Somebody who learns to play a game, in steps of work as small as the algorithm has them.
+class Algorithm(abc.ABC):
+    """An algorithm that learns to play a game, in the smallest steps of work that it has.
 
     Attributes:
       environment_steps: so far; None if they cannot be counted.

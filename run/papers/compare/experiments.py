@@ -1,0 +1,97 @@
+"""The comparison as an experiment, and its report: one table and one picture."""
+
+from __future__ import annotations
+
+from papers.compare.algorithm import ComparedGame
+from papers.compare.study import KINDS, Comparison, Study, compare
+from papers.study import Experiment, by_name
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Picture, Report, Table
+
+_TITLES = {
+    "algorithm": "algorithm",
+    "exploitability": "exploitability = NashConv / 2 (utility), at the end",
+    "early": "at a tenth of the time",
+    "least": "least on the way",
+    "learning_seconds": "seconds of learning",
+    "policy_seconds": "seconds of making the policy",
+    "environment_steps": "environment steps",
+    "settings": "hyperparameters",
+    "processor_seconds": "seconds of the processor, learning",
+}
+
+_SECONDS = (
+    "Seconds of a point are those of learning up to it, and those that making its policy took "
+    "(training the average policy in Deep CFR and ESCHER, resolving or searching everywhere in "
+    "DL-CFR and SePoT), as if it had stopped there. Setting up and judging are not counted. "
+    "Where the processor's seconds are fewer than those of learning, other work was on the machine."
+)
+_STEPS = (
+    "An environment step is a move of a player, made in a game or in a traversal of the tree. "
+    "Chance is not counted, nor are searches for the policy. Steps of CFR+ in C++ are those of "
+    "full traversals, although it skips what neither player reaches. MCCFR in C++ does not tell "
+    "its steps; in Python it is the same algorithm, counted."
+)
+_DL_CFR = (
+    "DL-CFR alternates between solving subgames at random ranges and training, and plays by "
+    "continual resolving with the resolving gadget; with particles, its network is the particle "
+    "network instead of the positional one."
+)
+
+
+def report(study: Study, comparison: Comparison) -> Report:
+    """A table of how everybody ended, and a picture of the way there."""
+    settings, game = study.settings, study.game
+    refusals = [f"- {title}: `{reason}`" for title, reason in comparison.refusals.items()]
+    return Report(
+        f"Ours and OpenSpiel's on {settings.game}",
+        [
+            f"Ours play `{game.ours.game}`, OpenSpiel's `{game.theirs.game}`: the same game, "
+            f"history by history. Depth limits are {game.depth_limit}. Each algorithm learns for "
+            f"{settings.seconds:g} seconds of wall-clock with one thread and seed "
+            f"{settings.seeds[0]}; a step that has begun is finished.",
+            _SECONDS,
+            _STEPS,
+            _DL_CFR,
+            *(["These did not run:\n\n" + "\n".join(refusals)] if refusals else []),
+        ],
+        {"At the end": table(study, comparison)},
+        [_picture(game, comparison)],
+        more={
+            "game": str(game.ours.game),
+            "game_of_openspiel": str(game.theirs.game),
+            "depth_limit": str(game.depth_limit),
+            "curves": comparison.curves,
+            "did_not_run": comparison.refusals,
+        },
+    )
+
+
+def table(study: Study, comparison: Comparison) -> Table:
+    """A row per algorithm that ran."""
+    settings = {kind.title: kind.settings for kind in KINDS.values()}
+    rows = []
+    for title, points in comparison.curves.items():
+        tenth = study.settings.seconds / 10
+        early = [point["exploitability"] for point in points if point["seconds"] <= tenth]
+        row = {name: points[-1][name] for name in _TITLES if name in points[-1]}
+        row |= {"algorithm": title, "settings": settings[title]}
+        row["least"] = min(point["exploitability"] for point in points)
+        rows.append(row | ({"early": early[-1]} if early else {}))
+    return Table(rows, _TITLES)
+
+
+def _picture(game: ComparedGame, comparison: Comparison) -> Picture:
+    """Exploitability against seconds and against environment steps."""
+    title = f"{game.ours.game} (OpenSpiel's algorithms: {game.theirs.game})"
+    metric = "exploitability = NashConv / 2 (utility)"
+    panels = [
+        Panel("seconds", "exploitability", "seconds of wall-clock", metric),
+        Panel("environment_steps", "exploitability", "environment steps", ""),
+    ]
+    return Picture("compare", title, panels, comparison.curves)
+
+
+EXPERIMENTS = by_name(
+    Experiment("compare", "Ours and OpenSpiel's", "exploitability (utility)", "", compare, report)
+)

@@ -1,0 +1,211 @@
+"""Figure 3 of the particle paper: a positional against a particle network over training.
+
+Šustr et al. (2021), section 6, first experiment. `architectures` trains on random beliefs, as they
+do; in `on_policy` both networks go on with the ranges that DL-CFR+ asks of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from papers.dl_cfr import study as dl_cfr_study
+from papers.particle.study import (
+    NASH_CONV,
+    NASH_CONV_TITLE,
+    PARTICLE,
+    POSITIONAL,
+    SPREAD_COLUMNS,
+    TRAINED,
+    Study,
+    data_settings,
+    spread,
+)
+from papers.study import Experiment, verdict
+from spiel_dl.jobs.dl_cfr_run import measure_trunk
+from spiel_dl.jobs.on_policy import ON_POLICY as ON_POLICY_PREFIX
+from spiel_dl.jobs.on_policy import RANDOM
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions import ExactValue
+
+MSE = "mse"
+_MSE_TITLE = "mean squared error in training"
+_EXACT = 1e-4  # gap of a subgame, in utility units
+_LONGER = 10  # What is left then is the networks' error.
+_ERRORS = {
+    RANDOM + "l1": "mean absolute error at random ranges",
+    ON_POLICY_PREFIX + "l1": "at ranges asked for",
+}
+_CLAIM = (
+    "in the end the particle network's trunk is slightly less exploitable, its error larger by "
+    "orders of magnitude (Figure 3, no numbers); held against the means of NashConv."
+)
+
+
+class Curves(NamedTuple):
+    """What was found: points by kind of network, and CFR+ of the whole game beside them."""
+
+    points: dict[str, list[dict[str, Any]]]
+    reference: float
+    last: list[dict[str, Any]]
+    optimal: float = 0.0
+
+
+def _over_training(study: Study) -> Curves:
+    """Both networks' trunk exploitability and error, wherever networks were kept."""
+    if not study.settings.training.networks_per_decade:
+        raise ValueError(
+            "networks_per_decade=0 keeps no networks to compare; use a positive number"
+        )
+    trunk = study.trunk_study()
+    points = {kind: _kept(study, trunk, kind) for kind in (POSITIONAL, PARTICLE)}
+    reference = trunk.measure_reference()[NASH_CONV]
+    return Curves(points, reference, [curve[-1] for curve in points.values()])
+
+
+def _kept(study: Study, trunk: dl_cfr_study.Study, kind: str) -> list[dict[str, Any]]:
+    trained = [study.train(trunk, kind, seed) for seed in study.settings.seeds]
+    kept = [[line for line in network.metrics if "network" in line] for network in trained]
+    curve = []
+    for lines in zip(*kept, strict=True):
+        values = [
+            trunk.measure(network.directory / line["network"])[NASH_CONV]
+            for network, line in zip(trained, lines, strict=True)
+        ]
+        labels = {"kind": kind, "step": lines[0]["step"], "epoch": lines[0]["epoch"]}
+        means = _means(lines, {"training_loss": MSE, "seconds": "seconds"})
+        curve.append({**labels, **spread(values), **means})
+    return curve
+
+
+def _over_rounds(study: Study) -> Curves:
+    """Both networks' trunk exploitability over rounds of training on policy."""
+    trunk, points, last = study.trunk_study(), {}, []
+    for kind in (POSITIONAL, PARTICLE):
+        points[kind], paths = _rounds(study, trunk, kind)
+        longer = [trunk.measure(path, _LONGER)[NASH_CONV] for path in paths]
+        last.append({**points[kind][-1], "longer": float(np.mean(longer))})
+
+    def optimal() -> float:
+        """What DL-CFR+ comes to where no value is estimated."""
+        solver = trunk.solver(ExactValue(tolerance=_EXACT))
+        solver.run(trunk.settings.num_iterations)
+        return measure_trunk(solver.trunk, solver.average_policy())[NASH_CONV]
+
+    reference = trunk.measure_reference()[NASH_CONV]
+    return Curves(points, reference, last, trunk.part("trunk-optimal", optimal))
+
+
+def _rounds(
+    study: Study, trunk: dl_cfr_study.Study, kind: str
+) -> tuple[list[dict[str, Any]], list[Path]]:
+    """Means over the networks of a kind, after every round; the files of the last ones."""
+    trained = [study.train_in_rounds(trunk, kind, seed) for seed in study.settings.seeds]
+    num_states, curve = trunk.trunk.leaves.num_public_states, []
+    for lines in zip(*(network.metrics for network in trained), strict=True):
+        labels = {"kind": kind, "round": lines[0]["round"]}
+        labels["num_samples"] = lines[0]["num_strategies"] * num_states
+        means = _means(lines, {name: name for name in (*_ERRORS, "seconds")})
+        curve.append({**labels, **spread([line[NASH_CONV] for line in lines]), **means})
+    return curve, [network.path for network in trained]
+
+
+def _means(lines: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, float]:
+    """Means over networks after the same step, of metrics by their names and ours."""
+    known = {name: own for name, own in names.items() if name in lines[0]}
+    return {own: float(np.mean([line[name] for line in lines])) for name, own in known.items()}
+
+
+def _architectures_report(study: Study, found: Curves) -> Report:
+    trunk = study.trunk_study()
+    num_strategies = trunk.settings.training.max_strategies or 0
+    num_samples = num_strategies * trunk.trunk.leaves.num_public_states
+    iterations = trunk.settings.num_iterations
+    notes = [
+        f"Means over {len(study.settings.seeds)} networks of each kind, trained on the same "
+        f"{num_samples:,} samples. Each network that was kept is used in {iterations:,} iterations "
+        "of DL-CFR+. The error is that of the steps since the network kept before, at ranges that "
+        f"sum to 1, in squared utility units. Sizes: {study.settings.sizes}.",
+        f"CFR+ of the whole game comes to a trunk NashConv of {found.reference:.3g} in as many "
+        "iterations.",
+    ]
+    columns = {"step": "steps", MSE: _MSE_TITLE, "epoch": "epochs"}
+    panels = [
+        Panel("step", NASH_CONV, "steps of Adam", NASH_CONV_TITLE),
+        Panel("step", MSE, "steps of Adam", _MSE_TITLE),
+    ]
+    settings = data_settings(trunk, "training")
+    return _report(ARCHITECTURES, trunk, found, notes, columns, panels, settings)
+
+
+def _on_policy_report(study: Study, found: Curves) -> Report:
+    trunk = study.trunk_study()
+    iterations = trunk.settings.num_iterations
+    notes = [
+        f"Means over {len(study.settings.seeds)} networks of each kind. Round 0 trains on random "
+        "ranges alone, the same for all; each other round adds the ranges that "
+        f"{iterations:,} iterations of DL-CFR+ with the network itself ask for. Errors are of "
+        "strategies set apart, at ranges that sum to 1, in utility units. Sizes: "
+        f"{study.settings.sizes}.",
+        f"CFR+ of the whole game comes to a trunk NashConv of {found.reference:.3g} in as many "
+        f"iterations, DL-CFR+ with the optimal value function to {found.optimal:.3g}. The networks "
+        f"of the last round are also measured after {_LONGER} times as many.",
+    ]
+    longer = f"trunk NashConv after {_LONGER * iterations:,} iterations, mean"
+    columns = {"round": "round", "longer": longer, **_ERRORS, "num_samples": "samples"}
+    panels = [Panel("round", NASH_CONV, "round", NASH_CONV_TITLE, "linear")]
+    settings = data_settings(trunk, "on_policy")
+    return _report(ON_POLICY, trunk, found, notes, columns, panels, settings)
+
+
+def _report(
+    experiment: Experiment[Study],
+    trunk: dl_cfr_study.Study,
+    found: Curves,
+    notes: Sequence[str],
+    columns: Mapping[str, str],
+    panels: Sequence[Panel],
+    settings: Mapping[str, Any],
+) -> Report:
+    """Both networks in the end, and all points. Of `columns`, the first counts the training."""
+    first, *others = columns.items()
+    spreads = list(SPREAD_COLUMNS.items())
+    titles = dict([("kind", "network"), first, *spreads[:2], *others, *spreads[2:]])
+    titles["seconds"] = "seconds of training"
+    positional, particle = found.last
+    return trunk.report(
+        experiment.name,
+        experiment.title,
+        notes,
+        Table(found.last, titles),
+        Table([point for curve in found.points.values() for point in curve], titles),
+        panels,
+        "kind",
+        levels=trunk.level({NASH_CONV: found.reference}),
+        verdict=verdict([particle[NASH_CONV] < positional[NASH_CONV]]),
+        settings=settings,
+    )
+
+
+ARCHITECTURES = Experiment(
+    "architectures",
+    "A positional and a particle network over training",
+    NASH_CONV_TITLE,
+    _CLAIM,
+    _over_training,
+    _architectures_report,
+    TRAINED,
+)
+ON_POLICY = Experiment(
+    "on_policy",
+    "A positional and a particle network, trained on policy",
+    NASH_CONV_TITLE,
+    f"trained on random beliefs, {_CLAIM}",
+    _over_rounds,
+    _on_policy_report,
+    (*TRAINED, "on_policy"),
+)

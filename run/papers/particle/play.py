@@ -1,0 +1,136 @@
+"""Beyond the particle paper: `self_play` trains a network by the full particle algorithm.
+
+And `match` plays with the network, against a uniform player and one that always plays its highest
+action.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from typing import Any
+
+from papers.particle.study import SIZES, Study
+from papers.study import Experiment
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
+from spiel_dl.jobs import head_to_head
+from spiel_dl.jobs.head_to_head import HeadToHeadConfig
+from spiel_dl.play.requests import SearchOptions
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.run_directory import log_spaced_steps
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.value_functions.particle import ParticleNetwork
+
+OPPONENTS = {"uniform": "uniform", "highest action": "highest"}
+"""Whom `match` plays: what the report says, and the policy's name."""
+NETWORK_FILE = "network.safetensors"
+_PAIRS_AT_ONCE = 5
+_POINTS_PER_DECADE = 8
+Rows = list[dict[str, Any]]
+
+
+def _self_play(study: Study) -> Rows:
+    """Trains a network by self-play, and writes it into the workspace."""
+    settings = study.settings
+    told = SELF_PLAY.settings(settings)
+
+    def train() -> Rows:
+        game, play = study.game_and_play()
+        if settings.network:
+            network = ParticleNetwork.load(settings.network, device=settings.device)
+        else:
+            network = study.make_particle_network(settings.seeds[0])
+        learner = ParticleSelfPlay(game, network, play)
+        return learn(study, learner, told)
+
+    return study.workspace.part("self_play", told, train)
+
+
+def learn(study: Study, learner: ParticleSelfPlay, identity: dict[str, Any]) -> Rows:
+    """All games of a learner; its network is kept in the run directory `self_play`."""
+    directory = study.workspace.run_directory("self_play", identity)
+    directory.truncate_metrics("games", 0)  # A learner that was stopped begins again.
+    shown = set(log_spaced_steps(study.settings.num_games, _POINTS_PER_DECADE))
+    rows: Rows = []
+    start = time.perf_counter()
+    for number in range(1, study.settings.num_games + 1):
+        loss = learner.step()
+        if number in shown:
+            seconds = time.perf_counter() - start
+            row = {"games": number, "loss": loss, "samples": len(learner.buffer)}
+            rows.append({**row, "seconds": seconds})
+            directory.append_metrics(rows[-1])
+            learner.network.save(directory.path / NETWORK_FILE)
+    return rows
+
+
+def _self_play_report(study: Study, rows: Rows) -> Report:
+    titles = {name: name for name in ("games", "loss", "samples", "seconds")}
+    game, _ = study.game_and_play()
+    return Report(f"Self-play in {game}", [], {"Learning": Table(rows, titles)})
+
+
+def _match(study: Study) -> Rows:
+    """Plays both opponents; a match that was stopped goes on where it was.
+
+    Raises:
+      ValueError: if there is no network, or as `head_to_head.play`.
+    """
+    settings = study.settings
+    if settings.network is None:
+        raise ValueError(
+            "a match needs a network: make one by the experiment self_play, then set network="
+        )
+    game, play = study.game_and_play()
+    effort = Effort(iterations=play.iterations)
+    search = SearchOptions(play.depth_limit, effort=effort, budget=play.budget)
+    rows = []
+    for name, opponent in OPPONENTS.items():
+        config = HeadToHeadConfig(
+            game,
+            f"particle:{settings.network}",
+            opponent,
+            num_games=settings.num_games,
+            seed=play.seed,
+            search=search,
+            pairs_at_once=_PAIRS_AT_ONCE,
+            device=settings.device,
+        )
+        work = study.workspace.within(opponent)
+        found = head_to_head.play(config, workspace=work, description=f"pairs against {name}")
+        rows.append(
+            {
+                "opponent": name,
+                "games": found.num_games,
+                "mean return": found.mean_return,
+                "± (95 %)": found.half_width,
+                "seconds per move": found.times[0].seconds_per_move,
+                "slowest move (s)": found.times[0].slowest,
+                "peak memory of a process (MB)": _peak_memory(),
+            }
+        )
+    return rows
+
+
+def _match_report(study: Study, rows: Rows) -> Report:
+    game, _ = study.game_and_play()
+    return Report(
+        f"Particle search in {game}",
+        ["Returns are in utility units, of pairs of games with both seats and the same luck."],
+        {"Matches": Table(rows, {column: column for column in rows[0]})},
+    )
+
+
+_USES = ("game", "depth_limit", "iterations", "play", "num_games", "network", "seeds", "device")
+SELF_PLAY = Experiment(
+    "self_play", "Self-play", "loss", "", _self_play, _self_play_report, (*_USES, *SIZES)
+)
+MATCH = Experiment(
+    "match", "Particle search", "mean return (utility)", "", _match, _match_report, _USES
+)
+
+
+def _peak_memory() -> float:
+    """Of this process or one of its workers, in MB; Linux counts in kB."""
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(who).ru_maxrss for who in whose) / 1024

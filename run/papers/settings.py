@@ -1,0 +1,76 @@
+"""Settings of experiments: dataclasses, read from words of the command line and shown as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from typing import Any, TypeVar
+
+from spiel_dl.tree.depth_limit import DepthLimit
+
+T = TypeVar("T")
+_TRUTH = {"true": True, "false": False}
+
+
+def as_json(value: Any) -> Any:
+    """Settings, or an entry of them, as JSON can hold them; depth limits are told in words."""
+    if isinstance(value, DepthLimit):
+        return str(value)
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if dataclasses.is_dataclass(value):
+        fields = dataclasses.fields(value)
+        return {field.name: as_json(getattr(value, field.name)) for field in fields}
+    return [as_json(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def changed(settings: T, change: str) -> T:
+    """Settings with one entry changed.
+
+    Args:
+      settings: a dataclass; its entries may be dataclasses.
+      change: `name=value`, such as "training.num_epochs=5", "seeds=0,1", "limits=1 rounds,2 rounds"
+        or "network=none". Entries of a tuple are separated by commas.
+
+    Raises:
+      ValueError: if there is no such entry, if the value is none for it, or as the dataclass does.
+    """
+    name, equals, text = change.partition("=")
+    if not equals:
+        raise ValueError(f"{change!r} must be name=value")
+    return _changed(settings, name.split("."), text, name)
+
+
+def _changed(settings: Any, path: list[str], text: str, whole: str) -> Any:
+    hints = typing.get_type_hints(type(settings))
+    known = [field.name for field in dataclasses.fields(settings)]
+    if path[0] not in known:
+        raise ValueError(f"there is no setting {whole!r}; there are {', '.join(known)}")
+    if path[1:]:
+        inner = getattr(settings, path[0])
+        if not dataclasses.is_dataclass(inner):
+            raise ValueError(f"there is no setting {whole!r}; {path[0]} has no entries")
+        value = _changed(inner, path[1:], text, whole)
+    else:
+        value = _read(hints[path[0]], text, whole)
+    return dataclasses.replace(settings, **{path[0]: value})
+
+
+def _read(kind: Any, text: str, name: str) -> Any:
+    """A value of a type, from words."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        if text.lower() == "none":
+            return None
+        return _read(next(each for each in arguments if each is not type(None)), text, name)
+    if origin is tuple:
+        return tuple(_read(arguments[0], each.strip(), name) for each in text.split(",") if each)
+    try:
+        if kind is DepthLimit:
+            number, unit = text.split()
+            return DepthLimit(**{unit: int(number)})
+        return _TRUTH[text.lower()] if kind is bool else kind(text)
+    except (ValueError, TypeError, KeyError) as error:
+        told = "a depth limit such as '2 rounds'" if kind is DepthLimit else kind.__name__
+        raise ValueError(f"{name}={text!r} must be of the kind {told}") from error

@@ -1,0 +1,160 @@
+"""How an experiment is declared, and how experiments are run.
+
+An experiment is one `Experiment`: what is asked, what the paper says about it, how the answer is
+computed in parts, and how it is shown. A `Study` is its settings and its workspace, in which what
+is finished is not done again. `run` runs the experiments of a study and writes their reports.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+
+from papers.settings import as_json
+from spiel_dl.runs import reports
+from spiel_dl.runs.reports import Report
+from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.workspace import Workspace
+
+Settings = TypeVar("Settings")
+
+MET, NOT_MET, PARTLY, CONTRADICTED = "met", "not met", "partly met", "contradicts the paper"
+
+
+def verdict(holds: Iterable[bool]) -> str:
+    """The verdict on a claim from that on each of its parts; "" if there are none."""
+    told = list(holds)
+    if not told:
+        return ""
+    return MET if all(told) else PARTLY if any(told) else NOT_MET
+
+
+class Study(Generic[Settings]):
+    """What the experiments of a paper share; a paper's own study makes what they need, once.
+
+    Attributes:
+      settings: of the experiments; a dataclass with `seeds`.
+      workspace: where finished parts are, and who makes the others.
+    """
+
+    def __init__(self, settings: Settings, workspace: Workspace):
+        """Describes a study; nothing is made before it is asked for.
+
+        Args:
+          settings: sizes, seeds and what is varied.
+          workspace: that of an earlier start with the same settings goes on.
+        """
+        self.settings = settings
+        self.workspace = workspace
+
+
+AnyStudy = TypeVar("AnyStudy", bound=Study[Any])
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment(Generic[AnyStudy]):
+    """One experiment of a paper.
+
+    Attributes:
+      name: short, for files and the command line.
+      title: in one line.
+      metric: what is measured, with its unit.
+      claim: the paper's number or what it says; "" if it has no such experiment.
+      compute: from a study to what was found; what its workspace holds is not done again.
+      render: from a study and what was found to tables, pictures and, as the report's verdict, MET,
+        NOT_MET, PARTLY or CONTRADICTED where the claim can be tested.
+      uses: names of the settings that the numbers depend on; empty: all.
+    """
+
+    name: str
+    title: str
+    metric: str
+    claim: str
+    compute: Callable[[AnyStudy], Any]
+    render: Callable[[AnyStudy, Any], Report]
+    uses: tuple[str, ...] = ()
+
+    def settings(self, settings: Any) -> dict[str, Any]:
+        """What the numbers depend on, as JSON can hold it."""
+        told: dict[str, Any] = as_json(settings)
+        return {name: value for name, value in told.items() if not self.uses or name in self.uses}
+
+    def report(self, study: AnyStudy) -> Report:
+        """Computes what is missing, and says what was found, with the verdict in words."""
+        found = self.render(study, self.compute(study))
+        settings = {**self.settings(study.settings), **found.more.get("settings", {})}
+        return dataclasses.replace(
+            found,
+            verdict=self._in_words(found.verdict),
+            more={"metric": self.metric, "claim": self.claim, **found.more, "settings": settings},
+        )
+
+    def _in_words(self, verdict: str) -> str:
+        if not self.claim:
+            return "none; the paper has no such experiment."
+        return f"{verdict or 'see the tables'}. The paper: {self.claim}"
+
+
+Experiments = Mapping[str, Experiment[Any]]
+
+
+def by_name(*experiments: Experiment[Any]) -> Experiments:
+    """Experiments by their names, in this order."""
+    return {experiment.name: experiment for experiment in experiments}
+
+
+def check_names(names: Sequence[str], experiments: Collection[str]) -> None:
+    """Raises a ValueError if there is no experiment of one of the names."""
+    for name in names:
+        if name not in experiments:
+            raise ValueError(f"experiment {name!r} must be one of {', '.join(experiments)}")
+
+
+def run(
+    experiments: Experiments,
+    study: Study[Any],
+    directory: str | os.PathLike[str],
+    only: Sequence[str] = (),
+) -> list[Path]:
+    """Runs experiments and writes what they found.
+
+    Args:
+      experiments: of a paper, by name.
+      study: settings and workspace.
+      directory: where the reports go.
+      only: which; empty: all.
+
+    Returns:
+      The reports' paths.
+
+    Raises:
+      ValueError: if there is no such experiment; then none is run. Or as the experiment does.
+    """
+    names = only or list(experiments)
+    check_names(names, experiments)
+    device = torch.device(getattr(study.settings, "device", "cpu"))
+    used = study.workspace.engine.threads
+    if device.type == "cuda":
+        used += f", {torch.cuda.get_device_name(device)}"
+    paths = []
+    for name in names:
+        study.workspace.start_anew()
+        environment, start = describe_environment(), time.perf_counter()
+        report = experiments[name].report(study)
+        paths.append(
+            reports.write(
+                report,
+                Path(directory) / name,
+                environment,
+                seconds=time.perf_counter() - start,
+                workspace=study.workspace,
+                used=used,
+            )
+        )
+    return paths

@@ -1,0 +1,103 @@
+"""Experiments as they are declared: run by name, made once, with the verdict at the top."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from papers import study as papers_study
+from papers.manifest import PAPERS
+from papers.study import MET, NOT_MET, PARTLY, Experiment, Study, by_name, run, verdict
+
+from spiel_dl.runs.distributed import Engine, LocalProcesses, Ray
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import Workspace
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    seeds: tuple[int, ...] = (1, 2)
+    scale: int = 10
+    unused: str = "x"
+
+
+class Squares(Study[Settings]):
+    """Squares of the seeds."""
+
+
+def square(seed: int) -> int:
+    return seed * seed
+
+
+def compute(study: Squares) -> list[int]:
+    seeds = study.settings.seeds
+    return study.workspace.parts([(f"{seed}", {"seed": seed}) for seed in seeds], square, seeds)
+
+
+def render(study: Squares, found: list[int]) -> Report:
+    rows = [
+        {"seed": seed, "square": n} for seed, n in zip(study.settings.seeds, found, strict=True)
+    ]
+    titles = {"seed": "seed", "square": "square"}
+    held = verdict(n < study.settings.scale for n in found)
+    return Report("Squares", [], {"Squares": Table(rows, titles)}, verdict=held)
+
+
+EXPERIMENTS = by_name(
+    Experiment("squares", "Squares", "number", "below 10.", compute, render, ("seeds", "scale")),
+    Experiment("others", "Others", "number", "", compute, render),
+)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "held"), [((1, 2), MET), ((2, 4), PARTLY), ((4, 5), NOT_MET), ((), "")]
+)
+def test_a_report_begins_with_the_verdict(
+    seeds: tuple[int, ...], held: str, tmp_path: Path
+) -> None:
+    study = Squares(Settings(seeds), Workspace(tmp_path / "work"))
+    first, second = run(EXPERIMENTS, study, tmp_path / "out")
+    told = f"**Verdict:** {held or 'see the tables'}. The paper: below 10."
+    assert first.read_text().split("\n\n")[1] == told
+    assert "**Verdict:** none; the paper has no such experiment." in second.read_text()
+    content = json.loads(first.with_suffix(".json").read_text())
+    assert content["settings"] == {"seeds": list(seeds), "scale": 10}
+    assert (content["metric"], content["claim"]) == ("number", "below 10.")
+    assert content["reused"] == []
+    others = json.loads(second.with_suffix(".json").read_text())
+    assert others["settings"] == {"seeds": list(seeds), "scale": 10, "unused": "x"}
+    # Both experiments have the same parts here.
+    assert others["reused"] == [str(seed) for seed in seeds]
+
+
+def test_unknown_names_are_refused_before_anything_runs(tmp_path: Path) -> None:
+    study = Squares(Settings(), Workspace(tmp_path / "work"))
+    with pytest.raises(ValueError, match="experiment 'cubes' must be one of squares, others"):
+        run(EXPERIMENTS, study, tmp_path / "out", ["squares", "cubes"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("engine", [LocalProcesses(1), Ray(1)], ids=["processes", "ray"])
+def test_workers_find_the_papers(engine: Engine) -> None:
+    """They are not installed, and workers do not start in `run/`."""
+    workspace = Workspace("nowhere", engine)
+    found: dict[int, str] = {}
+    workspace.for_each(papers_study.verdict, [[True], [False]], found.__setitem__)
+    assert found == {0: MET, 1: NOT_MET}
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_every_paper_is_declared_completely(paper: papers_study.Any) -> None:
+    assert paper.experiments
+    for name, experiment in paper.experiments.items():
+        assert name == experiment.name
+        assert experiment.title
+        assert experiment.metric
+        assert not experiment.claim or experiment.claim.endswith(".")
+    settings = paper.settings(next(iter(paper.domains), None), [])
+    known = {field.name for field in dataclasses.fields(settings)}
+    for experiment in paper.experiments.values():
+        assert set(experiment.uses) <= known
+        assert json.dumps(experiment.settings(settings))
