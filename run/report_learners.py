@@ -10,7 +10,7 @@ import script
 from papers.learner_curves import write_curves
 
 
-def main(*, run: list[str], output: str) -> None:
+def main(*, run: tuple[str, ...], output: str) -> None:
     """Writes the report, and says where it is.
 
     Args:

@@ -32,9 +32,9 @@ _WORKERS = script.workers()
 def main(
     *,
     paper: str | None = None,
-    only: list[str] = [],  # noqa: B006  (read, never written)
+    only: tuple[str, ...] = (),
     domain: str | None = None,
-    set: list[str] = [],  # noqa: B006
+    set: tuple[str, ...] = (),
     list: bool = False,
     work_dir: str | None = None,
     output_dir: str | None = None,
@@ -72,7 +72,7 @@ def main(
         print(report)
 
 
-def _show(paper: str | None, domain: str | None, settings: list[str]) -> None:
+def _show(paper: str | None, domain: str | None, settings: tuple[str, ...]) -> None:
     """What there is, of the chosen paper or of all."""
     for each in [PAPERS[paper]] if paper else PAPERS.values():
         print(f"{each.name}: {each.title}")

@@ -367,7 +367,7 @@ def test_wrong_settings(tmp_path: Path) -> None:
         run(EXPERIMENTS, study(tmp_path), tmp_path, ["table_1", "figure"])
     with pytest.raises(ValueError, match="game 'chess' must be one of"):
         compile_named("chess")
-    with pytest.raises(ValueError, match="no model 'nobody'"):
+    with pytest.raises(ValueError, match="no policy 'nobody'"):
         run(EXPERIMENTS, study(tmp_path, models=("nobody",)), tmp_path, ["table_1"])
     assert set(EXPERIMENTS) >= {"table_1", "frontier", "gadgets", "biased_rps", "times"}
     assert list(tmp_path.iterdir()) == []
