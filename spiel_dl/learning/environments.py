@@ -31,7 +31,7 @@ def self_play_of(
       batch_size: games played at once.
       device: the device of all tensors.
       seed: the seed of chance and actions.
-      max_tree_histories: compile games of at most so many histories.
+      max_tree_histories: compile games of at most so many histories; 0: none.
 
     Raises:
       ValueError: if the game is none that can be learned here, or `batch_size` is not positive.
@@ -51,7 +51,9 @@ def self_play_of(
 
 
 def _compile(game: pyspiel.Game, max_histories: int) -> GameTree | None:
-    """The compiled game; None if it is too large."""
+    """The compiled game; None if it is too large, or none is to be compiled."""
+    if max_histories < 1:
+        return None
     try:
         return GameTree.from_game(game, max_histories)
     except TooManyHistoriesError:

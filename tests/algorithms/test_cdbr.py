@@ -16,7 +16,6 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.value_functions import ExactValue
-from spiel_dl.value_functions.positional import PositionalNetwork
 from tests import reference
 from tests.algorithms import response_checks as checks
 
@@ -129,7 +128,7 @@ def test_a_network_for_each_depth_limit():
     """Untrained ones: every policy they lead to is valid, and the last step needs none."""
     tree = GameTree.from_game(GOOFSPIEL_4)
     model = checks.random_model(tree, seed=3)
-    networks = {DepthLimit(rounds=k): PositionalNetwork(1, 20, seed=k) for k in (1, 2, 3)}
+    networks = checks.untrained_networks(tree)
     policy = CDBRPolicy(
         tree,
         0,
@@ -225,7 +224,7 @@ def test_errors():
         CDBRPolicy(tree, 2, model, limit)
     with pytest.raises(ValueError, match="cannot use value_function="):
         CDBRPolicy(tree, 0, model, limit, value_function=ExactValue(), exact=True)
-    with pytest.raises(ValueError, match="iterations must be at least 1"):
+    with pytest.raises(ValueError, match="iterations=0 must be at least 1"):
         CDBRPolicy(tree, 0, model, limit, effort=Effort(iterations=0, tolerance=1e-6))
     with pytest.raises(ValueError, match="has no rounds"):
         CDBRPolicy(tree, 0, model, DepthLimit(rounds=1))

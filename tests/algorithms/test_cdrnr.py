@@ -16,7 +16,6 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.value_functions import ExactValue
-from spiel_dl.value_functions.positional import PositionalNetwork
 from tests import reference
 from tests.algorithms import response_checks as checks
 
@@ -154,7 +153,7 @@ def test_value_function_at_the_leaves(gadget):
 @pytest.mark.parametrize("gadget", ["joint", "resolving", "max_margin", "reach_max_margin"])
 def test_a_network_for_each_depth_limit(gadget):
     tree = GameTree.from_game(GOOFSPIEL_4)
-    networks = {DepthLimit(rounds=k): PositionalNetwork(1, 20, seed=k) for k in (1, 2, 3)}
+    networks = checks.untrained_networks(tree)
     policy = CDRNRPolicy(
         tree,
         1,

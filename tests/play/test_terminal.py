@@ -346,6 +346,9 @@ def test_wrong_settings_are_refused():
 class _Blind:
     """A game with imperfect information that does not tell what players see."""
 
+    def new_initial_state(self):
+        return pyspiel.load_game("kuhn_poker").new_initial_state()
+
     def num_players(self):
         return 2
 

@@ -135,7 +135,7 @@ def test_policies_answer_states_of_games_with_rules():
     np.testing.assert_array_equal(
         list(answer.values()), policy.strategies[1][solver.tree.treeplexes[1].sequences(infoset)]
     )
-    with pytest.raises(ValueError, match="has no infoset"):
+    with pytest.raises(ValueError, match="player 0 does not move"):
         policy.action_probabilities(state, player_id=0)
 
 
