@@ -202,10 +202,12 @@ def _free_infosets(
 
 
 def untrained_networks(tree: GameTree) -> dict[DepthLimit, PositionalNetwork]:
-    """A network for each of the limits of 1, 2 and 3 rounds."""
+    """A network for each of the limits of 1, 2 and 3 rounds; where the game is over, it is empty."""
     networks = {}
     for rounds in (1, 2, 3):
         limit = DepthLimit(rounds=rounds)
         networks[limit] = PositionalNetwork(1, 20, seed=rounds)
-        networks[limit].initialize(cut(tree, limit).leaves)
+        leaves = cut(tree, limit).leaves
+        if leaves.num_public_states:
+            networks[limit].initialize(leaves)
     return networks
