@@ -14,7 +14,7 @@ import script
 from parameters import Positive
 
 from spiel_dl.algorithms.cfr import SOLVERS
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.jobs import dl_cfr_run
 from spiel_dl.jobs.solver_run import PLOT_FILE
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
@@ -29,7 +29,7 @@ _VALUES = config_flags.define(
     texts={"name": "exact, zero, or the file of a network."},
 )
 _RESTARTS = config_flags.define(
-    Restarts, "Restarts from the average", prefix="restart_", defaults={"every": None}
+    DLCFRSolver, "Restarts from the average", only=["restart_every", "restart_growth"]
 )
 _RUN = script.run_directory(is_required=True)
 
@@ -86,20 +86,19 @@ def _solver(
 ) -> tuple[DLCFRSolver, dict[str, Any]]:
     """A fresh solver as the flags describe it, and what identifies its run."""
     values = _VALUES.values
-    restarts = None if _RESTARTS.values["every"] is None else _RESTARTS.build()
-    if restarts is None:
-        _RESTARTS.refuse("used with --restart_every only", only=["growth"])
+    every, growth = (_RESTARTS.values[name] for name in ("restart_every", "restart_growth"))
+    if every is None:
+        _RESTARTS.refuse("used with --restart_every only", only=["restart_growth"])
     if values["name"] != network_files.EXACT:
         only = ["exact_tolerance", "warm_start"]
         _VALUES.refuse("used with --value_function=exact only", only=only)
     limit = _LIMIT.build()
-    solver = DLCFRSolver(
+    solver = _RESTARTS.build(
         game,
         _VALUES.build(),
         limit,
         weighting=SOLVERS[variant].weighting,
         alternating_updates=alternating_updates,
-        restarts=restarts,
     )
     return solver, {
         "game": str(solver.game),
@@ -108,7 +107,7 @@ def _solver(
         "value_function_checksum": dl_cfr_run.file_checksum(values["name"]),
         "exact_tolerance": values["exact_tolerance"],
         "warm_start": values["warm_start"],
-        "restarts": restarts._asdict() if restarts else None,
+        "restarts": None if every is None else {"every": every, "growth": growth},
         "solver": variant,
         "alternating_updates": alternating_updates,
     }

@@ -22,7 +22,6 @@ addition to the paper's algorithm, and off by default.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pyspiel
@@ -44,18 +43,6 @@ from spiel_dl.value_functions.base import (
 _OF_VALUES = "values."  # names in a state that are the value function's
 
 
-class Restarts(NamedTuple):
-    """When to go on from the average, and with how much smaller steps.
-
-    Attributes:
-      every: iterations between two restarts.
-      growth: what the size of cumulative regrets is multiplied by at a restart.
-    """
-
-    every: int = 200
-    growth: float = 2.0
-
-
 class DLCFRSolver:
     """Solves a trunk.
 
@@ -72,7 +59,8 @@ class DLCFRSolver:
         *,
         weighting: Weighting = CFR_PLUS,
         alternating_updates: bool = True,
-        restarts: Restarts | None = None,
+        restart_every: int | None = None,
+        restart_growth: float = 2.0,
     ):
         """Starts at the uniform strategy.
 
@@ -83,22 +71,27 @@ class DLCFRSolver:
           weighting: the variant of CFR.
           alternating_updates: update the players in turn, with two evaluations an iteration; if
             not, at once, with one.
-          restarts: go on from the average every so often; None: never. The average policy is then
-            that of the iterations since the last restart.
+          restart_every: iterations between two restarts, at which the solver goes on from its
+            average; None: it never does. The average policy is then that of the iterations since
+            the last restart.
+          restart_growth: what the size of cumulative regrets is multiplied by at a restart.
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if it goes on at the leaves and no
             value function is given, or if numbers of restarts are not positive.
         """
-        if restarts and not (restarts.every > 0 and restarts.growth > 0):
-            raise ValueError(f"{restarts}: both numbers must be positive")
+        if restart_every is not None and restart_every < 1:
+            raise ValueError(f"restart_every={restart_every} must be at least 1, or None")
+        if not restart_growth > 0:
+            raise ValueError(f"restart_growth={restart_growth} must be positive")
         check_arguments(value_function, depth_limit)
         self.trunk = cut(compile_game(game), depth_limit)
         check_value_function(self.trunk, value_function)
         self._leaf_values: LeafValues | None = None
         if self.trunk.leaves.num_public_states and value_function is not None:
             self._leaf_values = value_function.bind(self.trunk.leaves)
-        self._restarts = restarts
+        self._restart_every = restart_every
+        self._restart_growth = restart_growth
         self.minimizer = RegretMinimizer(
             self.trunk.sequence_form, weighting, alternating_updates=alternating_updates
         )
@@ -125,11 +118,11 @@ class DLCFRSolver:
             finite.
         """
         num_iterations = check_iterations(num_iterations)
-        if self._restarts is None:
+        every, growth = self._restart_every, self._restart_growth
+        if every is None:
             self._run(num_iterations)
             return
         target = self.iteration + num_iterations
-        every, growth = self._restarts
         while self.iteration < target:
             # Only now, so that there always is an average to be handed out.
             if self.iteration and self.iteration % every == 0:

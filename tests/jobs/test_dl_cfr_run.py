@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import cfr
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.jobs import dl_cfr_run
 from spiel_dl.jobs.solver_run import PLOT_FILE
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -36,9 +36,9 @@ def run(
     reference: bool = True,
     warm_start: bool = False,
 ) -> dict[str, list[dict[str, float]]]:
-    restarts = Restarts(every=10, growth=1.5) if warm_start else None
+    every = 10 if warm_start else None
     values = ExactValue(1e-3, warm_start=warm_start)
-    solver = DLCFRSolver(tree, values, LIMIT, restarts=restarts)
+    solver = DLCFRSolver(tree, values, LIMIT, restart_every=every, restart_growth=1.5)
     return dl_cfr_run.run_dl_cfr(
         solver,
         RunDirectory(path, {}, resume=resume),

@@ -2,7 +2,7 @@
 
 Kovařík et al. (2021) have no such figure. It separates what the value network costs from what
 depth-limited solving costs, and shows what warm starts of the subgames and restarts of the trunk
-are for (`ExactValue`, `dl_cfr.Restarts`).
+are for (`ExactValue`, `DLCFRSolver`'s `restart_every`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from papers.dl_cfr.study import DATA, Study
 from papers.study import Experiment
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver, Restarts
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE, measure_trunk
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -36,16 +36,19 @@ _TITLES = {
 }
 
 
+_RESTART_EVERY, _RESTART_GROWTH = 200, 2.0
+
+
 class _Variant(NamedTuple):
     warm_start: bool
-    restarts: Restarts | None
+    restart_every: int | None
 
 
 _VARIANTS = {
     "subgames from scratch": _Variant(False, None),
     "warm starts": _Variant(True, None),
-    "restarts": _Variant(False, Restarts()),
-    "warm starts and restarts": _Variant(True, Restarts()),
+    "restarts": _Variant(False, _RESTART_EVERY),
+    "warm starts and restarts": _Variant(True, _RESTART_EVERY),
 }
 
 
@@ -69,15 +72,14 @@ def _rows(study: Study) -> list[dict[str, Any]]:
 
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
-    restarts = Restarts()
     return study.report(
         "exact",
         EXACT.title,
         [
             f"Subgames are solved to gaps of {study.settings.exact_tolerance} utility units, from "
             "scratch at every evaluation or on from the last solution (warm starts). Restarts: "
-            f"every {restarts.every} iterations the solver goes on from its average, with regrets "
-            f"{restarts.growth} times as large.",
+            f"every {_RESTART_EVERY} iterations the solver goes on from its average, with regrets "
+            f"{_RESTART_GROWTH} times as large.",
         ],
         Table([r for r in rows if r["iteration"] == study.settings.num_iterations], _TITLES),
         Table(rows, _TITLES),
@@ -109,7 +111,13 @@ def _variant_curve(
 ) -> list[dict[str, Any]]:
     stretch = None if variant.warm_start else _STRETCH_FROM_SCRATCH
     values = ExactValue(tolerance, stretch=stretch, warm_start=variant.warm_start)
-    solver = DLCFRSolver(trunk.tree, values, trunk.depth_limit, restarts=variant.restarts)
+    solver = DLCFRSolver(
+        trunk.tree,
+        values,
+        trunk.depth_limit,
+        restart_every=variant.restart_every,
+        restart_growth=_RESTART_GROWTH,
+    )
     return _curve(solver, trunk, num_iterations)
 
 
