@@ -34,7 +34,6 @@ one-hot of nothing, miss, hit, sunk |
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 
@@ -42,6 +41,7 @@ import torch
 
 from spiel_dl.games import battleships_fleets, battleships_public_states, openspiel, rules
 from spiel_dl.games.battleships_fleets import MISS, NOTHING
+from spiel_dl.games.battleships_state import BattleshipsBoards, BattleshipsState
 from spiel_dl.games.battleships_tables import BattleshipsTables, battleships_tables
 
 _MAX_SIDE = 10  # as in OpenSpiel
@@ -49,26 +49,7 @@ _MAX_SHIPS = 10  # tables grow with the square
 _OUTCOMES = ("miss", "hit", "sunk")
 
 
-@dataclasses.dataclass(frozen=True)
-class BattleshipsState(rules.StateBatch):
-    """A batch of Battleships states. Moves are numbered in order of time, even ones player 0's.
-
-    Attributes:
-      next_move: int32 [B], the number of the move to make; 2 S + 2 T if the game is over.
-      record: int16 [B, 2 S + 4 T], the placements (as actions), then the tiles of all shots, then
-        their outcomes, MISS, HIT or SUNK; each in order of time, -1 for what has not happened.
-      tiles_left: int8 [B, 2 S], by move of placement: tiles of the ship that were not hit.
-      boards: int8 [B, 2 N], player 0's board, then player 1's: the outcome announced last of each
-        tile, or NOTHING.
-    """
-
-    next_move: torch.Tensor
-    record: torch.Tensor
-    tiles_left: torch.Tensor
-    boards: torch.Tensor
-
-
-class BattleshipsRules(rules.Rules[BattleshipsState]):
+class BattleshipsRules(BattleshipsBoards):
     """Rules of Battleships.
 
     Args:

@@ -7,16 +7,14 @@ player 1 that explain what was announced on their boards.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from spiel_dl.games import rules
 from spiel_dl.games.battleships_fleets import HIT, MISS, consistent_fleets
-
-if TYPE_CHECKING:
-    from spiel_dl.games.battleships import BattleshipsRules, BattleshipsState
+from spiel_dl.games.battleships_state import BattleshipsBoards, BattleshipsState
 
 
 class _Announced(NamedTuple):
@@ -26,7 +24,7 @@ class _Announced(NamedTuple):
 
 
 def consistent_histories(
-    game: BattleshipsRules, public_tensor: torch.Tensor, limit: int
+    game: BattleshipsBoards, public_tensor: torch.Tensor, limit: int
 ) -> rules.ConsistentHistories:
     """All histories of a public state, as `Rules.consistent_histories` has it.
 
@@ -69,7 +67,7 @@ def consistent_histories(
     )
 
 
-def _read(game: BattleshipsRules, public_tensor: torch.Tensor) -> _Announced:
+def _read(game: BattleshipsBoards, public_tensor: torch.Tensor) -> _Announced:
     # Whether all bits are as they should be is for the caller to see, from what they led to.
     made, tiles, outcomes = game.split_public(public_tensor.cpu())
     tiles, outcomes = tiles.view(-1, game.num_tiles), outcomes.view(-1, 3)
@@ -83,7 +81,9 @@ def _read(game: BattleshipsRules, public_tensor: torch.Tensor) -> _Announced:
     )
 
 
-def _pair_up(game: BattleshipsRules, fleets: list[np.ndarray], announced: _Announced) -> np.ndarray:
+def _pair_up(
+    game: BattleshipsBoards, fleets: list[np.ndarray], announced: _Announced
+) -> np.ndarray:
     """The actions of all pairs of fleets: int16 [N, L]."""
     pairs = np.indices([len(fleet) for fleet in fleets]).reshape(2, -1)
     num_placements = sum(announced.num_placed)
@@ -95,7 +95,7 @@ def _pair_up(game: BattleshipsRules, fleets: list[np.ndarray], announced: _Annou
     return actions
 
 
-def _replay(game: BattleshipsRules, actions: np.ndarray) -> BattleshipsState:
+def _replay(game: BattleshipsBoards, actions: np.ndarray) -> BattleshipsState:
     """The state after `actions`, a batch of one; ValueError if one of them is not legal."""
     line = torch.from_numpy(actions.astype(np.int64))
     states = [game.initial_state()]
@@ -108,7 +108,7 @@ def _replay(game: BattleshipsRules, actions: np.ndarray) -> BattleshipsState:
 
 
 def _states(
-    game: BattleshipsRules, example: BattleshipsState, actions: np.ndarray
+    game: BattleshipsBoards, example: BattleshipsState, actions: np.ndarray
 ) -> BattleshipsState:
     """The states after `actions`, given the one after the first row."""
     count, length = actions.shape
@@ -125,7 +125,7 @@ def _states(
 
 
 def _too_many(
-    game: BattleshipsRules, announced: _Announced, count: int, device: torch.device
+    game: BattleshipsBoards, announced: _Announced, count: int, device: torch.device
 ) -> rules.ConsistentHistories:
     states = game.initial_state(0, device)
     length = sum(announced.num_placed) + len(announced.shots)

@@ -202,7 +202,7 @@ def _free_infosets(
 
 
 def untrained_networks(tree: GameTree) -> dict[DepthLimit, PositionalNetwork]:
-    """A network for each of the limits of 1, 2 and 3 rounds; where the game is over, it is empty."""
+    """A network for each limit of 1, 2 and 3 rounds; where the game is over, it is empty."""
     networks = {}
     for rounds in (1, 2, 3):
         limit = DepthLimit(rounds=rounds)
