@@ -17,7 +17,6 @@ from papers.study import run
 
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayConfig
 from spiel_dl.jobs import head_to_head
-from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -55,8 +54,8 @@ def test_networks_live_on_the_device_that_is_asked_for(
             devices.append(device)
             super().__init__(*arguments, device=device, **settings)
 
-    def stop(config: HeadToHeadConfig, *_: Any, **__: Any) -> None:
-        devices.append(config.device)
+    def stop(*_: Any, device: str, **__: Any) -> None:
+        devices.append(device)
         raise InterruptedError
 
     monkeypatch.setattr(particle_study, "ParticleNetwork", Recording)
