@@ -39,7 +39,7 @@ def _self_play(study: Study) -> Rows:
             network = ParticleNetwork.load(settings.network, device=settings.device)
         else:
             network = study.make_particle_network(settings.seeds[0])
-        learner = ParticleSelfPlay(game, network, play)
+        learner = ParticleSelfPlay(game, network, **vars(play))
         return learn(study, learner, told)
 
     return study.workspace.part("self_play", told, train)
