@@ -17,7 +17,7 @@ from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.runs.workspace import Workspace
 
 _MATCH = config_flags.define(
-    head_to_head.HeadToHeadConfig,
+    head_to_head.measure,
     "Match",
     only=["num_games", "seed", "pairs_at_once", "device"],
 )
@@ -47,13 +47,20 @@ def main(
     environment = describe_environment()
     game_string = game or PRESETS[preset or ""]
     search = _SEARCH.build(game_string)
-    config = _MATCH.build(game=game_string, first=first, second=second, search=search)
     engine, what = _WORKERS.build(), "pairs of games, in parts"
     workspace = Workspace(work_dir, engine, show_progress=True) if work_dir else None
-    row = head_to_head.measure(config, engine, workspace=workspace, description=what)
+    row = _MATCH.build(
+        game_string,
+        first,
+        second,
+        search=search,
+        engine=engine,
+        workspace=workspace,
+        description=what,
+    )
     if output:
         head_to_head.write(output, [row], environment, workspace)
-    print(f"game         {config.game_string}")
+    print(f"game         {row['game']}")
     print(f"wall-clock   {row['wall_clock']:.1f} s\n")
     print(head_to_head.table([row]).to_markdown(), end="")
 

@@ -22,7 +22,6 @@ about beliefs to which good play does not lead. A range of mass 0 is always repl
 from __future__ import annotations
 
 import collections
-import dataclasses
 import math
 
 import numpy as np
@@ -40,53 +39,6 @@ from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
 
-_COUNTS = ("budget", "iterations", "buffer_size", "batch_size", "steps_per_game", "num_games")
-
-
-@dataclasses.dataclass(frozen=True)
-class SelfPlayConfig:
-    """How to play and how to learn.
-
-    Attributes:
-      depth_limit: how deep each search is.
-      budget: particles that a search starts with, at most.
-      iterations: iterations of CFR+ in each search.
-      exploration: probability of a random range, for each player in each search, and of drawing the
-        next public state evenly.
-      buffer_size: how many samples are kept, the newest ones.
-      batch_size: samples in a step of Adam.
-      steps_per_game: steps of Adam after each game.
-      learning_rate: Adam's learning rate in the first game.
-      final_learning_rate: Adam's learning rate from game `num_games` on; it falls exponentially
-        until then.
-      num_games: over how many games the learning rate falls.
-      seed: seed of chance, particles, exploration and batches.
-    """
-
-    depth_limit: DepthLimit
-    budget: int = 1000
-    iterations: int = 100
-    exploration: float = 0.25
-    buffer_size: int = 10_000
-    batch_size: int = 64
-    steps_per_game: int = 8
-    learning_rate: float = 1e-3
-    final_learning_rate: float = 1e-4
-    num_games: int = 1000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in _COUNTS:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
-        if not 0 <= self.exploration <= 1:
-            raise ValueError(f"exploration={self.exploration} must be between 0 and 1")
-        self.rate()  # raises if the learning rates are wrong
-
-    def rate(self) -> LearningRate:
-        """The learning rate, which falls from game to game."""
-        return LearningRate(self.learning_rate, self.final_learning_rate, self.num_games)
-
 
 class ParticleSelfPlay:
     """Self-play of one network.
@@ -98,25 +50,71 @@ class ParticleSelfPlay:
       buffer: the newest samples.
     """
 
-    def __init__(self, game: AnyGame, network: ParticleNetwork, config: SelfPlayConfig):
+    def __init__(
+        self,
+        game: AnyGame,
+        network: ParticleNetwork,
+        depth_limit: DepthLimit,
+        *,
+        budget: int = 1000,
+        iterations: int = 100,
+        exploration: float = 0.25,
+        buffer_size: int = 10_000,
+        batch_size: int = 64,
+        steps_per_game: int = 8,
+        learning_rate: float = 1e-3,
+        final_learning_rate: float = 1e-4,
+        num_games: int = 1000,
+        seed: int = 0,
+    ):
         """Loads the game; plays nothing yet.
 
         Args:
           game: the game, its game string, or the compiled game.
           network: learns; it may be fresh.
-          config: how to play and how to learn.
+          depth_limit: how deep each search is.
+          budget: particles that a search starts with, at most.
+          iterations: iterations of CFR+ in each search.
+          exploration: probability of a random range, for each player in each search, and of drawing
+            the next public state evenly.
+          buffer_size: how many samples are kept, the newest ones.
+          batch_size: samples in a step of Adam.
+          steps_per_game: steps of Adam after each game.
+          learning_rate: Adam's learning rate in the first game.
+          final_learning_rate: Adam's learning rate from game `num_games` on; it falls exponentially
+            until then.
+          num_games: over how many games the learning rate falls.
+          seed: seed of chance, particles, exploration and batches.
 
         Raises:
-          ValueError: if the game has no rules.
+          ValueError: if the game has no rules, or if a number is out of range.
         """
+        counts = {
+            "budget": budget,
+            "iterations": iterations,
+            "buffer_size": buffer_size,
+            "batch_size": batch_size,
+            "steps_per_game": steps_per_game,
+            "num_games": num_games,
+        }
+        for name, count in counts.items():
+            if count < 1:
+                raise ValueError(f"{name}={count} must be at least 1")
+        if not 0 <= exploration <= 1:
+            raise ValueError(f"exploration={exploration} must be between 0 and 1")
+        self._rate = LearningRate(learning_rate, final_learning_rate, num_games)
         self.network = network
         self.num_games = 0
-        self.buffer: collections.deque[SparseSample] = collections.deque(maxlen=config.buffer_size)
+        self.buffer: collections.deque[SparseSample] = collections.deque(maxlen=buffer_size)
         self.game = turn_based_game(game)
         self._rules = rules_of(self.game)
-        self._config = config
-        self._generator = np.random.default_rng(config.seed)
-        self._rate = config.rate()
+        self._depth_limit = depth_limit
+        self._budget = budget
+        self._effort = Effort(iterations)
+        self._exploration = exploration
+        self._batch_size = batch_size
+        self._steps_per_game = steps_per_game
+        self._generator = np.random.default_rng(seed)
         self._descent: Descent | None = None
 
     @property
@@ -136,21 +134,20 @@ class ParticleSelfPlay:
         if not self.buffer:
             raise ValueError(
                 f"{self.game} gave no samples: it ends above the depth limit of "
-                f"{self._config.depth_limit}, or right below it; choose a smaller limit"
+                f"{self._depth_limit}, or right below it; choose a smaller limit"
             )
-        losses = [self._learn() for _ in range(self._config.steps_per_game)]
+        losses = [self._learn() for _ in range(self._steps_per_game)]
         return float(np.mean(losses))
 
     def play(self) -> list[SparseSample]:
         """One game; the samples on its way."""
         samples: list[SparseSample] = []
-        config = self._config
+        limit = self._depth_limit
         particles = first = self._start()
         while True:
             if self.network.domain is None:
-                self.network.initialize(sparse_trunk(particles, config.depth_limit).leaves)
-            effort = Effort(config.iterations)
-            solution = sparse_solution.solve(particles, self.network, config.depth_limit, effort)
+                self.network.initialize(sparse_trunk(particles, limit).leaves)
+            solution = sparse_solution.solve(particles, self.network, limit, self._effort)
             if particles is not first:
                 samples.append(self._sample(solution))
             if not solution.trunk.leaves.num_public_states:
@@ -164,7 +161,7 @@ class ParticleSelfPlay:
             outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
             state.apply_action(int(self._generator.choice(outcomes, p=probabilities)))
         public_tensor = self._rules.public_tensor(state.batch, True)[0]
-        return sample_consistent(self.game, public_tensor, self._config.budget, self._generator)
+        return sample_consistent(self.game, public_tensor, self._budget, self._generator)
 
     def _sample(self, solution: SparseSolution) -> SparseSample:
         """What a solution says about its root."""
@@ -192,25 +189,25 @@ class ParticleSelfPlay:
         """Step 3."""
         leaves, generator = solution.trunk.leaves, self._generator
         reach = np.add.reduceat(solution.leaf_reach(), leaves.history_offsets[:-1])
-        if generator.random() < self._config.exploration or not reach.any():
+        if generator.random() < self._exploration or not reach.any():
             reach = np.ones(leaves.num_public_states)
         public_state = int(generator.choice(len(reach), p=reach / reach.sum()))
         reached = solution.leaf_particles(public_state)
         here = slice(*leaves.history_offsets[public_state : public_state + 2])
         for player in (0, 1):
-            if generator.random() < self._config.exploration or not reached.reach[player].any():
+            if generator.random() < self._exploration or not reached.reach[player].any():
                 infoset = leaves.infoset_of_history[player, here]
                 ranges = generator.exponential(size=leaves.num_infosets(player))
                 reached.reach[player] = ranges[infoset]
         infosets = leaves.infoset_of_history[:, here]
-        return reached.sample_infosets(infosets, self._config.budget, generator)
+        return reached.sample_infosets(infosets, self._budget, generator)
 
     def _learn(self) -> float:
         """A step of Adam; its samples' weighted mean squared error, in utility units squared."""
         if self._descent is None:
             # The parameters exist since the network was bound in the first game.
             self._descent = Descent(self.network.module.parameters(), self._rate)
-        chosen = self._generator.integers(len(self.buffer), size=self._config.batch_size)
+        chosen = self._generator.integers(len(self.buffer), size=self._batch_size)
         samples = [self.buffer[i] for i in chosen.tolist()]
         inputs, targets, weights = join_samples(
             samples, self.network.device, conditional=self.network.conditional
@@ -221,7 +218,7 @@ class ParticleSelfPlay:
         if not math.isfinite(value):
             raise ValueError(
                 f"the loss is {value} after {self.num_games} games; use a smaller learning rate "
-                f"than {self._config.learning_rate}"
+                f"than {self._rate.first}"
             )
         self._descent.step(loss, at=self.num_games)
         return value

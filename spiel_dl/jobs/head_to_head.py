@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 import math
@@ -45,13 +44,28 @@ _SEARCH = {
     "iterations": "iterations",
     "leaf_choice": "choice at leaves",
 }
+_SEARCH_OPTIONS = SearchOptions()
+# What `_load` takes: the game string, both policies' names, how they search, and the device.
+_Players = tuple[str, tuple[str, str], SearchOptions, str]
 
 
-@dataclasses.dataclass(frozen=True)
-class HeadToHeadConfig:
-    """A match between two policies.
+def play(
+    game: str,
+    first: str,
+    second: str,
+    *,
+    num_games: int = 1000,
+    seed: int = 0,
+    search: SearchOptions = _SEARCH_OPTIONS,
+    pairs_at_once: int = 64,
+    device: str = "cpu",
+    engine: Engine = IN_PROCESS,
+    workspace: Workspace | None = None,
+    description: str | None = None,
+) -> MatchResult:
+    """Plays a match; returns are the same for every engine and number of workers.
 
-    Attributes:
+    Args:
       game: game string, or the name of one of `presets.PRESETS`.
       first: a policy's name, see `play.registry`.
       second: another one's.
@@ -61,34 +75,6 @@ class HeadToHeadConfig:
       pairs_at_once: pairs of games in one part of the match; networks are asked for all of its
         games at a time.
       device: where networks live.
-    """
-
-    game: str
-    first: str
-    second: str
-    num_games: int = 1000
-    seed: int = 0
-    search: SearchOptions = dataclasses.field(default_factory=SearchOptions)
-    pairs_at_once: int = 64
-    device: str = "cpu"
-
-    @property
-    def game_string(self) -> str:
-        """The game string."""
-        return PRESETS.get(self.game, self.game)
-
-
-def play(
-    config: HeadToHeadConfig,
-    engine: Engine = IN_PROCESS,
-    *,
-    workspace: Workspace | None = None,
-    description: str | None = None,
-) -> MatchResult:
-    """Plays a match; returns are the same for every engine and number of workers.
-
-    Args:
-      config: who plays what.
       engine: who does the work; each of its processes loads, or solves for, both policies. A
         workspace has an engine of its own.
       workspace: where finished parts of the match are kept, and found by a later start; None:
@@ -99,40 +85,78 @@ def play(
       ValueError: if there is no such game or policy, if a number is out of range, or if the
         workspace is of another match.
     """
-    if config.seed < 0:
-        raise ValueError(f"seed={config.seed} must not be negative")
-    parts = matches.parts_of(config.num_games, config.pairs_at_once)
-    _policies(config)  # what is wrong with them is better told before workers are started
-    items = [(config, pairs) for pairs in parts]
+    if seed < 0:
+        raise ValueError(f"seed={seed} must not be negative")
+    parts = matches.parts_of(num_games, pairs_at_once)
+    game_string, names = _game_string(game), (first, second)
+    players: _Players = (game_string, names, search, device)
+    _load(*players)  # what is wrong with them is better told before workers are started
+    items = [(players, pairs, seed) for pairs in parts]
     if workspace is None:
         found = distributed.map(_play_part, items, engine, description=description)
     else:
-        settings = _settings(config)
+        settings = _settings(game_string, names, search, seed)
         named = [(_part_name(pairs), settings) for pairs in parts]
         found = workspace.parts(named, _play_part, items, description)
     return MatchResult.of_pairs(map(_from_json, found))
 
 
 def measure(
-    config: HeadToHeadConfig,
-    engine: Engine = IN_PROCESS,
+    game: str,
+    first: str,
+    second: str,
     *,
+    num_games: int = 1000,
+    seed: int = 0,
+    search: SearchOptions = _SEARCH_OPTIONS,
+    pairs_at_once: int = 64,
+    device: str = "cpu",
+    engine: Engine = IN_PROCESS,
     workspace: Workspace | None = None,
     description: str | None = None,
 ) -> dict[str, Any]:
-    """Plays a match and says how it went, as a row of a report; arguments are those of `play`.
+    """Plays a match and says how it went, as a row of a report.
 
     Means and half widths are in utility units; `wall_clock` is this start's seconds.
+
+    Args:
+      game: game string, or the name of one of `presets.PRESETS`.
+      first: a policy's name, see `play.registry`.
+      second: another one's.
+      num_games: how many games, an even number; half of them in each seat.
+      seed: of chance and of both players' choices.
+      search: how those who search do so.
+      pairs_at_once: pairs of games in one part of the match; networks are asked for all of its
+        games at a time.
+      device: where networks live.
+      engine: as for `play`.
+      workspace: as for `play`.
+      description: as for `play`.
+
+    Raises:
+      ValueError: as `play`.
     """
     start = time.perf_counter()
-    result = play(config, engine, workspace=workspace, description=description)
+    result = play(
+        game,
+        first,
+        second,
+        num_games=num_games,
+        seed=seed,
+        search=search,
+        pairs_at_once=pairs_at_once,
+        device=device,
+        engine=engine,
+        workspace=workspace,
+        description=description,
+    )
     wall_clock = time.perf_counter() - start
     row: dict[str, Any] = {
-        "game": config.game_string,
-        "first": config.first,
-        "second": config.second,
+        "game": _game_string(game),
+        "first": first,
+        "second": second,
         "games": result.num_games,
-        "seed": config.seed,
+        "seed": seed,
         "mean": result.mean_return,
         "half_width": _known(result.half_width),
         **_seat(0, result.seats[0]),
@@ -142,20 +166,26 @@ def measure(
         "seconds_per_move_of_second": result.times[1].seconds_per_move,
         "slowest_move_of_second": result.times[1].slowest,
         "wall_clock": wall_clock,
+        **registry.options_used(search, first, second),
+        "threads": (workspace.engine if workspace else engine).threads,
     }
-    threads = (workspace.engine if workspace else engine).threads
-    used = registry.options_used(config.search, config.first, config.second)
-    row.update(used, threads=threads)
-    said = paper_result(config)
+    said = paper_result(game, first, search)
     return row if said is None else {**row, "paper": said}
 
 
-def paper_result(config: HeadToHeadConfig) -> str | None:
-    """Table 1's result, in utility units, of SePoT against R-NaD in a game that it has."""
-    if not config.first.startswith("sepot:"):
+def paper_result(game: str, first: str, search: SearchOptions = _SEARCH_OPTIONS) -> str | None:
+    """Table 1's result, in utility units, of SePoT against R-NaD in a game that it has.
+
+    Args:
+      game: game string, or the name of one of `presets.PRESETS`.
+      first: the name of the policy that plays first; None is returned unless it is SePoT.
+      search: how it searches.
+    """
+    if not first.startswith("sepot:"):
         return None
-    game = next((name for name, text in PRESETS.items() if text == config.game_string), "")
-    found = TABLE_1.get(config.search.max_histories, {}).get(game)
+    game_string = _game_string(game)
+    preset = next((name for name, text in PRESETS.items() if text == game_string), "")
+    found = TABLE_1.get(search.max_histories, {}).get(preset)
     return None if found is None else f"{found[0] / 100:.4f} ± {found[1] / 100:.4f}"
 
 
@@ -218,15 +248,21 @@ def _from_json(kept: dict[str, Any]) -> PairResults:
     return PairResults(np.array(kept["returns"]), (first, second))
 
 
-def _settings(config: HeadToHeadConfig) -> dict[str, Any]:
+def _game_string(game: str) -> str:
+    """The game string of a game or of a preset's name."""
+    return PRESETS.get(game, game)
+
+
+def _settings(
+    game_string: str, names: tuple[str, str], search: SearchOptions, seed: int
+) -> dict[str, Any]:
     """What the games of a match depend on."""
-    names = (config.first, config.second)
     return {
-        "game": config.game_string,
+        "game": game_string,
         "policies": names,
         "files": [_digest(name) for name in names],
-        "search": registry.options_used(config.search, *names),
-        "seed": config.seed,
+        "search": registry.options_used(search, *names),
+        "seed": seed,
     }
 
 
@@ -242,22 +278,16 @@ def _digest(name: str) -> str:
     return digest.hexdigest() if files else ""
 
 
-def _play_part(item: tuple[HeadToHeadConfig, range]) -> dict[str, Any]:
+def _play_part(item: tuple[_Players, range, int]) -> dict[str, Any]:
     """Some pairs of games, as JSON can hold them."""
-    config, pairs = item
-    policies = _policies(config)
-    result = matches.play_pairs(config.game_string, policies, pairs, config.seed)
+    players, pairs, seed = item
+    result = matches.play_pairs(players[0], _load(*players), pairs, seed)
     return {"returns": result.returns.tolist(), "times": result.times}
-
-
-def _policies(config: HeadToHeadConfig) -> Policies:
-    """Both policies. Each process loads them once."""
-    names = (config.first, config.second)
-    return _load(config.game_string, names, config.search, config.device)
 
 
 @functools.lru_cache(maxsize=1)
 def _load(game_string: str, names: tuple[str, str], search: SearchOptions, device: str) -> Policies:
+    """Both policies. Each process loads them once."""
     game = turn_based_game(game_string)
     settings = search.keywords()
     first, second = (registry.load_policy(name, game, device=device, **settings) for name in names)

@@ -6,7 +6,7 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import dl_cfr
-from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayConfig
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -21,8 +21,8 @@ SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2
 
 def test_samples_of_a_game():
     """Rounds 2 and 3 of 4 are looked at, the last of which decides the game by itself."""
-    config = SelfPlayConfig(LIMIT, iterations=2000)
-    samples = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), config).play()
+    network = ParticleNetwork(SMALL)
+    samples = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, iterations=2000).play()
     assert len(samples) == 2
     for sample in samples:
         for player in (0, 1):
@@ -41,7 +41,7 @@ def test_samples_of_a_game():
 def test_values_that_no_play_can_have_are_not_learned():
     """Learned from, they make the next ones larger still, without bound."""
     network = ParticleNetwork(SMALL)
-    learner = ParticleSelfPlay(GOOFSPIEL_4, network, SelfPlayConfig(LIMIT, iterations=3))
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, iterations=3)
     learner.play()
     with torch.no_grad():
         for parameter in network.module.parameters():
@@ -56,7 +56,7 @@ def test_values_that_no_play_can_have_are_not_learned():
 def test_values_are_zero_sum_whatever_the_network_says():
     """Networks promise both players something, and players who choose take the best of it."""
     network = ParticleNetwork(SMALL)
-    learner = ParticleSelfPlay(GOOFSPIEL_4, network, SelfPlayConfig(LIMIT, iterations=3))
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, iterations=3)
     for number in range(4):
         for sample in learner.play():
             together = (sample.belief * sample.cfv).sum()
@@ -72,7 +72,9 @@ def test_a_conditional_network_learns_what_infosets_are_worth_once_reached():
     learner = ParticleSelfPlay(
         GOOFSPIEL_4,
         ParticleNetwork(SMALL, conditional=True),
-        SelfPlayConfig(LIMIT, budget=3, iterations=100),
+        LIMIT,
+        budget=3,
+        iterations=100,
     )
     for _ in range(10):
         sample = learner.play()[-1]
@@ -88,20 +90,27 @@ def test_a_conditional_network_learns_what_infosets_are_worth_once_reached():
 
 
 def test_the_same_seed_plays_the_same():
-    config = SelfPlayConfig(LIMIT, budget=4, iterations=3, seed=5)
     losses = []
     for _ in range(2):
-        learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), config)
+        learner = ParticleSelfPlay(
+            GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, budget=4, iterations=3, seed=5
+        )
         losses.append([learner.step() for _ in range(3)])
         assert all(np.unique(s.features, axis=0).shape == s.features.shape for s in learner.buffer)
     assert losses[0] == losses[1]
 
 
 def test_the_learning_rate_falls_to_the_last_one():
-    config = SelfPlayConfig(
-        LIMIT, budget=4, iterations=3, learning_rate=0.1, final_learning_rate=0.001, num_games=2
+    learner = ParticleSelfPlay(
+        GOOFSPIEL_4,
+        ParticleNetwork(SMALL),
+        LIMIT,
+        budget=4,
+        iterations=3,
+        learning_rate=0.1,
+        final_learning_rate=0.001,
+        num_games=2,
     )
-    learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), config)
     rates, moved = [learner.learning_rate], []
     for _ in range(3):
         before = learner.network.parameter_arrays() if learner.num_games else None
@@ -119,8 +128,7 @@ def test_the_learning_rate_falls_to_the_last_one():
 def test_it_learns_to_solve_the_trunk():
     """Uniform play has a trunk NashConv of 0.5, the untrained network of 2.0."""
     network = ParticleNetwork(ParticleSizes(32, 3, 1.0, 3, 2.0))
-    config = SelfPlayConfig(LIMIT, budget=50, iterations=50)
-    learner = ParticleSelfPlay(GOOFSPIEL_4, network, config)
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, budget=50, iterations=50)
     for _ in range(200):
         learner.step()
     solver = dl_cfr.DLCFRSolver(GameTree.from_game(GOOFSPIEL_4), network, LIMIT)
@@ -130,11 +138,11 @@ def test_it_learns_to_solve_the_trunk():
 
 def test_errors():
     with pytest.raises(ValueError, match="exploration=2"):
-        SelfPlayConfig(LIMIT, exploration=2)
+        ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, exploration=2)
+    with pytest.raises(ValueError, match="budget=0 must be at least 1"):
+        ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, budget=0)
     with pytest.raises(ValueError, match="has no Rules"):
-        ParticleSelfPlay("kuhn_poker", ParticleNetwork(SMALL), SelfPlayConfig(LIMIT))
-    learner = ParticleSelfPlay(
-        GOOFSPIEL_4, ParticleNetwork(SMALL), SelfPlayConfig(DepthLimit(rounds=9))
-    )
+        ParticleSelfPlay("kuhn_poker", ParticleNetwork(SMALL), LIMIT)
+    learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), DepthLimit(rounds=9))
     with pytest.raises(ValueError, match="choose a smaller limit"):
         learner.step()

@@ -1,6 +1,7 @@
 """Head to head: every kind of policy, and results that do not depend on who works."""
 
 import dataclasses
+import functools
 import json
 import shutil
 
@@ -12,7 +13,6 @@ from open_spiel.python.algorithms import exploitability
 from spiel_dl.algorithms import cfr, rnad
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.jobs import head_to_head
-from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import matches, registry, requests
@@ -66,8 +66,7 @@ def test_everybody_can_play(game, checkpoints, tmp_path):
         f"{tmp_path}", f"{tmp_path}/{AVERAGE_POLICY_FILE}",
     ]  # fmt: skip
     for name in names:
-        config = HeadToHeadConfig(game, name, "uniform", num_games=4, search=QUICK)
-        result = head_to_head.play(config)
+        result = head_to_head.play(game, name, "uniform", num_games=4, search=QUICK)
         assert result.num_games == 4
         assert abs(result.mean_return) <= pyspiel.load_game(game).max_utility()
 
@@ -75,7 +74,7 @@ def test_everybody_can_play(game, checkpoints, tmp_path):
 def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
     run = tmp_path / "run"
     shutil.copytree(checkpoints["kuhn_poker"], run)
-    config = HeadToHeadConfig("kuhn_poker", str(run), "uniform", num_games=12, pairs_at_once=2)
+    names, numbers = ("kuhn_poker", str(run), "uniform"), {"num_games": 12, "pairs_at_once": 2}
     played = []
     play_pairs = matches.play_pairs
 
@@ -87,12 +86,12 @@ def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
 
     monkeypatch.setattr(matches, "play_pairs", failing)
     with pytest.raises(KeyboardInterrupt):
-        head_to_head.play(config, workspace=Workspace(tmp_path / "match"))
+        head_to_head.play(*names, **numbers, workspace=Workspace(tmp_path / "match"))
     monkeypatch.undo()
     workspace = Workspace(tmp_path / "match")
-    found = head_to_head.measure(config, workspace=workspace)
+    found = head_to_head.measure(*names, **numbers, workspace=workspace)
     assert workspace.reused == {"pairs-000000-000002", "pairs-000002-000004"}
-    expected = head_to_head.measure(config)
+    expected = head_to_head.measure(*names, **numbers)
     times = {name for name in found if "seconds" in name or "slowest" in name}
     for name in found.keys() - times - {"wall_clock"}:
         assert found[name] == expected[name]
@@ -100,9 +99,9 @@ def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
     assert "Parts were made by commit" in (tmp_path / "found.md").read_text()
     # Another network of the same name, and another match.
     shutil.copy(checkpoints[GOOFSPIEL] / "checkpoint.safetensors", run / "another.safetensors")
-    for other in (config, dataclasses.replace(config, seed=1)):
+    for seed in (0, 1):
         with pytest.raises(ValueError, match=r"pairs-000000-000002\.json is of"):
-            head_to_head.play(other, workspace=Workspace(tmp_path / "match"))
+            head_to_head.play(*names, **numbers, seed=seed, workspace=Workspace(tmp_path / "match"))
 
 
 def test_names_are_what_they_say(checkpoints):
@@ -145,20 +144,21 @@ def test_particles(tmp_path):
         probabilities = policy.action_probabilities(state)
         assert found.action_probabilities(state) == probabilities
         state.apply_action(max(probabilities, key=probabilities.get))
-    config = HeadToHeadConfig(GOOFSPIEL, name, "uniform", num_games=6, search=search)
-    with_two = head_to_head.play(dataclasses.replace(config, pairs_at_once=1))
-    assert head_to_head.play(config).mean_return == with_two.mean_return
+    play = functools.partial(
+        head_to_head.play, GOOFSPIEL, name, "uniform", num_games=6, search=search
+    )
+    assert play().mean_return == play(pairs_at_once=1).mean_return
 
 
 def test_an_equilibrium_wins_against_uniform_play():
-    config = HeadToHeadConfig("leduc_poker", "equilibrium", "uniform", num_games=2000)
-    row = head_to_head.measure(config)
+    row = head_to_head.measure("leduc_poker", "equilibrium", "uniform", num_games=2000)
     assert row["mean"] - row["half_width"] > 0.3
     assert (row["mean_as_0"] + row["mean_as_1"]) / 2 == pytest.approx(row["mean"])
 
 
 def test_processes_find_what_one_process_finds(checkpoints):
-    config = HeadToHeadConfig(
+    play = functools.partial(
+        head_to_head.play,
         GOOFSPIEL,
         f"sepot:{checkpoints[GOOFSPIEL]}",
         str(checkpoints[GOOFSPIEL]),
@@ -166,16 +166,16 @@ def test_processes_find_what_one_process_finds(checkpoints):
         search=QUICK,
         pairs_at_once=3,
     )
-    alone, together = (head_to_head.play(config, *engine) for engine in ((), (LocalProcesses(2),)))
+    alone, together = play(), play(engine=LocalProcesses(2))
     assert alone.pairs == together.pairs
     assert alone.seats == together.seats
-    other = head_to_head.play(dataclasses.replace(config, seed=1))
+    other = play(seed=1)
     assert other.seats != alone.seats
 
 
 def test_reports(tmp_path):
-    config = HeadToHeadConfig("kuhn_poker", "highest", "uniform", num_games=100)
-    row = head_to_head.measure(config)
+    names = ("kuhn_poker", "highest", "uniform")
+    row = head_to_head.measure(*names, num_games=100)
     head_to_head.write(str(tmp_path / "report"), [row], describe_environment())
     found = json.loads((tmp_path / "report.json").read_text())
     assert found["tables"]["Matches"][0]["mean"] == row["mean"]
@@ -186,7 +186,7 @@ def test_reports(tmp_path):
     assert "paper" not in text
     assert "one process with the threads" in text
     # One pair gives no interval, and JSON has no NaN.
-    row = head_to_head.measure(dataclasses.replace(config, num_games=2))
+    row = head_to_head.measure(*names, num_games=2)
     assert row["half_width"] is None
 
 
@@ -215,7 +215,7 @@ def test_reports_name_what_searches_use(names, settings, monkeypatch):
         load_turn_based("kuhn_poker"), *[HighestActionPolicy(None, [0, 1])] * 2, 2
     )
     monkeypatch.setattr(head_to_head, "play", lambda *_, **__: result)
-    row = head_to_head.measure(HeadToHeadConfig("kuhn_poker", *names, search=QUICK))
+    row = head_to_head.measure("kuhn_poker", *names, search=QUICK)
     known = ("depth_limit", "max_histories", "budget", "iterations", "leaf_choice")
     assert {name: row[name] for name in known if name in row} == settings
     assert row["threads"] == "one process with the threads that its libraries start"
@@ -252,22 +252,17 @@ def test_continual_search_needs_a_compiled_game(checkpoints, monkeypatch):
 def test_the_papers_table():
     for found in TABLE_1.values():
         assert found.keys() < PRESETS.keys()
-    config = HeadToHeadConfig("battleships_5x5", "sepot:somewhere", "somewhere")
-    assert head_to_head.paper_result(config) == "0.3458 ± 0.0016"
-    more = dataclasses.replace(config, search=SearchOptions(max_histories=100_000))
-    assert head_to_head.paper_result(more) == "0.3654 ± 0.0020"
-    for other in (
-        dataclasses.replace(config, first="uniform"),
-        dataclasses.replace(config, game="leduc"),
-        dataclasses.replace(config, search=QUICK),
-    ):
-        assert head_to_head.paper_result(other) is None
+    game, first = "battleships_5x5", "sepot:somewhere"
+    assert head_to_head.paper_result(game, first) == "0.3458 ± 0.0016"
+    more = SearchOptions(max_histories=100_000)
+    assert head_to_head.paper_result(game, first, more) == "0.3654 ± 0.0020"
+    for other in ((game, "uniform"), ("leduc", first), (game, first, QUICK)):
+        assert head_to_head.paper_result(*other) is None
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_all_presets_can_be_played(name):
-    config = HeadToHeadConfig(name, "uniform", "highest", num_games=2)
-    assert head_to_head.play(config).num_games == 2
+    assert head_to_head.play(name, "uniform", "highest", num_games=2).num_games == 2
 
 
 def test_errors(checkpoints, tmp_path):
@@ -279,8 +274,8 @@ def test_errors(checkpoints, tmp_path):
         (f"sepot:{checkpoints[GOOFSPIEL]}", "use the same game"),
     ):
         with pytest.raises(ValueError, match=told.replace("+", r"\+")):
-            head_to_head.play(HeadToHeadConfig("kuhn_poker", first, "uniform"))
+            head_to_head.play("kuhn_poker", first, "uniform")
     with pytest.raises(ValueError, match="num_games=3"):
-        head_to_head.play(HeadToHeadConfig("kuhn_poker", "uniform", "uniform", num_games=3))
+        head_to_head.play("kuhn_poker", "uniform", "uniform", num_games=3)
     with pytest.raises(ValueError, match="seed=-2"):
-        head_to_head.play(HeadToHeadConfig("kuhn_poker", "uniform", "uniform", seed=-2))
+        head_to_head.play("kuhn_poker", "uniform", "uniform", seed=-2)

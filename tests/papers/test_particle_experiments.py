@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,11 @@ import pytest
 from papers.particle import linear_targets, play
 from papers.particle import study as particle_study
 from papers.particle.experiments import EXPERIMENTS
-from papers.particle.study import Settings, Study
+from papers.particle.study import Play, Settings, Study
 from papers.study import run
 
-from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, SelfPlayConfig
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
 from spiel_dl.jobs import head_to_head
-from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -29,7 +29,7 @@ DEFAULT_SIZES = {"particle": ParticleSizes()}  # a network's file has its own
 SETTINGS = Settings(
     GAME,
     particle=SIZES,
-    play=SelfPlayConfig(DepthLimit(rounds=1), iterations=5),
+    play=Play(iterations=5),
     device="meta",
 )
 
@@ -55,8 +55,8 @@ def test_networks_live_on_the_device_that_is_asked_for(
             devices.append(device)
             super().__init__(*arguments, device=device, **settings)
 
-    def stop(config: HeadToHeadConfig, *_: Any, **__: Any) -> None:
-        devices.append(config.device)
+    def stop(*_: Any, device: str, **__: Any) -> None:
+        devices.append(device)
         raise InterruptedError
 
     monkeypatch.setattr(particle_study, "ParticleNetwork", Recording)
@@ -67,6 +67,13 @@ def test_networks_live_on_the_device_that_is_asked_for(
     with pytest.raises(InterruptedError):
         EXPERIMENTS["match"].compute(study(tmp_path / "match", network="n", **DEFAULT_SIZES))
     assert devices == ["meta", "meta"]
+
+
+def test_play_is_what_self_play_takes() -> None:
+    taken = inspect.signature(ParticleSelfPlay).parameters
+    defaults = {name: each.default for name, each in taken.items()}
+    del defaults["game"], defaults["network"]
+    assert vars(Play()) == {**defaults, "depth_limit": DepthLimit(rounds=1)}
 
 
 def test_self_play_goes_on_with_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

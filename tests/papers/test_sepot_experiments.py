@@ -21,7 +21,6 @@ from papers.study import run
 
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.jobs import head_to_head
-from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic
@@ -237,26 +236,21 @@ def test_matches_have_seeds_of_their_own() -> None:
 
 def test_the_paper_s_table_1_has_as_many_digits_as_the_paper() -> None:
     """Table 1 says 1.42 and 0.01, times 100."""
-    match = HeadToHeadConfig(
-        "goofspiel_8_descending",
-        "sepot:checkpoint.safetensors",
-        "checkpoint.safetensors",
-        search=SearchOptions(DepthLimit(rounds=1), 25_000),
-    )
+    game, search = "goofspiel_8_descending", SearchOptions(DepthLimit(rounds=1), 25_000)
     row = {
-        "game": match.game,
+        "game": game,
         "max_histories": 25_000,
         "games": 2,
         "mean": 0.5,
         "half_width": None,
-        "paper": head_to_head.paper_result(match),
+        "paper": head_to_head.paper_result(game, "sepot:checkpoint.safetensors", search),
     }
     assert sepot_matches.pooled([row])["paper"] == "0.0142 ± 0.0001"
 
 
 def test_goofspiel_4_may_play_matches() -> None:
-    game = HeadToHeadConfig("goofspiel_4_descending", "uniform", "uniform").game_string
-    assert game.startswith("python_goofspiel_ii(num_cards=4,points_order=descending")
+    row = head_to_head.measure("goofspiel_4_descending", "uniform", "uniform", num_games=2)
+    assert row["game"].startswith("python_goofspiel_ii(num_cards=4,points_order=descending")
 
 
 @pytest.mark.parametrize(

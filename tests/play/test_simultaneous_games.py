@@ -10,7 +10,6 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import exploitability
 from spiel_dl.jobs import head_to_head
-from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.play import bots, terminal
 from spiel_dl.play.matches import play_match, play_pairs
 from spiel_dl.play.registry import load_array_policy, load_policy
@@ -147,7 +146,7 @@ def test_a_match_of_named_policies_has_the_value_of_the_tree():
     other = load_array_policy("cfr:1", tree)
     value = exploitability.expected_value(tree, highest, other)
     value -= exploitability.expected_value(tree, other, highest)
-    row = head_to_head.measure(HeadToHeadConfig(GOOFSPIEL, "highest", "cfr:1", num_games=1000))
+    row = head_to_head.measure(GOOFSPIEL, "highest", "cfr:1", num_games=1000)
     assert row["mean"] == pytest.approx(value / 2, abs=1.5 * row["half_width"])
     assert abs(value / 2) > 3 * row["half_width"]
 

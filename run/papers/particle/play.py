@@ -14,7 +14,6 @@ from papers.particle.study import SIZES, Study
 from papers.study import Experiment
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
 from spiel_dl.jobs import head_to_head
-from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.run_directory import log_spaced_steps
@@ -40,7 +39,7 @@ def _self_play(study: Study) -> Rows:
             network = ParticleNetwork.load(settings.network, device=settings.device)
         else:
             network = study.make_particle_network(settings.seeds[0])
-        learner = ParticleSelfPlay(game, network, play)
+        learner = ParticleSelfPlay(game, network, **vars(play))
         return learn(study, learner, told)
 
     return study.workspace.part("self_play", told, train)
@@ -86,7 +85,7 @@ def _match(study: Study) -> Rows:
     search = SearchOptions(play.depth_limit, effort=effort, budget=play.budget)
     rows = []
     for name, opponent in OPPONENTS.items():
-        config = HeadToHeadConfig(
+        found = head_to_head.play(
             game,
             f"particle:{settings.network}",
             opponent,
@@ -95,9 +94,9 @@ def _match(study: Study) -> Rows:
             search=search,
             pairs_at_once=_PAIRS_AT_ONCE,
             device=settings.device,
+            workspace=study.workspace.within(opponent),
+            description=f"pairs against {name}",
         )
-        work = study.workspace.within(opponent)
-        found = head_to_head.play(config, workspace=work, description=f"pairs against {name}")
         rows.append(
             {
                 "opponent": name,

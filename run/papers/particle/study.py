@@ -18,7 +18,6 @@ from papers import study as papers_study
 from papers.dl_cfr import study as dl_cfr_study
 from papers.dl_cfr.study import TrainedNetwork
 from papers.settings import as_json
-from spiel_dl.algorithms.particle_self_play import SelfPlayConfig
 from spiel_dl.jobs.on_policy import OnPolicyConfig
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -56,6 +55,26 @@ def _on_policy() -> OnPolicyConfig:
     default = OnPolicyConfig()
     first = dataclasses.replace(default.first, learning_rate=_LEARNING_RATE)
     return dataclasses.replace(default, first=first)
+
+
+@dataclasses.dataclass(frozen=True)
+class Play:
+    """What `ParticleSelfPlay` takes by name, with its defaults.
+
+    A study replaces `depth_limit`, `num_games` and `seed`, see `Study.game_and_play`.
+    """
+
+    depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(rounds=1))
+    budget: int = 1000
+    iterations: int = 100
+    exploration: float = 0.25
+    buffer_size: int = 10_000
+    batch_size: int = 64
+    steps_per_game: int = 8
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 1e-4
+    num_games: int = 1000
+    seed: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,9 +134,7 @@ class Settings:
     linear_steps: int = 20_000
     linear_learning_rate: float = 1e-2
     num_cards: int = 13
-    play: SelfPlayConfig = dataclasses.field(
-        default_factory=lambda: SelfPlayConfig(DepthLimit(rounds=1))
-    )
+    play: Play = dataclasses.field(default_factory=Play)
     num_games: int = 100
     network: str | None = None
 
@@ -248,7 +265,7 @@ class Study(papers_study.Study[Settings]):
         """That of a network's run directory."""
         return f"{kind}-{self.settings.sizes}-seed-{seed}"
 
-    def game_and_play(self) -> tuple[str, SelfPlayConfig]:
+    def game_and_play(self) -> tuple[str, Play]:
         """The complete game string of self-play and matches, and how it is played."""
         settings = self.settings
         game = settings.game or "python_goofspiel_ii(num_cards=13,points_order=descending)"

@@ -19,7 +19,6 @@ from papers.sepot import position as sepot_position
 from papers.sepot.study import TRAINED, GameStudy, Study
 from papers.study import Experiment, verdict
 from spiel_dl.jobs import head_to_head
-from spiel_dl.jobs.head_to_head import HeadToHeadConfig
 from spiel_dl.learning import checkpoints
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.presets import TABLE_1 as TABLE_1_BY_BOUND
@@ -164,25 +163,25 @@ def _opponents(seeds: Sequence[int], seed: int) -> list[int]:
 def _match(study: GameStudy, seed: int, other: int, most: int) -> dict[str, Any]:
     settings = study.settings
     own, others = (str(study.checkpoint(number)) for number in (seed, other))
-    played = HeadToHeadConfig(
-        study.name,
-        f"sepot:{own}",
-        others,
-        num_games=settings.num_games,
-        seed=match_seed(seed, other),
-        search=SearchOptions(study.limits[0], most, Effort(settings.iterations)),
-        device=settings.device,
-    )
+    match = match_seed(seed, other)
     name = file_name("match", seed, other, settings.num_steps, most, settings.num_games)
     told = {
         "game": study.game,
         "depth_limit": str(study.limits[0]),
         "iterations": settings.iterations,
-        "seed": played.seed,
+        "seed": match,
     }
-    shown = name if study.workspace.show_progress else None
     measure = functools.partial(
-        head_to_head.measure, played, study.workspace.engine, description=shown
+        head_to_head.measure,
+        study.name,
+        f"sepot:{own}",
+        others,
+        num_games=settings.num_games,
+        seed=match,
+        search=SearchOptions(study.limits[0], most, Effort(settings.iterations)),
+        device=settings.device,
+        engine=study.workspace.engine,
+        description=name if study.workspace.show_progress else None,
     )
     row = study.workspace.part(name, told, measure)
     labels = {"game": study.name, "network": f"seed {seed}", "opponent": f"seed {other}"}
