@@ -1,4 +1,4 @@
-# make demo | test | lint | bench | docs: each sets up its own virtual environment first.
+# make demo | test | test-slow | lint | bench | docs: each sets up its own virtual environment first.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -10,7 +10,7 @@ PYTEST_FLAGS ?= -m "not slow" --numprocesses=auto --dist=loadfile
 # Of an environment that has OpenSpiel's R-NaD, see benchmarks/openspiel_rnad.py; none: no such peer.
 PEER_PYTHON ?=
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test test-slow lint bench docs clean
 
 $(VENV)/installed: setup.py constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,11 @@ demo: $(VENV)/installed
 test: export OMP_NUM_THREADS ?= 1
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+# What takes minutes each, and docs/slow_tests.md when it last passed. One test builds the site.
+test-slow: export OMP_NUM_THREADS ?= 1
+test-slow: $(VENV)/installed $(VENV)/installed-docs
+	$(BIN)/python -m pytest -m slow --numprocesses=auto --dist=load
 
 lint: $(VENV)/installed
 	$(BIN)/ruff format --check .

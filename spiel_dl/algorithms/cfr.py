@@ -82,7 +82,7 @@ class CFRSolver:
 
     def current_policy(self) -> ArrayPolicy:
         """A copy of the policy that the next iteration will play."""
-        first, second = (learner.strategy.copy() for learner in self.minimizer.learners)
+        first, second = (learner.strategy.copy() for learner in self.minimizer.learned)
         return ArrayPolicy(self.tree, (first, second))
 
     def average_policy(self) -> ArrayPolicy:
@@ -104,7 +104,7 @@ class CFRSolver:
 
     def cumulative_regrets(self, player: int) -> np.ndarray:
         """A copy of a player's cumulative regrets: float64 [S], in the order of its sequences."""
-        return self.minimizer.learners[player].regret.copy()
+        return self.minimizer.learned[player].regret.copy()
 
 
 class CFRPlusSolver(CFRSolver):

@@ -147,7 +147,7 @@ class DLCFRSolver:
 
     def current_policy(self) -> ArrayPolicy:
         """The policy that the next iteration will play; uniform below the trunk."""
-        return self._in_whole_game([learner.strategy for learner in self.minimizer.learners])
+        return self._in_whole_game([learner.strategy for learner in self.minimizer.learned])
 
     def average_policy(self) -> ArrayPolicy:
         """The average policy; uniform below the trunk."""
@@ -192,7 +192,7 @@ def asked_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
     sequences = solver.trunk.leaves.sequences
     for iteration in iterations:
         solver.run(iteration - 1 - solver.iteration)
-        plans = [learner.realization for learner in solver.minimizer.learners]
+        plans = [learner.realization for learner in solver.minimizer.learned]
         rows.append((plans[0][sequences[0]], plans[1][sequences[1]]))
     range_0, range_1 = (np.stack(column) for column in zip(*rows, strict=True))
     return range_0, range_1

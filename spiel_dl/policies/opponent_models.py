@@ -49,7 +49,7 @@ def cfr_last(
 ) -> ArrayPolicy:
     """The policy that CFR, or another variant, plays after some iterations, without averaging."""
     tree = compile_game(game)
-    first, second = (learner.strategy for learner in _run(tree, iterations, weighting).learners)
+    first, second = (learner.strategy for learner in _run(tree, iterations, weighting).learned)
     return ArrayPolicy(tree, (first, second))
 
 

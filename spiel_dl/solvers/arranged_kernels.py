@@ -22,7 +22,7 @@ _inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", no
 
 
 class _Places(NamedTuple):
-    """What a `Learner` has learned, each number at the place of its sequence.
+    """What a `Learned` has learned, each number at the place of its sequence.
 
     Attributes:
       regret, strategy, realization, average, cfv: float64 [S].
@@ -177,17 +177,17 @@ def _average_and_realize(arrangement, places, weight, work):
 
 
 @_jit
-def run_iterations(game, learners, iterations, weighting, alternating, tolerance):
-    """`kernels.run_iterations` for learners without fixed infosets and inflow.
+def run_iterations(game, learned, iterations, weighting, alternating, tolerance):
+    """`kernels.run_iterations` for learned without fixed infosets and inflow.
 
     Args:
       game: ArrangedGame.
-      learners, iterations, weighting, alternating, tolerance: as there.
+      learned, iterations, weighting, alternating, tolerance: as there.
     """
     (arrangement_0, arrangement_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
     alpha, beta, gamma = weighting
-    places_0 = _arrange_learner(arrangement_0, learners[0])
-    places_1 = _arrange_learner(arrangement_1, learners[1])
+    places_0 = _arrange_learner(arrangement_0, learned[0])
+    places_1 = _arrange_learner(arrangement_1, learned[1])
     work = np.empty(3 * _TILE)
     for iteration in range(iterations[0], iterations[1] + 1):
         discounts = (discount_factor(iteration, alpha), discount_factor(iteration, beta))
@@ -201,5 +201,5 @@ def run_iterations(game, learners, iterations, weighting, alternating, tolerance
             counterfactual_values(payoffs_1, constants_1, places_0.realization, places_1.cfv)
         _update_regrets(arrangement_1, places_1, discounts, tolerance, work)
         _average_and_realize(arrangement_1, places_1, weight, work)
-    _write_back(arrangement_0, places_0, learners[0])
-    _write_back(arrangement_1, places_1, learners[1])
+    _write_back(arrangement_0, places_0, learned[0])
+    _write_back(arrangement_1, places_1, learned[1])

@@ -154,7 +154,7 @@ def update_second(blocks, shares, weights, ranges, learner, rates, cfv):
       shares: int64 [n + 1], as in `values_of_first`.
       weights: float64 [L_0 K_0], the first side's reach of its choices.
       ranges: float64 [L_1], the second side's own reach of its infosets.
-      learner: Learner of the second side; its regret, prediction, strategy and average of choices
+      learner: Learned of the second side; its regret, prediction, strategy and average of choices
         are updated.
       rates: the factors of positive and of negative cumulative regrets, the iterate's weight in the
         average, and the tolerance; see `kernels.update_regrets`.

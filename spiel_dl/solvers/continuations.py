@@ -27,7 +27,7 @@ from spiel_dl.solvers.regret_minimization import (
     RELATIVE_TOLERANCE,
     Pair,
     Weighting,
-    new_learner,
+    new_learned,
 )
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import Treeplex
@@ -127,7 +127,7 @@ class ContinuationChoices:
         self._weighting = weighting
         self._tolerance = RELATIVE_TOLERANCE * utility_range
         self._treeplexes = [self._treeplex(side) for side in (0, 1)]
-        self._learners = [new_learner(t, weighting.predictive) for t in self._treeplexes]
+        self._learners = [new_learned(t, weighting.predictive) for t in self._treeplexes]
         self._cfvs = [np.zeros(t.num_sequences) for t in self._treeplexes]
         self._num_updates = [0, 0]
         # A share for each thread. Blocks differ in width, so columns, not infosets, are shared out.

@@ -82,14 +82,14 @@ def solve(game: RestrictedGame, effort: Effort) -> Solution:
     if not game.opponent_has_choices:
         return _best_response(game)
     minimizer = start(game, effort, num_threads=effort.num_threads)
-    best, lower, upper = minimizer.learners[0].strategy.copy(), -np.inf, np.inf
+    best, lower, upper = minimizer.learned[0].strategy.copy(), -np.inf, np.inf
     clock = Clock(effort)
     tolerance = effort.tolerance
     while clock.allows(minimizer.iteration) and (tolerance is None or upper - lower > tolerance):
         minimizer.run(clock.stretch(minimizer.iteration))
         if tolerance is None:
             continue
-        for strategy in (minimizer.average_strategy(0), minimizer.learners[0].strategy):
+        for strategy in (minimizer.average_strategy(0), minimizer.learned[0].strategy):
             strategy = game.bind(strategy)
             value = game.guaranteed_value(strategy)
             if value > lower:
@@ -185,7 +185,7 @@ class _BestIterate:
         value = float(self._constants @ plans[0] + ranges[0] @ cfvs[0])
         if value > self._best:
             self._best = value
-            self._strategy = self._minimizer.learners[0].strategy.copy()
+            self._strategy = self._minimizer.learned[0].strategy.copy()
             self._plans = (plans[0].copy(), plans[1].copy())
             self._cfvs = (cfvs[0].copy(), cfvs[1].copy())
 
@@ -204,7 +204,7 @@ class _Averages:
     def __init__(self, minimizer: RegretMinimizer, leaves: Leaves):
         self._minimizer = minimizer
         self._total = 0.0
-        self._plans = [np.zeros(len(learner.strategy)) for learner in minimizer.learners]
+        self._plans = [np.zeros(len(learner.strategy)) for learner in minimizer.learned]
         self._cfvs = [np.zeros(len(sequences)) for sequences in leaves.sequences]
 
     def record(

@@ -39,7 +39,7 @@ class SlicedPayoffs(NamedTuple):
     values: np.ndarray
 
 
-class Learner(NamedTuple):
+class Learned(NamedTuple):
     """What one player has learned so far. See `RegretMinimizer`.
 
     Attributes:
@@ -220,7 +220,7 @@ def update_regrets(treeplex, learner, cfv, discounts, tolerance):
 
     Args:
       treeplex: TreeplexArrays of the player.
-      learner: Learner; its regret, prediction and strategy are updated.
+      learner: Learned; its regret, prediction and strategy are updated.
       cfv: float64 [S], payoffs of the sequences; the values of what follows are added to it.
       discounts: the factors of positive and of negative cumulative regrets.
       tolerance: cumulative regrets up to this count as zero in regret matching.
@@ -273,12 +273,12 @@ def update_player(treeplex, learner, iteration, weighting, tolerance, cfv):
 
 
 @_jit
-def run_iterations(game, learners, iterations, weighting, alternating, tolerance, cfv):
+def run_iterations(game, learned, iterations, weighting, alternating, tolerance, cfv):
     """The loop described in `regret_minimization`.
 
     Args:
       game: (treeplexes, payoffs, constants), a pair for the two players each.
-      learners: a pair of `Learner`; updated.
+      learned: a pair of `Learned`; updated.
       iterations: (first, last), counted from 1.
       weighting: (alpha, beta, gamma).
       alternating: whether the players are updated in turn.
@@ -286,7 +286,7 @@ def run_iterations(game, learners, iterations, weighting, alternating, tolerance
       cfv: a pair of float64 [S_p], work space.
     """
     (treeplex_0, treeplex_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
-    learner_0, learner_1 = learners
+    learner_0, learner_1 = learned
     cfv_0, cfv_1 = cfv
     for iteration in range(iterations[0], iterations[1] + 1):
         counterfactual_values(payoffs_0, constants_0, learner_1.realization, cfv_0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.solvers import kernels
-from spiel_dl.solvers.kernels import Learner
+from spiel_dl.solvers.kernels import Learned
 from spiel_dl.solvers.strategies import check_strategy
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
@@ -38,14 +38,14 @@ def check_state(
     state: Mapping[str, np.ndarray],
     own: Mapping[str, np.ndarray],
     treeplexes: tuple[Treeplex, Treeplex],
-    learners: tuple[Learner, ...],
+    learned: tuple[Learned, ...],
 ) -> None:
     """Holds a state to the game, the variant and the definitions of what is in it.
 
     Args:
       state: the one to check.
       own: that of the regret minimizer that is to go on from it.
-      treeplexes, learners: of this regret minimizer; nothing of them is changed.
+      treeplexes, learned: of this regret minimizer; nothing of them is changed.
 
     Raises:
       ValueError: if the state is of another game or variant, or if it is none.
@@ -77,7 +77,7 @@ def check_state(
                 f"the state's regret_{player} is negative somewhere, which this variant of CFR "
                 "drops"
             )
-        _check_player(state, player, treeplex, learners[player])
+        _check_player(state, player, treeplex, learned[player])
 
 
 def _add(digest: Any, array: np.ndarray, dtype: type) -> None:
@@ -95,7 +95,7 @@ def _check_numbers(name: str, array: np.ndarray, is_count: bool) -> None:
 
 
 def _check_player(
-    state: Mapping[str, np.ndarray], player: int, treeplex: Treeplex, learner: Learner
+    state: Mapping[str, np.ndarray], player: int, treeplex: Treeplex, learner: Learned
 ) -> None:
     """Strategies are distributions, plans and averages nonnegative, and they fit together."""
     arrays = {field: np.asarray(state[f"{field}_{player}"], np.float64) for field in FIELDS}

@@ -29,7 +29,7 @@ from spiel_dl.solvers.checks import (
     check_values,
     check_weights,
 )
-from spiel_dl.solvers.kernels import Learner
+from spiel_dl.solvers.kernels import Learned
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
@@ -40,7 +40,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
 """From the players who are updated next, (0,), (1,) or (0, 1), and both realization plans, float64
 [S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
-# From so many iterations on, an arrangement gains more time than copying learners takes.
+# From so many iterations on, an arrangement gains more time than copying learned takes.
 _WORTH_ARRANGING = 8
 
 
@@ -87,7 +87,7 @@ class RegretMinimizer:
     Attributes:
       iteration: number of iterations done.
       num_averaged: how many of them are in the average: those since the last `begin_average`.
-      learners: what each player has learned: `regret` (cumulative), `strategy` (current, as
+      learned: what each player has learned: `regret` (cumulative), `strategy` (current, as
         behaviour; 1 at root sequences), `realization` (its realization plan) and `average`
         (weighted sum of the realization plans played so far), each float64 [S_p]. To be read;
         written by the methods only.
@@ -126,9 +126,7 @@ class RegretMinimizer:
         payoffs = tuple(kernels.slice_payoffs(sequence_form.payoffs_for(p)) for p in (0, 1))
         constants = sequence_form.constants or tuple(np.zeros_like(cfv) for cfv in self._cfvs)
         self._game = (self._treeplexes, payoffs, constants)
-        self.learners = tuple(
-            new_learner(t, weighting.predictive) for t in sequence_form.treeplexes
-        )
+        self.learned = tuple(new_learned(t, weighting.predictive) for t in sequence_form.treeplexes)
         self._realize(0)
         self._realize(1)
 
@@ -140,7 +138,7 @@ class RegretMinimizer:
             return
         first, last = self.num_averaged + 1, self.num_averaged + num_iterations
         how = (
-            self.learners,
+            self.learned,
             (first, last),
             (self.weighting.alpha, self.weighting.beta, self.weighting.gamma),
             self._alternating_updates,
@@ -176,7 +174,7 @@ class RegretMinimizer:
     ) -> None:
         """`kernels.run_iterations` step by step."""
         num_iterations = check_iterations(num_iterations)
-        plans = (self.learners[0].realization, self.learners[1].realization)
+        plans = (self.learned[0].realization, self.learned[1].realization)
         weighting = (self.weighting.alpha, self.weighting.beta, self.weighting.gamma)
         treeplexes = self._game[0]
         # Players of one group are updated at once, against the same plans.
@@ -194,7 +192,7 @@ class RegretMinimizer:
                 for player in group:
                     kernels.update_player(
                         treeplexes[player],
-                        self.learners[player],
+                        self.learned[player],
                         self.num_averaged,
                         weighting,
                         self._tolerance,
@@ -216,7 +214,7 @@ class RegretMinimizer:
 
     def _is_plain(self) -> bool:
         """Whether nobody is held fixed anywhere or has an inflow."""
-        return not any(learner.is_fixed.any() or learner.inflow.size for learner in self.learners)
+        return not any(learner.is_fixed.any() or learner.inflow.size for learner in self.learned)
 
     @functools.cached_property
     def _arranged_game(self) -> ArrangedGame | None:
@@ -229,7 +227,7 @@ class RegretMinimizer:
         Infosets that the player itself never reached are uniform, as in OpenSpiel.
         """
         treeplex = self.sequence_form.treeplexes[player]
-        return behaviour_strategy(treeplex, self.learners[player].average)
+        return behaviour_strategy(treeplex, self.learned[player].average)
 
     def average_plan(self, player: int) -> np.ndarray:
         """The weighted mean of the realization plans that the average is of: float64 [S].
@@ -240,13 +238,13 @@ class RegretMinimizer:
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
         weights = np.arange(1.0, self.num_averaged + 1) ** self.weighting.gamma
-        return self.learners[player].average / weights.sum()
+        return self.learned[player].average / weights.sum()
 
     def reset(self) -> None:
         """Forgets all iterations: uniform strategies but in fixed infosets, the same ranges."""
         self.iteration = 0
         self.begin_average()
-        for player, learner in enumerate(self.learners):
+        for player, learner in enumerate(self.learned):
             treeplex = self.sequence_form.treeplexes[player]
             for array in (learner.regret, learner.prediction):
                 array[:] = 0.0
@@ -257,7 +255,7 @@ class RegretMinimizer:
     def begin_average(self) -> None:
         """Begins a new average. Regrets and strategies stay; weights count from 1 again."""
         self.num_averaged = 0
-        for learner in self.learners:
+        for learner in self.learned:
             learner.average[:] = 0.0
 
     def restart(self, growth: float) -> None:
@@ -276,7 +274,7 @@ class RegretMinimizer:
             raise ValueError(f"growth={growth} must be positive")
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
-        for player, learner in enumerate(self.learners):
+        for player, learner in enumerate(self.learned):
             treeplex = self.sequence_form.treeplexes[player]
             sums = treeplex.sum_per_infoset(np.maximum(learner.regret, 0.0))
             roots = np.zeros(treeplex.num_root_sequences)
@@ -294,7 +292,7 @@ class RegretMinimizer:
         num_roots = self._treeplexes[player].num_root_sequences
         root_range = np.asarray(root_range, np.float64)
         check_weights(root_range, num_roots, f"player {player}'s range", "root sequence")
-        self.learners[player].realization[:num_roots] = root_range
+        self.learned[player].realization[:num_roots] = root_range
         self._realize(player)
 
     def set_inflow(self, player: int, inflow: np.ndarray) -> None:
@@ -314,9 +312,9 @@ class RegretMinimizer:
         check_weights(inflow, treeplex.num_infosets, f"player {player}'s inflow", "infoset")
         roots = np.zeros(treeplex.num_root_sequences)
         per_sequence = np.concatenate([roots, np.repeat(inflow, treeplex.num_actions)])
-        learners = list(self.learners)
-        learners[player] = learners[player]._replace(inflow=per_sequence)
-        self.learners = tuple(learners)
+        learned = list(self.learned)
+        learned[player] = learned[player]._replace(inflow=per_sequence)
+        self.learned = tuple(learned)
         self._realize(player)
 
     def hold_fixed(self, player: int, infosets: np.ndarray, strategy: np.ndarray) -> None:
@@ -339,8 +337,8 @@ class RegretMinimizer:
             )
         check_strategy(treeplex, strategy, infosets)
         sequences = treeplex.sequences_of(infosets)
-        self.learners[player].strategy[sequences] = strategy[sequences]
-        self.learners[player].is_fixed[:] = infosets
+        self.learned[player].strategy[sequences] = strategy[sequences]
+        self.learned[player].is_fixed[:] = infosets
         self._realize(player)
 
     def warm_start(self, player: int, strategy: np.ndarray, weight: float) -> None:
@@ -383,7 +381,7 @@ class RegretMinimizer:
             "iteration": np.array([self.iteration]),
             "num_averaged": np.array([self.num_averaged]),
         }
-        for player, learner in enumerate(self.learners):
+        for player, learner in enumerate(self.learned):
             for field in minimizer_state.FIELDS:
                 state[f"{field}_{player}"] = getattr(learner, field).copy()
         return state
@@ -396,10 +394,10 @@ class RegretMinimizer:
             strategy is no distribution, say. Nothing has changed then.
         """
         treeplexes = self.sequence_form.treeplexes
-        minimizer_state.check_state(state, self.state(), treeplexes, self.learners)
+        minimizer_state.check_state(state, self.state(), treeplexes, self.learned)
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
-        for player, learner in enumerate(self.learners):
+        for player, learner in enumerate(self.learned):
             for field in minimizer_state.FIELDS:
                 getattr(learner, field)[:] = state[f"{field}_{player}"]
 
@@ -409,19 +407,19 @@ class RegretMinimizer:
 
     def _start_at(self, player: int, strategy: np.ndarray, sizes: np.ndarray | float) -> None:
         """Makes regret matching come to a strategy, with these sums of an infoset's regrets."""
-        learner = self.learners[player]
+        learner = self.learned[player]
         free = self.sequence_form.treeplexes[player].sequences_of(~learner.is_fixed)
         learner.regret[free] = (sizes * strategy)[free]
         learner.strategy[free] = strategy[free]
         self._realize(player)
 
     def _realize(self, player: int) -> None:
-        kernels.realize(self._treeplexes[player], self.learners[player])
+        kernels.realize(self._treeplexes[player], self.learned[player])
 
 
-def new_learner(treeplex: Treeplex, predictive: bool) -> Learner:
+def new_learned(treeplex: Treeplex, predictive: bool) -> Learned:
     """A learner that has learned nothing yet, with a reach of 1 everywhere."""
-    return Learner(
+    return Learned(
         regret=np.zeros(treeplex.num_sequences),
         strategy=treeplex.uniform_strategy(),
         realization=np.ones(treeplex.num_sequences),

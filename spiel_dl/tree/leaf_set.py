@@ -12,7 +12,7 @@ import scipy.sparse
 from spiel_dl.tree.compiled_tree import Tree
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import check_player
-from spiel_dl.tree.restricted_form import restrict
+from spiel_dl.tree.restricted_form import form_of_part
 from spiel_dl.tree.sequence_form import SequenceForm
 
 
@@ -148,4 +148,4 @@ class LeafSet(Generic[Tree]):
             kept.append(np.flatnonzero(free & is_below))
         num_roots = (self.num_infosets(0), self.num_infosets(1))
         terminals = below[tree.is_terminal[below]]
-        return restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)
+        return form_of_part(tree, (kept[0], kept[1]), num_roots, root, terminals)

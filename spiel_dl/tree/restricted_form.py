@@ -8,7 +8,7 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 
-def restrict(
+def form_of_part(
     tree: CompiledTree,
     infosets: tuple[np.ndarray, np.ndarray],
     num_roots: tuple[int, int],

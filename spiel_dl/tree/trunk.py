@@ -20,7 +20,7 @@ from spiel_dl.tree.compiled_tree import CompiledTree, Tree
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.tree.restricted_form import restrict
+from spiel_dl.tree.restricted_form import form_of_part
 from spiel_dl.tree.sequence_form import SequenceForm
 
 
@@ -121,7 +121,7 @@ def _trunk(
     kept = [_infosets_above(tree, player, is_above) for player in (0, 1)]
     num_roots = (len(root_infosets[0]), len(root_infosets[1]))
     terminals = np.flatnonzero(tree.is_terminal & is_above)
-    form, sequences = restrict(tree, (kept[0], kept[1]), num_roots, root, terminals)
+    form, sequences = form_of_part(tree, (kept[0], kept[1]), num_roots, root, terminals)
     infosets = (kept[0], kept[1])
     return Trunk(tree, depth_limit, root, root_infosets, leaf, infosets, sequences, form)
 

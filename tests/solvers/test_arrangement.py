@@ -103,7 +103,7 @@ def test_many_iterations_at_once_equal_single_ones_to_the_last_bit(variant, alte
             at_once.run(num_iterations)
             for _ in range(num_iterations):
                 one_by_one.run(1)
-            for mine, other in zip(at_once.learners, one_by_one.learners, strict=True):
+            for mine, other in zip(at_once.learned, one_by_one.learned, strict=True):
                 for array, expected in zip(mine, other, strict=True):
                     assert array.tobytes() == expected.tobytes()
     # There were groups of less than a tile and of more.
@@ -121,10 +121,10 @@ def test_fixed_infosets_and_inflow_are_kept_in_many_iterations():
     at_once.run(20)
     for _ in range(20):
         one_by_one.run(1)
-    for mine, other in zip(at_once.learners, one_by_one.learners, strict=True):
+    for mine, other in zip(at_once.learned, one_by_one.learned, strict=True):
         np.testing.assert_array_equal(mine.average, other.average)
         np.testing.assert_array_equal(mine.regret, other.regret)
-    assert (at_once.learners[0].strategy == treeplex.uniform_strategy())[
+    assert (at_once.learned[0].strategy == treeplex.uniform_strategy())[
         treeplex.sequences_of(fixed)
     ].all()
 
@@ -150,5 +150,5 @@ def test_a_player_without_infosets():
     minimizer.run(10)
     for _ in range(10):
         one_by_one.run(1)
-    np.testing.assert_array_equal(minimizer.learners[1].average, one_by_one.learners[1].average)
-    np.testing.assert_array_equal(minimizer.learners[0].average, [10.0])
+    np.testing.assert_array_equal(minimizer.learned[1].average, one_by_one.learned[1].average)
+    np.testing.assert_array_equal(minimizer.learned[0].average, [10.0])

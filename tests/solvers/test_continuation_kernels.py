@@ -6,7 +6,7 @@ import pytest
 
 from spiel_dl.solvers import continuation_kernels
 from spiel_dl.solvers.continuation_kernels import Blocks
-from spiel_dl.solvers.kernels import Learner
+from spiel_dl.solvers.kernels import Learned
 
 NUM_FIRST, CHOICES = 6, (2, 5)
 """The first side's leaf infosets, and both sides' numbers of choices."""
@@ -67,9 +67,9 @@ def test_what_is_not_reached_is_not_read():
     assert np.isfinite(values).all()
 
 
-def second_side(is_fixed: list[bool]) -> Learner:
+def second_side(is_fixed: list[bool]) -> Learned:
     """Two infosets with two choices each; the sequences are two roots, then the choices."""
-    return Learner(
+    return Learned(
         regret=np.array([0, 0, 1.0, 0, 0, 0]),
         strategy=np.array([1, 1, 1.0, 0, 0.5, 0.5]),
         realization=np.ones(6),

@@ -118,7 +118,7 @@ def test_rounding_noise_does_not_break_ties():
     assert np.ptp(values) > 0, "the noise that this test is about is gone"
     minimizer = RegretMinimizer(form, regret_minimization.CFR_PLUS)
     minimizer.run(1)
-    np.testing.assert_array_equal(minimizer.learners[0].strategy[1:], np.full(3, 1 / 3))
+    np.testing.assert_array_equal(minimizer.learned[0].strategy[1:], np.full(3, 1 / 3))
 
 
 def plain_predictive_cfr_plus(form: SequenceForm, num_iterations: int) -> np.ndarray:
@@ -187,9 +187,9 @@ def test_fixed_infosets_keep_their_strategy_and_others_best_respond():
     uniform = tree.treeplexes[1].uniform_strategy()
     minimizer.hold_fixed(1, np.ones(tree.num_infosets(1), np.bool_), uniform)
     minimizer.run(2000)
-    np.testing.assert_array_equal(minimizer.learners[1].strategy, uniform)
-    np.testing.assert_array_equal(minimizer.learners[1].regret, 0)
-    plans = [learner.average / learner.average[0] for learner in minimizer.learners]
+    np.testing.assert_array_equal(minimizer.learned[1].strategy, uniform)
+    np.testing.assert_array_equal(minimizer.learned[1].regret, 0)
+    plans = [learner.average / learner.average[0] for learner in minimizer.learned]
     value = plans[0] @ tree.sequence_form.payoffs @ plans[1]
     # A best response to the uniform player 1 earns 1/2 (see values.json).
     assert value == pytest.approx(0.5, abs=1e-3)
@@ -207,7 +207,7 @@ def test_equilibrium_is_a_fixed_point(game_name):
     for _ in range(20):
         minimizer.run(1)
         for player in (0, 1):
-            plan = minimizer.learners[player].realization
+            plan = minimizer.learned[player].realization
             np.testing.assert_allclose(plan, equilibrium.plans[player], rtol=0, atol=1e-9)
 
 
@@ -216,12 +216,12 @@ def test_warm_start_is_played_first_and_left_when_it_is_bad():
     minimizer = RegretMinimizer(form)
     bad = np.array([1.0, 0.0, 1.0])
     minimizer.warm_start(0, bad, weight=3)
-    np.testing.assert_array_equal(minimizer.learners[0].strategy, bad)
+    np.testing.assert_array_equal(minimizer.learned[0].strategy, bad)
     # Regret 3 * utility range 2 = 6 for the bad row; each iteration takes at most 1 off its lead.
     minimizer.run(2)
-    assert minimizer.learners[0].strategy[2] > 0.5
+    assert minimizer.learned[0].strategy[2] > 0.5
     minimizer.run(50)
-    np.testing.assert_allclose(minimizer.learners[0].strategy[1:], [1, 0], atol=1e-12)
+    np.testing.assert_allclose(minimizer.learned[0].strategy[1:], [1, 0], atol=1e-12)
 
 
 def test_subgame_with_ranges_and_constants_comes_to_the_lp_value():
@@ -231,7 +231,7 @@ def test_subgame_with_ranges_and_constants_comes_to_the_lp_value():
     for player in (0, 1):
         minimizer.set_range(player, ranges[player])
     minimizer.run(20_000)
-    plans = [learner.average for learner in minimizer.learners]
+    plans = [learner.average for learner in minimizer.learned]
     plans = [plan * ranges[p][0] / plan[0] for p, plan in enumerate(plans)]
     constants = form.constants
     assert constants is not None

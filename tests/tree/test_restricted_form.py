@@ -5,7 +5,7 @@ import pytest
 
 from spiel_dl.solvers import linear_program
 from spiel_dl.tree import GameTree
-from spiel_dl.tree.restricted_form import restrict
+from spiel_dl.tree.restricted_form import form_of_part
 
 
 def whole(tree: GameTree) -> tuple[np.ndarray, np.ndarray]:
@@ -16,7 +16,9 @@ def whole(tree: GameTree) -> tuple[np.ndarray, np.ndarray]:
 def test_everything_is_the_game_itself(game):
     tree = GameTree.from_game(game)
     root = np.zeros((2, tree.num_histories), np.int64)
-    form, originals = restrict(tree, whole(tree), (1, 1), root, np.flatnonzero(tree.is_terminal))
+    form, originals = form_of_part(
+        tree, whole(tree), (1, 1), root, np.flatnonzero(tree.is_terminal)
+    )
     for player in (0, 1):
         assert originals[player].tolist() == list(range(tree.treeplexes[player].num_sequences))
         for field in ("parent_sequence", "first_sequence", "num_actions"):
@@ -31,7 +33,7 @@ def test_forced_moves_may_be_left_out():
     tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,forced_last_round=True)")
     free = [np.flatnonzero(treeplex.num_actions > 1) for treeplex in tree.treeplexes]
     root = np.zeros((2, tree.num_histories), np.int64)
-    form, originals = restrict(
+    form, originals = form_of_part(
         tree, (free[0], free[1]), (1, 1), root, np.flatnonzero(tree.is_terminal)
     )
     for player in (0, 1):
@@ -54,7 +56,9 @@ def test_root_sequences_by_hand():
         root[:, start:end] = np.where(above >= 0, above, root[:, start:end])
     second = np.flatnonzero(tree.move_number[tree.first_history[0]] == 2)
     terminals = np.flatnonzero(tree.is_terminal)
-    form, originals = restrict(tree, (second, np.zeros(0, np.int64)), (12, 12), root, terminals[:0])
+    form, originals = form_of_part(
+        tree, (second, np.zeros(0, np.int64)), (12, 12), root, terminals[:0]
+    )
     assert form.payoffs.nnz == 0
     assert form.treeplexes[1].num_sequences == 12
     treeplex = form.treeplexes[0]
