@@ -257,3 +257,13 @@ def test_site_builds_without_warnings(tmp_path: Path):
     )
     assert built.returncode == 0, built.stderr
     assert "<math" in (tmp_path / "concepts.html").read_text(encoding="utf-8")
+
+
+def test_modules_with_slow_tests_are_listed():
+    """With the day they last passed, because CI does not run them."""
+    text = (ROOT / "docs" / "slow_tests.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(tests/[\w/]+\.py)` \| \d{4}-\d\d-\d\d \|$", text, re.MULTILINE)
+    marks = ("@pytest.mark.slow", "marks=pytest.mark.slow", "reference.KEYS")
+    modules = sorted((ROOT / "tests").rglob("test_*.py"))
+    marked = [m for m in modules if any(mark in m.read_text(encoding="utf-8") for mark in marks)]
+    assert listed == sorted(module.relative_to(ROOT).as_posix() for module in marked)
