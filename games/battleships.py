@@ -40,6 +40,7 @@ import math
 import torch
 
 from spiel_dl.games import battleships_fleets, battleships_public_states, openspiel, rules
+from spiel_dl.games.battleships_compiled import CompiledBattleships
 from spiel_dl.games.battleships_fleets import MISS, NOTHING
 from spiel_dl.games.battleships_state import BattleshipsBoards, BattleshipsState
 from spiel_dl.games.battleships_tables import BattleshipsTables, battleships_tables
@@ -268,6 +269,16 @@ class BattleshipsRules(BattleshipsBoards):
         tensor[:, player] = 1.0
         tensor[:, size:] = private
         return self._write_public(tensor, state, start=2)
+
+    def compiled(self) -> CompiledBattleships:
+        """As `Rules.compiled`."""
+        return CompiledBattleships(
+            self.fleets,
+            self.ship_values,
+            self.num_shots,
+            self.allow_repeated_shots,
+            self.returns_type == "win_loss",
+        )
 
     def action_to_string(self, player: int, action: int) -> str:
         """A name of an action; rows and columns are counted from 0."""

@@ -83,7 +83,7 @@ class BatchedEnvironment:
         self._roots = game_rules.initial_state(batch_size, device)
         self._player_one_hots = torch.eye(2, device=device)
         keep_freed_memory()
-        self._go_on(self._roots)
+        self.restart()
 
     def current_player(self) -> torch.Tensor:
         """Who moves: int8 [B], 0 or 1 (see the module's docstring for the exception)."""
@@ -154,13 +154,7 @@ class BatchedEnvironment:
           ValueError: if `action` has another shape or type; if actions are checked, also if one is
             not legal.
         """
-        if action.shape != self._player.shape or action.dtype != torch.int64:
-            raise ValueError(
-                f"action is of type {action.dtype} and shape {tuple(action.shape)}; give one "
-                f"torch.int64 for each of the {len(self._player)} games"
-            )
-        if self._check_actions:
-            self._refuse_illegal(action)
+        self._check(action)
         after = self.rules.apply(self.state, action)
         if self.rules.max_chance_nodes:
             after = after.where(self._player >= 0, self.state)
@@ -184,6 +178,15 @@ class BatchedEnvironment:
         shape = (count, self._roots.batch_size)
         kind: dict[str, Any] = {"dtype": torch.float64, "device": self.generator.device}
         return torch.rand(shape, generator=self.generator, **kind)
+
+    def _check(self, action: torch.Tensor) -> None:
+        if action.shape != self._player.shape or action.dtype != torch.int64:
+            raise ValueError(
+                f"action is of type {action.dtype} and shape {tuple(action.shape)}; give one "
+                f"torch.int64 for each of the {len(self._player)} games"
+            )
+        if self._check_actions:
+            self._refuse_illegal(action)
 
     def _refuse_illegal(self, action: torch.Tensor) -> None:
         column = action.clamp(0, self.rules.num_actions - 1)

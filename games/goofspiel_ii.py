@@ -35,6 +35,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import openspiel, rules
+from spiel_dl.games.goofspiel_ii_compiled import CompiledGoofspielII
 
 POINTS_ORDERS = ("random", "descending", "ascending")
 RETURNS_TYPES = ("win_loss", "point_difference")
@@ -273,6 +274,17 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
     def private_code(self, state: GoofspielIIState, player: int) -> torch.Tensor:
         """The player's bids: int8 [B, T]."""
         return self._bids(state)[player]
+
+    def compiled(self) -> CompiledGoofspielII:
+        """As `Rules.compiled`."""
+        tables = self._tables(torch.device("cpu"))
+        return CompiledGoofspielII(
+            player=tables.player.numpy(),
+            point_cards=tables.public_cards[-1].numpy(),
+            num_cards=self.num_cards,
+            plays_last_round=self._plays_last_round,
+            is_win_loss=self.returns_type == "win_loss",
+        )
 
     def action_to_string(self, player: int, action: int) -> str:
         """A name of an action or deal, the twin's."""

@@ -57,6 +57,7 @@ from spiel_dl.games.leduc_betting import (
     BettingTables,
     betting_tables,
 )
+from spiel_dl.games.leduc_compiled import CompiledLeduc
 
 _MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
 
@@ -263,6 +264,17 @@ class LeducRules(rules.Rules[LeducState]):
     ) -> torch.Tensor:
         """The own card: float32 [B, Dpriv]."""
         return rules.one_hot(state.cards[:, player], self.num_kinds)
+
+    def compiled(self) -> CompiledLeduc:
+        """As `Rules.compiled`."""
+        tables = self._tables(torch.device("cpu"))
+        return CompiledLeduc(
+            tables.betting,
+            tables.private_deal.numpy(),
+            self.num_ranks,
+            self.num_suits,
+            self.deal_ranks,
+        )
 
     def action_to_string(self, player: int, action: int) -> str:
         """A name of an action or of a deal; sizes are in chips of the first round."""

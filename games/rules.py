@@ -33,6 +33,8 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 import torch
 
+from spiel_dl.games.compiled import CompiledRules
+
 CHANCE_PLAYER = -1
 TERMINAL_PLAYER = -4
 _CHUNK = 4096  # histories expanded at a time
@@ -78,6 +80,10 @@ class StateBatch:
         """One batch of all rows of `batches`, in order."""
         columns = zip(*(batch._tensors() for batch in batches), strict=True)
         return cls(*(torch.cat(column) for column in columns))
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The tensors, which are on a CPU, as arrays of the same memory."""
+        return tuple(tensor.numpy() for tensor in self._tensors())
 
     def _tensors(self) -> list[torch.Tensor]:
         return [getattr(self, field.name) for field in dataclasses.fields(self)]
@@ -217,6 +223,10 @@ class Rules(abc.ABC, Generic[State]):
     def private_code(self, state: State, player: int) -> torch.Tensor:
         """The same of the perfect-recall private tensor: int8 [B, K'], K' for both players."""
         return self.private_tensor(state, player, True).to(torch.int8)
+
+    def compiled(self) -> CompiledRules | None:
+        """The same rules for small batches on a CPU, see `games.compiled`; None: there are none."""
+        return None
 
     @abc.abstractmethod
     def action_to_string(self, player: int, action: int) -> str:

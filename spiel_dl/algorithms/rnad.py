@@ -183,7 +183,7 @@ class RNaDSolver(SelfPlayLearner):
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
         value = self.network.evaluate(self._fixed[_TARGET], seen.tensors).value
-        log_last, log_second_to_last = self.regularisation_log_policies(trajectories)
+        log_last, log_second_to_last = self.regularisation_log_policies(trajectories, seen)
         log_reg = self._shares[0] * log_last + self._shares[1] * log_second_to_last
         return v_trace(
             value=seen.at_moves(value),
@@ -199,13 +199,20 @@ class RNaDSolver(SelfPlayLearner):
             rho_bar=self.config.rho_bar,
         )
 
-    def regularisation_log_policies(self, trajectories: Trajectories) -> torch.Tensor:
-        """What the two last regularisation policies say of all moves: float32 [2, T, B, A]."""
+    def regularisation_log_policies(
+        self, trajectories: Trajectories, seen: Distinct
+    ) -> torch.Tensor:
+        """What the two last regularisation policies say of all moves: float32 [2, T, B, A].
+
+        Args:
+          trajectories: the moves.
+          seen: their observations.
+        """
         if self._log_policy_tables is not None:
             return self._log_policy_tables[:, trajectories.infoset]
-        observation = trajectories.observation.flatten(0, 1)
-        logits = self.network.evaluate(self._fixed[_LAST:], observation).logits
-        return log_policy(logits.unflatten(1, trajectories.action.shape), trajectories.legal)
+        logits = self.network.evaluate(self._fixed[_LAST:], seen.tensors).logits
+        at_moves = torch.stack([seen.at_moves(network) for network in logits])
+        return log_policy(at_moves, trajectories.legal)
 
     @torch.no_grad()
     def _tabulate(self) -> torch.Tensor | None:

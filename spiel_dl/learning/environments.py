@@ -5,7 +5,9 @@ from __future__ import annotations
 import pyspiel
 import torch
 
+from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.learning.compiled_self_play import CompiledSelfPlay
 from spiel_dl.learning.history_tensors import check_tensors
 from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.state_environment import StateEnvironment
@@ -14,6 +16,9 @@ from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
+
+LARGEST_COMPILED_BATCH = 4096
+"""Batches of at most so many games are stepped by compiled loops on a CPU, if the rules have any."""
 
 
 def self_play_of(
@@ -44,6 +49,11 @@ def self_play_of(
         return TableSelfPlay(TreeEnvironment(tree, batch_size, device, seed), longest)
     if hasattr(turn_based, "rules"):
         rules = turn_based.rules
+        is_small = batch_size <= LARGEST_COMPILED_BATCH and torch.device(device).type == "cpu"
+        if is_small and rules.compiled() is not None:
+            return CompiledSelfPlay(
+                CompiledEnvironment(rules, batch_size, seed), rules.max_game_length
+            )
         environment = BatchedEnvironment(rules, batch_size, device, seed)
         return SelfPlay(environment, rules.max_game_length)
     states = StateEnvironment(turn_based, batch_size, device, seed)

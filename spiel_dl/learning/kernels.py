@@ -6,6 +6,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from spiel_dl.policies.growing_inputs import add_row
+
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 
 
@@ -150,3 +152,113 @@ def go_back(
             weighted[other] = k + rho * (weighted[other] - utility)
             weight[other] *= rho
     return target, error
+
+
+@_jit
+def meet(
+    t: int,
+    mover: np.ndarray,
+    may: np.ndarray,
+    ones: np.ndarray,
+    num_ones: np.ndarray,
+    player: np.ndarray,
+    legal: np.ndarray,
+    place: np.ndarray,
+    sequence: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    total: np.ndarray,
+    known: np.ndarray,
+    units: np.ndarray,
+    first_row: int,
+) -> int:
+    """Records what movers know, as rows of `GrowingInputs`, and the first layer of a network.
+
+    Args:
+      t: which move of the game.
+      mover: int8 [B], who moves; negative: nobody.
+      may: bool [B, A], their legal actions.
+      ones: int32 [B, 2, K], what each player knows.
+      num_ones: int32 [B, 2], how much that is.
+      player: int8 [T, B]; row t is written.
+      legal: bool [T, B, A]; row t is written.
+      place: int64 [T, B], the row of each move; row t is written, 0 where nobody moves.
+      sequence: int32 [T B], as in `GrowingInputs`, and so are `begin` and `end`; written from
+        `first_row` on.
+      weight: float32 [D, H], the first layer's.
+      bias: float32 [H], the same.
+      total: float32 [2 B, H], the first layer of what players knew at their last move.
+      known: int32 [2 B], how much that was; 0 before the first move.
+      units: float32 [T B, H]; the rows from `first_row` on are written.
+      first_row: how many moves there were before.
+
+    Returns:
+      The number of moves there are now.
+    """
+    row = first_row
+    for game in range(len(mover)):
+        who = mover[game]
+        player[t, game] = who
+        legal[t, game] = may[game]
+        place[t, game] = 0
+        if who < 0:
+            continue
+        group, count = 2 * game + who, num_ones[game, who]
+        sequence[row], begin[row], end[row] = group, known[group], count
+        if known[group] == 0:
+            total[group] = bias
+        add_row(units[row], total[group], weight, ones[game, who, known[group] : count])
+        known[group] = count
+        place[t, game] = row
+        row += 1
+    return row
+
+
+@_jit
+def act(
+    t: int,
+    outputs: np.ndarray,
+    wait: np.ndarray,
+    player: np.ndarray,
+    legal: np.ndarray,
+    place: np.ndarray,
+    behaviour: np.ndarray,
+    action: np.ndarray,
+) -> None:
+    """Samples a move in every game from the softmax over its legal actions.
+
+    Args:
+      t: which move of the game.
+      outputs: float32 [T B, at least A], what the network says of each row; logits come first.
+      wait: float32 [T, B, A]; the action with the least wait per probability is taken.
+      player: int8 [T, B], who moves; negative: nobody.
+      legal: bool [T, B, A].
+      place: int64 [T, B], the row of each move.
+      behaviour: float32 [T, B, A]; row t is written, 0 for illegal actions, unless all are.
+      action: int64 [T, B]; row t is written, 0 where nobody moves.
+    """
+    num_actions = legal.shape[2]
+    for game in range(legal.shape[1]):
+        action[t, game] = 0
+        if player[t, game] < 0:
+            behaviour[t, game] = 1 / num_actions  # like any softmax where nothing is legal
+            continue
+        behaviour[t, game] = 0.0
+        logits, may, shares = outputs[place[t, game]], legal[t, game], behaviour[t, game]
+        largest, total = np.float32(-np.inf), np.float32(0.0)
+        for a in range(num_actions):
+            if may[a]:
+                largest = max(largest, logits[a])
+        for a in range(num_actions):
+            if may[a]:
+                shares[a] = np.exp(logits[a] - largest)
+                total += shares[a]
+        most = np.float32(-1.0)
+        for a in range(num_actions):
+            if may[a]:
+                shares[a] /= total
+                haste = shares[a] / wait[t, game, a]
+                if haste > most:
+                    action[t, game], most = a, haste

@@ -8,7 +8,7 @@ time. Nothing looks at values on the host.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 
@@ -59,14 +59,16 @@ class Distinct(NamedTuple):
     are left out: to count them takes longer than to ask about all.
 
     Attributes:
-      tensors: float32 [N, D].
+      tensors: float32 [N, D]; of `CompiledSelfPlay`, the same as lists of ones.
       place: the row among them of each of T * B moves, int64 [T, B]; None: they are in turn.
       shape: (T, B).
+      moves: int64 [N], if no two moves share a row: the moves, of all T * B, that have one.
     """
 
-    tensors: torch.Tensor
+    tensors: Any
     place: torch.Tensor | None
     shape: torch.Size
+    moves: torch.Tensor | None = None
 
     @staticmethod
     def of(tensors: torch.Tensor, number: torch.Tensor) -> Distinct:
@@ -79,10 +81,31 @@ class Distinct(NamedTuple):
         return Distinct(rows.index_select(0, some), place, number.shape)
 
     def at_moves(self, outputs: torch.Tensor) -> torch.Tensor:
-        """What is said of the tensors, [N, ...], for each move: [T, B, ...]."""
+        """What is said of the tensors, [N, ...], for each move: [T, B, ...]; 0 if it has none."""
+        if self.moves is not None:
+            spread: torch.Tensor = _Spread.apply(outputs, self.moves, self.shape)
+            return spread
         if self.place is None:
             return outputs.unflatten(0, self.shape)
         return outputs[self.place]
+
+
+class _Spread(torch.autograd.Function):
+    """Rows to their places; as fast backwards as forwards, unlike torch's own."""
+
+    @staticmethod
+    def forward(  # type: ignore[no-untyped-def, override]
+        context, outputs: torch.Tensor, moves: torch.Tensor, shape: torch.Size
+    ) -> torch.Tensor:
+        context.moves = moves
+        spread = outputs.new_zeros((shape.numel(), *outputs.shape[1:]))
+        return spread.index_copy_(0, moves, outputs).unflatten(0, shape)
+
+    @staticmethod
+    def backward(  # type: ignore[no-untyped-def, override]
+        context, gradient: torch.Tensor
+    ) -> tuple[torch.Tensor, None, None]:
+        return gradient.flatten(0, 1).index_select(0, context.moves), None, None
 
 
 class Trajectories(NamedTuple):

@@ -8,6 +8,7 @@ import torch
 
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.compiled_self_play import ActingNetwork
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.tabulation import tabulate
@@ -106,11 +107,7 @@ class SelfPlayLearner(Learner):
         return {"array": array, "row": row, "hidden_sizes": sizes, "fine_tuning": None}
 
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
-        outputs = self.network.with_parameters(self.parameters.detach())
-
-        def act(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-            return policy_of(outputs(observation)[:, :-1], legal)
-
+        act = ActingNetwork(self.network, self.parameters.detach())
         environment = self._self_play.environment
         if isinstance(environment, TreeEnvironment):
             legal = environment.infoset_legal

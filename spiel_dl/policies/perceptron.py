@@ -13,6 +13,9 @@ from collections.abc import Callable
 
 import torch
 
+from spiel_dl.policies import growing_perceptron
+from spiel_dl.policies.growing_inputs import GrowingInputs
+
 # Untrained policies are then nearly uniform, untrained values small.
 _OUTPUT_SCALE = 0.1
 
@@ -44,16 +47,20 @@ class Perceptron(abc.ABC):
         pieces[-2] *= _OUTPUT_SCALE
         return torch.cat(pieces)
 
-    def outputs(self, parameters: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
+    def outputs(
+        self, parameters: torch.Tensor, inputs: torch.Tensor | GrowingInputs
+    ) -> torch.Tensor:
         """What the last layer says.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          inputs: float32 [N, inputs].
+          inputs: float32 [N, inputs], or the same as lists of ones.
 
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
         """
+        if isinstance(inputs, GrowingInputs):
+            return growing_perceptron.outputs(parameters, inputs, self.sizes)
         return self.with_parameters(parameters)(inputs)
 
     def with_parameters(self, parameters: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:

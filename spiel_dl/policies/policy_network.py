@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 
+from spiel_dl.policies.growing_inputs import GrowingInputs
 from spiel_dl.policies.perceptron import Perceptron
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
@@ -51,12 +52,14 @@ class PolicyNetwork(Perceptron):
         """The numbers of inputs, of each hidden layer's units, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
 
-    def evaluate(self, parameters: torch.Tensor, observation: torch.Tensor) -> Outputs:
+    def evaluate(
+        self, parameters: torch.Tensor, observation: torch.Tensor | GrowingInputs
+    ) -> Outputs:
         """`outputs`, taken apart.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          observation: float32 [N, D].
+          observation: float32 [N, D], or the same as lists of ones.
         """
         outputs = self.outputs(parameters, observation)
         return Outputs(outputs[..., :-1], outputs[..., -1])

@@ -184,7 +184,8 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     for _ in range(10):
         solver.step()
     trajectories = solver.play()
-    tabulated = solver.regularisation_log_policies(trajectories)
+    seen = trajectories.distinct_observations()
+    tabulated = solver.regularisation_log_policies(trajectories, seen)
     # The target network's parameters come first.
     last_two = torch.from_numpy(solver.state()["fixed_parameters"][1:])
     logits = solver.network.evaluate(last_two, trajectories.observation.flatten(0, 1)).logits

@@ -10,6 +10,7 @@ import pytest
 import scipy.stats
 import torch
 
+from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.self_play import Distinct, Environment, SelfPlay, Trajectories
@@ -40,6 +41,7 @@ def environments(game_string: str, batch_size: int, seed: int = 1) -> dict[str, 
     }
     if hasattr(tree.game, "rules"):
         found["rules"] = BatchedEnvironment(tree.game.rules, batch_size, seed=seed)
+        found["compiled"] = CompiledEnvironment(tree.game.rules, batch_size, seed=seed)
     return found
 
 
@@ -239,7 +241,8 @@ def test_the_fastest_environment_is_chosen() -> None:
         return type(self_play_of(game, 2, max_tree_histories=100).environment)
 
     assert kind("kuhn_poker") is TreeEnvironment
-    assert kind("python_leduc") is BatchedEnvironment
+    assert kind("python_leduc") is CompiledEnvironment
+    assert kind("python_oshi_zumo_ii") is BatchedEnvironment
     assert kind("leduc_poker") is StateEnvironment
     assert kind(GameTree.from_game("leduc_poker")) is TreeEnvironment
 

@@ -1,0 +1,205 @@
+"""The compiled form of Battleships; `battleships` has the rules and the order of all bits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spiel_dl.games.battleships_fleets import HIT, MISS, NOTHING, SUNK, FleetTables
+from spiel_dl.games.compiled import (
+    NO_ACTION,
+    TERMINAL,
+    CompiledRules,
+    Games,
+    kernel,
+    show,
+    show_both,
+)
+
+_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
+_NO_PLACEMENTS = np.zeros((0, 0), np.int32)
+
+
+class _Constants(NamedTuple):
+    """The game, for compiled loops: S ships, N tiles, T shots of each player.
+
+    Attributes:
+      covers: bool [S, 2N, N], as `FleetTables` has it.
+      fits: bool [S, 2N], the same.
+      excludes: bool [S, 2N, S, 2N], the same.
+      next_prefix: int32 [P, 2N], the same; of size 0 where there is none.
+      ship_values: float64 [S].
+      num_shots: T.
+      repeats_shots: whether a player may shoot at the same tile again.
+      is_win_loss: whether only the last ship counts.
+    """
+
+    covers: np.ndarray
+    fits: np.ndarray
+    excludes: np.ndarray
+    next_prefix: np.ndarray
+    ship_values: np.ndarray
+    num_shots: int
+    repeats_shots: bool
+    is_win_loss: bool
+
+
+class CompiledBattleships(CompiledRules):
+    """Steps `BattleshipsState`s."""
+
+    def __init__(
+        self,
+        fleets: FleetTables,
+        ship_values: tuple[float, ...],
+        num_shots: int,
+        repeats_shots: bool,
+        is_win_loss: bool,
+    ):
+        """Takes the game's tables.
+
+        Args:
+          fleets: which placements there are, and which of them go together.
+          ship_values: the worth of each ship.
+          num_shots: T.
+          repeats_shots: whether a player may shoot at the same tile again.
+          is_win_loss: whether only the last ship counts.
+        """
+        no_prefix = fleets.next_prefix is None
+        self._constants = _Constants(
+            fleets.covers,
+            fleets.fits,
+            fleets.excludes,
+            _NO_PLACEMENTS if no_prefix else fleets.next_prefix,
+            np.array(ship_values),
+            num_shots,
+            repeats_shots,
+            is_win_loss,
+        )
+        # Who is asked, the placements made, the own ones, and two bits of every shot.
+        self.max_bits = 1 + 2 * fleets.num_ships + fleets.num_ships + 4 * num_shots
+
+    def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
+        """As `CompiledRules.advance`."""
+        _advance(self._constants, *state, games)
+
+
+@kernel
+def _advance(
+    constants: _Constants,
+    next_move: np.ndarray,
+    record: np.ndarray,
+    tiles_left: np.ndarray,
+    boards: np.ndarray,
+    games: Games,
+) -> None:
+    num_placements = 2 * len(constants.covers)
+    end = num_placements + 2 * constants.num_shots
+    for game in range(len(next_move)):
+        move, action = next_move[game], games.action[game]
+        if move == end:
+            continue
+        if action != NO_ACTION:
+            if move < num_placements:
+                _place(constants, record, games, game, move, action)
+                next_move[game] = move + 1
+            else:
+                is_last = _shoot(constants, record, tiles_left, boards, games, game, move, action)
+                next_move[game] = end if is_last else move + 1
+        move = next_move[game]
+        games.legal[game] = False
+        games.player[game] = TERMINAL if move == end else move % 2
+        if move == end:
+            games.returns[game] = _return(constants, tiles_left[game])
+        elif move < num_placements:
+            _allow_placements(constants, record[game], move, games.legal[game])
+        else:
+            _allow_shots(constants, boards[game], move, games.legal[game])
+
+
+@kernel
+def _place(
+    constants: _Constants, record: np.ndarray, games: Games, game: int, move: int, action: int
+) -> None:
+    num_ships, num_tiles = len(constants.covers), constants.covers.shape[2]
+    public_size = 2 * num_ships + 2 * constants.num_shots * (num_tiles + 3)
+    record[game, move] = action
+    show_both(games, game, _OWN_BIT + move)
+    column = public_size + (move // 2) * 2 * num_tiles + action - num_tiles
+    show(games, game, move % 2, _OWN_BIT + column)
+
+
+@kernel
+def _shoot(
+    constants: _Constants,
+    record: np.ndarray,
+    tiles_left: np.ndarray,
+    boards: np.ndarray,
+    games: Games,
+    game: int,
+    move: int,
+    tile: int,
+) -> bool:
+    """One shot; whether it sinks the other's last ship."""
+    num_ships, num_tiles = len(constants.covers), constants.covers.shape[2]
+    owner, shots = 1 - move % 2, 2 * constants.num_shots
+    place = owner * num_tiles + tile
+    outcome, is_sunk = MISS, True
+    for ship in range(num_ships):
+        slot = 2 * ship + owner
+        if constants.covers[ship, record[game, slot] - num_tiles, tile]:
+            tiles_left[game, slot] -= boards[game, place] == NOTHING
+            outcome = HIT if tiles_left[game, slot] else SUNK
+        is_sunk &= tiles_left[game, slot] == 0
+    boards[game, place] = outcome
+    record[game, move], record[game, move + shots] = tile, outcome
+    shot = move - 2 * num_ships
+    show_both(games, game, _OWN_BIT + 2 * num_ships + shot * num_tiles + tile)
+    outcomes = _OWN_BIT + 2 * num_ships + shots * num_tiles
+    show_both(games, game, outcomes + 3 * shot + outcome)
+    return is_sunk or shot + 1 == shots
+
+
+@kernel
+def _allow_shots(constants: _Constants, boards: np.ndarray, move: int, legal: np.ndarray) -> None:
+    num_tiles = constants.covers.shape[2]
+    target = (1 - move % 2) * num_tiles
+    for tile in range(num_tiles):
+        legal[tile] = constants.repeats_shots or boards[target + tile] == NOTHING
+
+
+@kernel
+def _allow_placements(
+    constants: _Constants, record: np.ndarray, move: int, legal: np.ndarray
+) -> None:
+    """Legal are the placements that leave room for the ships to come."""
+    num_tiles = constants.covers.shape[2]
+    ship, first = move // 2, num_tiles
+    if constants.next_prefix.size:
+        prefix = 0
+        for earlier in range(ship):
+            prefix = constants.next_prefix[prefix, record[2 * earlier + move % 2] - num_tiles]
+        for placement in range(2 * num_tiles):
+            legal[first + placement] = constants.next_prefix[prefix, placement] >= 0
+        return
+    for placement in range(2 * num_tiles):
+        is_free = constants.fits[ship, placement]
+        for earlier in range(ship):
+            other = record[2 * earlier + move % 2] - num_tiles
+            is_free &= not constants.excludes[earlier, other, ship, placement]
+        legal[first + placement] = is_free
+
+
+@kernel
+def _return(constants: _Constants, tiles_left: np.ndarray) -> float:
+    """Player 0's utility at the end."""
+    gain, first_floats, second_floats = 0.0, False, False
+    for ship in range(len(constants.covers)):
+        first_left, second_left = tiles_left[2 * ship], tiles_left[2 * ship + 1]
+        first_floats |= first_left > 0
+        second_floats |= second_left > 0
+        value = constants.ship_values[ship]
+        gain += value * np.float64(second_left == 0) - value * np.float64(first_left == 0)
+    if constants.is_win_loss:
+        return np.float64(first_floats) - np.float64(second_floats)
+    return gain

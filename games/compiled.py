@@ -1,0 +1,99 @@
+"""Rules stepped by compiled loops, for batches so small that tensor operations are mostly overhead.
+
+The tensors of `Rules` say what a game is. A compiled form is the same said a second time, for speed
+alone: it changes the very tensors of a state batch, in place and on the CPU, and the tests hold it
+to the tensor rules step by step. A game need not have one.
+
+What a player knows is a list here, the columns of the ones in its information state tensor. Bits of
+perfect recall never go away (see `rules`), so the list only grows: what a player knew at an earlier
+move is the beginning of what it knows now.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+CHANCE, TERMINAL = -1, -4  # OpenSpiel's player ids, as constants of compiled loops
+NO_ACTION = -1
+
+kernel = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+
+
+class Games(NamedTuple):
+    """What compiled rules read and write besides the states of B games, as arrays.
+
+    Attributes:
+      action: int64 [B], the action or chance outcome to make; `NO_ACTION`: none.
+      uniform: float64 [E, B], random numbers in [0, 1), one for each of E chance events.
+      player: int8 [B], who acts.
+      legal: bool [B, A], the legal actions of the player who acts.
+      returns: float64 [B], player 0's utility where the game is over; else 0.
+      bits: int32 [B, 2, K], the columns of the ones in each player's perfect-recall information
+        state tensor, in the order in which they came.
+      num_bits: int32 [B, 2], how many there are.
+    """
+
+    action: np.ndarray
+    uniform: np.ndarray
+    player: np.ndarray
+    legal: np.ndarray
+    returns: np.ndarray
+    bits: np.ndarray
+    num_bits: np.ndarray
+
+
+class CompiledRules(abc.ABC):
+    """The compiled form of a `Rules`.
+
+    Attributes:
+      max_bits: K, the most ones in a player's information state tensor.
+    """
+
+    max_bits: int
+
+    @abc.abstractmethod
+    def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
+        """Goes on in all games, in place.
+
+        In each game makes its action, if there is one; then plays chance events, each with the next
+        of the game's random numbers, until a player acts, the game is over, or no number is left.
+        The outcome is the first one at which the sum of probabilities exceeds the number. A game
+        that is over stays as it is.
+
+        Args:
+          state: the arrays of the states, in the order of the fields of their class.
+          games: all else.
+        """
+
+
+@kernel
+def show(games: Games, game: int, player: int, column: int) -> None:
+    """A player gets to know one more bit."""
+    count = games.num_bits[game, player]
+    games.bits[game, player, count] = column
+    games.num_bits[game, player] = count + 1
+
+
+@kernel
+def show_both(games: Games, game: int, column: int) -> None:
+    """Both players get to know one more bit."""
+    show(games, game, 0, column)
+    show(games, game, 1, column)
+
+
+@kernel
+def sample(weights: np.ndarray, uniform: float) -> int:
+    """The first column at which the sum of weights exceeds its share of the whole."""
+    total = 0.0
+    for column in range(len(weights)):
+        total += weights[column]
+    target, cumulative = uniform * total, 0.0
+    for column in range(len(weights)):
+        cumulative += weights[column]
+        if cumulative > target:
+            return column
+    return len(weights) - 1

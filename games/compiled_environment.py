@@ -1,0 +1,103 @@
+"""`CompiledEnvironment`: a small batch of games on a CPU, by the compiled form of the rules."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from spiel_dl.games import rules
+from spiel_dl.games.compiled import NO_ACTION, TERMINAL, Games
+from spiel_dl.games.environments import BatchedEnvironment, EpisodeEnds
+
+
+class CompiledEnvironment(BatchedEnvironment):
+    """`BatchedEnvironment` by compiled loops: the same games, from the same random numbers.
+
+    Two things differ. A row whose game is over waits at its end, with nothing legal, until
+    `restart`. And `state`, like all that is asked of the environment, is changed in place by
+    `step`.
+
+    Attributes:
+      roots: what players see and may do at the root, before chance plays, as arrays.
+      games: the same of the rows as they are now.
+    """
+
+    games: Games
+
+    def __init__(self, game_rules: rules.Rules, batch_size: int, seed: int = 0):
+        """Starts all games.
+
+        Args:
+          game_rules: the game.
+          batch_size: B.
+          seed: of the chance events, and of `sample_random_actions`.
+
+        Raises:
+          ValueError: if `batch_size` is not positive, or the rules have no compiled form.
+        """
+        compiled = game_rules.compiled()
+        if compiled is None:
+            raise ValueError(
+                f"{type(game_rules).__name__} has no compiled form; play it by BatchedEnvironment"
+            )
+        self._compiled = compiled
+        self.roots = _at_roots(game_rules, batch_size, compiled.max_bits)
+        self.games = Games(*(array.copy() for array in self.roots))
+        super().__init__(game_rules, batch_size, seed=seed)
+
+    def restart(self) -> None:
+        """Starts a new game in every row, whatever the old one had come to."""
+        self.state = self._roots.take(torch.arange(self._roots.batch_size))
+        self._arrays = self.state.arrays()
+        for array, root in zip(self.games[2:], self.roots[2:], strict=True):
+            array[:] = root
+        self._player = torch.from_numpy(self.games.player)
+        self._legal_actions = torch.from_numpy(self.games.legal)
+        self._advance(self.roots.action, self._uniform(self._num_events).numpy())
+
+    def step(self, action: torch.Tensor) -> EpisodeEnds:
+        """Makes one move in every game that goes on, and plays the chance events after it.
+
+        Args:
+          action: int64 [B], the moves of whoever moves; without effect where the game is over.
+
+        Raises:
+          ValueError: as `BatchedEnvironment.step`.
+        """
+        self._check(action)
+        return self.move(action, self._uniform(self._num_events))
+
+    def random_numbers(self, num_moves: int) -> torch.Tensor:
+        """What so many moves, made by `move`, will need: float64 [num_moves, E, B]."""
+        return self._uniform(num_moves * self._num_events).unflatten(0, (num_moves, -1))
+
+    def move(self, action: torch.Tensor, uniform: torch.Tensor) -> EpisodeEnds:
+        """As `step`, with random numbers drawn before: float64 [E, B]."""
+        went_on = self.games.player != TERMINAL
+        self._advance(action.numpy(), uniform.numpy())
+        finished = torch.from_numpy(went_on & (self.games.player == TERMINAL))
+        return EpisodeEnds(finished, torch.from_numpy(self.games.returns) * finished)
+
+    def _advance(self, action: np.ndarray, uniform: np.ndarray) -> None:
+        self.games = self.games._replace(action=action, uniform=uniform)
+        self._compiled.advance(self._arrays, self.games)
+
+
+def _at_roots(game_rules: rules.Rules, batch_size: int, max_bits: int) -> Games:
+    """What is known and may be done in B games before the first event."""
+    states = game_rules.initial_state(batch_size)
+    roots = Games(
+        action=np.full(batch_size, NO_ACTION),
+        uniform=np.zeros((0, batch_size)),
+        player=game_rules.current_player(states).numpy(),
+        legal=game_rules.legal_actions(states).numpy(),
+        returns=np.zeros(batch_size),
+        bits=np.zeros((batch_size, 2, max_bits), np.int32),
+        num_bits=np.zeros((batch_size, 2), np.int32),
+    )
+    for player in (0, 1):
+        seen = game_rules.information_state_tensor(states.take(slice(1)), player)[0]
+        columns = seen.nonzero()[:, 0].numpy()
+        roots.bits[:, player, : len(columns)] = columns
+        roots.num_bits[:, player] = len(columns)
+    return roots

@@ -1,0 +1,176 @@
+"""The compiled form of Goofspiel; `goofspiel_ii` has the rules and the order of all bits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spiel_dl.games.compiled import (
+    CHANCE,
+    NO_ACTION,
+    TERMINAL,
+    CompiledRules,
+    Games,
+    kernel,
+    sample,
+    show,
+    show_both,
+)
+
+_DECK = 2
+_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
+
+
+class _Constants(NamedTuple):
+    """The game, for compiled loops.
+
+    Attributes:
+      player: int8 [E + 1], who acts before each step, E being the last.
+      acting_row: int64 [E], whose card the step plays: player 0, player 1, or the deck.
+      point_cards: int8 [T], the points of each round in a fixed order; zeros if it is random.
+      num_cards: N.
+      plays_last_round: whether the last round is played without being asked for.
+      is_win_loss: whether only who has more points counts.
+    """
+
+    player: np.ndarray
+    acting_row: np.ndarray
+    point_cards: np.ndarray
+    num_cards: int
+    plays_last_round: bool
+    is_win_loss: bool
+
+
+class CompiledGoofspielII(CompiledRules):
+    """Steps `GoofspielIIState`s."""
+
+    def __init__(
+        self,
+        player: np.ndarray,
+        point_cards: np.ndarray,
+        num_cards: int,
+        plays_last_round: bool,
+        is_win_loss: bool,
+    ):
+        """Takes the game's tables.
+
+        Args:
+          player: int8 [E + 1], who acts before each step.
+          point_cards: int8 [T], the points of each round in a fixed order; zeros if it is random.
+          num_cards: N.
+          plays_last_round: whether the last round is played without being asked for.
+          is_win_loss: whether only who has more points counts.
+        """
+        acting_row = np.where(player[:-1] == CHANCE, _DECK, player[:-1]).astype(np.int64)
+        self.max_bits = 1 + 4 * len(point_cards)
+        self._constants = _Constants(
+            player, acting_row, point_cards, num_cards, plays_last_round, is_win_loss
+        )
+
+    def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
+        """As `CompiledRules.advance`."""
+        _advance(self._constants, *state, games)
+
+
+@kernel
+def _advance(
+    constants: _Constants,
+    step: np.ndarray,
+    played: np.ndarray,
+    remaining: np.ndarray,
+    games: Games,
+) -> None:
+    cards = constants.num_cards
+    for game in range(len(step)):
+        if constants.player[step[game]] == TERMINAL:
+            continue
+        if games.action[game] != NO_ACTION:
+            _play(constants, step, played, remaining, games, game, games.action[game])
+        for event in range(len(games.uniform)):
+            if constants.player[step[game]] != CHANCE:
+                break
+            left = remaining[game, _DECK * cards :].astype(np.float64)
+            outcome = sample(left / left.sum(), games.uniform[event, game])
+            _play(constants, step, played, remaining, games, game, outcome)
+        player = constants.player[step[game]]
+        games.player[game] = player
+        for card in range(cards):
+            games.legal[game, card] = player >= 0 and remaining[game, player * cards + card]
+        if player == TERMINAL:
+            games.returns[game] = _return(constants, played[game])
+
+
+@kernel
+def _play(
+    constants: _Constants,
+    step: np.ndarray,
+    played: np.ndarray,
+    remaining: np.ndarray,
+    games: Games,
+    game: int,
+    card: int,
+) -> None:
+    """Plays the card of whoever acts, and the last round where it is not asked for."""
+    here = step[game]
+    num_rows = remaining.shape[1] // constants.num_cards
+    row, this_round = constants.acting_row[here], here // num_rows
+    _put(constants, played, remaining, games, game, row, this_round, card)
+    step[game] = here + 1
+    if constants.plays_last_round and here + 1 == len(constants.acting_row):
+        for index in range(num_rows):
+            # The deck comes first.
+            row = _DECK if index == 0 and num_rows > _DECK else index - (num_rows > _DECK)
+            last = 0
+            while not remaining[game, row * constants.num_cards + last]:
+                last += 1
+            _put(constants, played, remaining, games, game, row, this_round + 1, last)
+
+
+@kernel
+def _put(
+    constants: _Constants,
+    played: np.ndarray,
+    remaining: np.ndarray,
+    games: Games,
+    game: int,
+    row: int,
+    this_round: int,
+    card: int,
+) -> None:
+    """One row's card of a round, and what is seen of it."""
+    cards, turns = constants.num_cards, len(constants.point_cards)
+    played[game, row * turns + this_round] = card + 1
+    remaining[game, row * cards + card] = False
+    has_bid = _OWN_BIT + turns * cards
+    winners = has_bid + turns
+    if row == _DECK:
+        show_both(games, game, _OWN_BIT + this_round * cards + card)
+        return
+    show(games, game, row, winners + 3 * turns + this_round * cards + card)
+    if row == 0:
+        show_both(games, game, has_bid + this_round)
+        return
+    first = played[game, this_round]
+    winner = 0 if first > card + 1 else 2 if first < card + 1 else 1
+    show_both(games, game, winners + 3 * this_round + winner)
+    following = this_round + 1
+    if following < turns and constants.point_cards[following]:
+        column = following * cards + constants.point_cards[following] - 1
+        show_both(games, game, _OWN_BIT + column)
+
+
+@kernel
+def _return(constants: _Constants, played: np.ndarray) -> float:
+    """Player 0's utility at the end."""
+    turns = len(constants.point_cards)
+    difference = 0
+    for this_round in range(turns):
+        points = constants.point_cards[this_round]
+        if not points:
+            points = played[_DECK * turns + this_round]
+        first, second = played[this_round], played[turns + this_round]
+        difference += points * ((first > second) - np.int64(first < second))
+    if constants.is_win_loss:
+        return np.sign(difference)
+    return difference / 2

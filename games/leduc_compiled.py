@@ -1,0 +1,184 @@
+"""The compiled form of Leduc poker; `leduc` has the rules and the order of all bits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spiel_dl.games.compiled import (
+    CHANCE,
+    NO_ACTION,
+    TERMINAL,
+    CompiledRules,
+    Games,
+    kernel,
+    sample,
+    show,
+    show_both,
+)
+from spiel_dl.games.leduc_betting import NOBODY, BettingTables
+
+_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
+
+
+class _Constants(NamedTuple):
+    """The game, for compiled loops: numbers and tables as in `LeducRules` and `BettingTables`."""
+
+    player: np.ndarray
+    legal: np.ndarray
+    action_slot: np.ndarray
+    card_slots: np.ndarray
+    successor: np.ndarray
+    payer: np.ndarray
+    wager: np.ndarray
+    private_deal: np.ndarray
+    num_ranks: int
+    num_suits: int
+    num_kinds: int
+    deal_ranks: bool
+
+
+class CompiledLeduc(CompiledRules):
+    """Steps `LeducState`s."""
+
+    def __init__(
+        self,
+        betting: BettingTables,
+        private_deal: np.ndarray,
+        num_ranks: int,
+        num_suits: int,
+        deal_ranks: bool,
+    ):
+        """Takes the game's tables.
+
+        Args:
+          betting: the betting's, on a CPU.
+          private_deal: float64 [C], chances of the joint deal of ranks.
+          num_ranks: as `LeducRules` has it.
+          num_suits: the same.
+          deal_ranks: the same.
+        """
+        self._constants = _Constants(
+            *(
+                getattr(betting, name).numpy()
+                for name in _Constants._fields
+                if name in BettingTables._fields
+            ),
+            private_deal=private_deal,
+            num_ranks=num_ranks,
+            num_suits=num_suits,
+            num_kinds=num_ranks if deal_ranks else num_ranks * num_suits,
+            deal_ranks=deal_ranks,
+        )
+        num_deals = 1 if deal_ranks else 2
+        num_slots = 1 + int(self._constants.action_slot.max())
+        # Who is asked, the deals, an action in every slot, the public card and the own one.
+        self.max_bits = 1 + num_deals + num_slots + 2
+
+    def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
+        """As `CompiledRules.advance`."""
+        _advance(self._constants, *state, games)
+
+
+@kernel
+def _advance(
+    constants: _Constants,
+    node: np.ndarray,
+    cards: np.ndarray,
+    actions: np.ndarray,
+    contributions: np.ndarray,
+    games: Games,
+) -> None:
+    weights = np.empty(max(len(constants.private_deal), constants.num_kinds))
+    for game in range(len(node)):
+        if constants.player[node[game]] == TERMINAL:
+            continue
+        if games.action[game] != NO_ACTION:
+            action = games.action[game]
+            _apply(constants, node, cards, actions, contributions, games, game, action)
+        for event in range(len(games.uniform)):
+            if constants.player[node[game]] != CHANCE:
+                break
+            _weigh_deals(constants, node[game], cards[game], weights)
+            outcome = sample(weights, games.uniform[event, game])
+            _apply(constants, node, cards, actions, contributions, games, game, outcome)
+        here = node[game]
+        games.player[game] = constants.player[here]
+        games.legal[game] = constants.legal[here]
+        if constants.player[here] == TERMINAL:
+            games.returns[game] = _return(constants, cards[game], contributions[game])
+
+
+@kernel
+def _apply(
+    constants: _Constants,
+    node: np.ndarray,
+    cards: np.ndarray,
+    actions: np.ndarray,
+    contributions: np.ndarray,
+    games: Games,
+    game: int,
+    action: int,
+) -> None:
+    """One action, or one deal."""
+    here, num_actions = node[game], constants.legal.shape[1]
+    num_deals = 1 if constants.deal_ranks else 2
+    per_round = actions.shape[1] // 2
+    public_card = _OWN_BIT + num_deals + per_round * num_actions
+    private_card = public_card + constants.num_kinds + per_round * num_actions
+    # The transitions of chance do not depend on the outcome, which may exceed A.
+    transition = here * num_actions + min(action, num_actions - 1)
+    node[game] = constants.successor[transition]
+    for slot in range(3):
+        if not constants.card_slots[here, slot]:
+            continue
+        card = action
+        if slot < 2 and constants.deal_ranks:
+            ranks = constants.num_ranks
+            card = action // ranks if slot == 0 else action % ranks
+        cards[game, slot] = card
+        if slot == 2:
+            show_both(games, game, public_card + card)
+            continue
+        show(games, game, slot, private_card + card)
+        if slot < num_deals:
+            show_both(games, game, _OWN_BIT + slot)
+    if constants.action_slot[here] >= 0:
+        slot = constants.action_slot[here]
+        actions[game, slot] = action
+        column = _OWN_BIT + num_deals + slot * num_actions + action
+        show_both(games, game, column + constants.num_kinds * (slot >= per_round))
+    payer = constants.payer[transition]
+    if payer != NOBODY:
+        stake = max(contributions[game, 0], contributions[game, 1])
+        contributions[game, payer] = stake + constants.wager[transition]
+
+
+@kernel
+def _weigh_deals(constants: _Constants, node: int, cards: np.ndarray, weights: np.ndarray) -> None:
+    """Writes the probabilities of all deals."""
+    if constants.deal_ranks and node == 0:
+        weights[:] = constants.private_deal
+        return
+    weights[:] = 0.0
+    weights[: constants.num_kinds] = constants.num_suits if constants.deal_ranks else 1
+    for card in cards:
+        if card >= 0:
+            weights[card] -= 1
+    weights /= weights.sum()
+
+
+@kernel
+def _return(constants: _Constants, cards: np.ndarray, contributions: np.ndarray) -> float:
+    """Player 0's utility at the end."""
+    first, second = contributions[0], contributions[1]
+    if first != second:  # Who has folded has not matched the last wager.
+        return -first if first < second else second
+    suits = 1 if constants.deal_ranks else constants.num_suits
+    public = cards[2] // suits
+    strength = np.empty(2, np.int64)
+    for player in range(2):
+        rank = cards[player] // suits
+        strength[player] = rank + (rank == public) * constants.num_ranks
+    return np.sign(strength[0] - strength[1]) * first

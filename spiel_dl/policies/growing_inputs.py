@@ -1,0 +1,161 @@
+"""Inputs of ones and zeros whose ones only ever become more, and their first layer.
+
+In a game of perfect recall, what a player knows at a move is what it knew at its last one, and
+more. So the first layer of a network need not multiply matrices: a row's product is that of the
+player's last row plus the weights of the new ones. The weights' gradient is found the same way
+backwards: a one's is that of all rows from the one where it is new to the sequence's last.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import torch
+
+_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+
+
+class Evaluation(NamedTuple):
+    """What a network has said of inputs.
+
+    Attributes:
+      parameters: float32 [P], its parameters.
+      version: how often they had been changed by then, as torch counts it.
+      units: per layer, what comes out of it: float32 [N, units], those of the last one padded.
+    """
+
+    parameters: torch.Tensor
+    version: int
+    units: list[torch.Tensor]
+
+    def holds(self, parameters: torch.Tensor) -> bool:
+        """Whether these are the parameters, unchanged."""
+        is_same = self.parameters.data_ptr() == parameters.data_ptr()
+        return (
+            is_same
+            and self.parameters.shape == parameters.shape
+            and self.version == parameters._version
+        )
+
+
+class GrowingInputs(NamedTuple):
+    """N rows of inputs, each of one of G sequences; on a CPU.
+
+    The rows of a sequence come in order, other sequences' rows between them. Each begins with the
+    ones of the sequence's row before.
+
+    Attributes:
+      ones: int32 [G, K], the columns of the ones of each sequence, in order.
+      sequence: int32 [N], each row's sequence.
+      begin: int32 [N], how many ones the sequence's row before has; 0 at its first one.
+      end: int32 [N], how many ones the row has.
+      num_inputs: D.
+      evaluation: what a network has said of the rows already, or None.
+    """
+
+    ones: torch.Tensor
+    sequence: torch.Tensor
+    begin: torch.Tensor
+    end: torch.Tensor
+    num_inputs: int
+    evaluation: Evaluation | None = None
+
+    def first_layer(self, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """The ReLU of the rows times weights plus biases: float32 [N, H].
+
+        Args:
+          weight: float32 [D, H].
+          bias: float32 [H].
+        """
+        units = weight.new_empty((len(self.end), len(bias)))
+        _multiply(units.numpy(), weight.numpy(), bias.numpy(), *self._arrays())
+        return units
+
+    def first_layer_back(self, gradient: torch.Tensor, out: torch.Tensor) -> None:
+        """Adds the gradient of the weights.
+
+        Args:
+          gradient: that of the rows times weights, float32 [N, H].
+          out: where to add, float32 [D, H].
+        """
+        _multiply_back(out.numpy(), gradient.numpy(), *self._arrays())
+
+    def dense(self) -> torch.Tensor:
+        """The rows as they are: float32 [N, D]."""
+        rows = torch.zeros((len(self.end), self.num_inputs))
+        _write(rows.numpy(), *self._arrays())
+        return rows
+
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        return (self.ones.numpy(), self.sequence.numpy(), self.begin.numpy(), self.end.numpy())
+
+
+@numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
+def add_row(units: np.ndarray, total: np.ndarray, weight: np.ndarray, ones: np.ndarray) -> None:
+    """The first layer of a row.
+
+    Args:
+      units: float32 [H], the ReLU of the sum is written here.
+      total: float32 [H], the sum of the row before; becomes this row's.
+      weight: float32 [D, H].
+      ones: int32 [n], the new ones.
+    """
+    for index in range(len(ones)):
+        column = ones[index]
+        for unit in range(len(total)):
+            total[unit] += weight[column, unit]
+    for unit in range(len(total)):
+        units[unit] = max(total[unit], np.float32(0.0))
+
+
+@_jit
+def _multiply(
+    units: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    ones: np.ndarray,
+    sequence: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+) -> None:
+    """Writes units, float32 [N, H]; see `GrowingInputs`."""
+    total = np.empty((len(ones), len(bias)), np.float32)
+    for row in range(len(end)):
+        group = sequence[row]
+        if begin[row] == 0:
+            total[group] = bias
+        add_row(units[row], total[group], weight, ones[group, begin[row] : end[row]])
+
+
+@_jit
+def _multiply_back(
+    of_weight: np.ndarray,
+    gradient: np.ndarray,
+    ones: np.ndarray,
+    sequence: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+) -> None:
+    """Adds to the weights' gradient, float32 [D, H], that of the rows, float32 [N, H]."""
+    size = gradient.shape[1]
+    # Of the rows from this one to the sequence's last.
+    since = np.zeros((len(ones), size), np.float32)
+    for row in range(len(end) - 1, -1, -1):
+        group = sequence[row]
+        for unit in range(size):
+            since[group, unit] += gradient[row, unit]
+        for index in range(begin[row], end[row]):
+            column = ones[group, index]
+            for unit in range(size):
+                of_weight[column, unit] += since[group, unit]
+
+
+@_jit
+def _write(
+    rows: np.ndarray, ones: np.ndarray, sequence: np.ndarray, begin: np.ndarray, end: np.ndarray
+) -> None:
+    for row in range(len(end)):
+        for index in range(end[row]):
+            rows[row, ones[sequence[row], index]] = 1.0

@@ -1,0 +1,162 @@
+"""The compiled forms of rules do what the tensor rules say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from spiel_dl.games.battleships import BattleshipsRules
+from spiel_dl.games.compiled import NO_ACTION, Games
+from spiel_dl.games.compiled_environment import CompiledEnvironment
+from spiel_dl.games.environments import BatchedEnvironment, _sample
+from spiel_dl.games.goofspiel_ii import GoofspielIIRules
+from spiel_dl.games.leduc import LeducRules
+from spiel_dl.games.rules import CHANCE_PLAYER, Rules, StateBatch
+from tests.games.flips import FlipsRules
+
+SMALL: dict[str, Rules] = {
+    "goofspiel 3, descending": GoofspielIIRules(3, "descending"),
+    "goofspiel 3, ascending, differences": GoofspielIIRules(3, "ascending", "point_difference"),
+    "goofspiel 3, random": GoofspielIIRules(3, "random", "point_difference"),
+    "goofspiel 3, random, last round": GoofspielIIRules(3, forced_last_round=True),
+    "goofspiel 4, two turns": GoofspielIIRules(4, "random", num_turns=2),
+    "goofspiel 4, three turns": GoofspielIIRules(4, "descending", num_turns=3),
+    "leduc": LeducRules(),
+    "leduc, ranks": LeducRules(3, 2, True, "[2;4]", "[2;4]", 1),
+    "leduc, three cards": LeducRules(3, 1, max_raises=0, ante=2),
+    "battleships 2x2": BattleshipsRules(2, 2, "[1;1]"),
+    "battleships 2x2, repeated": BattleshipsRules(2, 2, "[2]", True, num_shots=2),
+    "battleships 1x3, values": BattleshipsRules(
+        3, 1, "[2;1]", False, "ship_values", "[2.5;1]", num_shots=2
+    ),
+}
+LARGE: dict[str, Rules] = {
+    "goofspiel 13, random": GoofspielIIRules(),
+    "goofspiel 8": GoofspielIIRules(8, "descending", "point_difference"),
+    "leduc, paper's": LeducRules(3, 2, True, "[2;4]", "[2;4]", 2),
+    "leduc, large": LeducRules(13, 4, False, "[2;3;5]", "[1;4]", 3),
+    "battleships 5x5": BattleshipsRules(5, 5, "[3;2;2]"),
+    "battleships 3x3, crowded": BattleshipsRules(
+        3, 3, "[3;3;2]", False, "ship_values", "[0.5;2;1]", num_shots=4
+    ),
+    "battleships 4x3, repeated": BattleshipsRules(4, 3, "[2;3]", True, "ship_values", num_shots=12),
+}
+
+
+def check_same(rules: Rules, states: StateBatch, arrays: tuple, games: Games) -> None:
+    """What the arrays say is what the rules say of the states."""
+    for mine, theirs in zip(arrays, states.arrays(), strict=True):
+        assert np.array_equal(mine, theirs)
+    assert np.array_equal(games.player, rules.current_player(states))
+    assert np.array_equal(games.legal, rules.legal_actions(states))
+    assert np.array_equal(games.returns, rules.returns(states))
+    for player in (0, 1):
+        expected = rules.information_state_tensor(states, player).numpy()
+        assert np.array_equal(dense(games, player, expected.shape[1]), expected)
+
+
+def dense(games: Games, player: int, size: int) -> np.ndarray:
+    """A player's bits as information state tensors; fails if a bit comes twice."""
+    tensor = np.zeros((len(games.player), size), np.float32)
+    for row, (bits, counts) in enumerate(zip(games.bits, games.num_bits, strict=True)):
+        np.add.at(tensor[row], bits[player, : counts[player]], 1.0)
+    return tensor
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_history_of_small_games_is_the_same(name: str) -> None:
+    rules = SMALL[name]
+    compiled = rules.compiled()
+    assert compiled is not None
+    states = rules.initial_state(1)
+    games = CompiledEnvironment(rules, 1).roots
+    generator = np.random.default_rng(0)
+    longest = 0
+    while states.batch_size:
+        check_same(rules, states, states.arrays(), games)
+        longest = max(longest, int(games.num_bits.max()))
+        check_chance(rules, states, games, generator)
+        parent, action, _ = rules.successors(states)
+        expected = rules.apply(states.take(parent), action)
+        arrays = tuple(array[parent.numpy()].copy() for array in states.arrays())
+        no_numbers = np.zeros((0, len(parent)))
+        games = Games(action.numpy(), no_numbers, *(x[parent.numpy()].copy() for x in games[2:]))
+        compiled.advance(arrays, games)
+        states = expected
+        if states.batch_size:
+            check_same(rules, states, arrays, games)
+    # The last shot of all is never needed where every tile may be shot at.
+    assert compiled.max_bits - 2 <= longest <= compiled.max_bits
+
+
+def check_chance(
+    rules: Rules, states: StateBatch, games: Games, generator: np.random.Generator
+) -> None:
+    """Chance takes the outcomes that its probabilities say, number by number."""
+    rows = np.flatnonzero(games.player == CHANCE_PLAYER)
+    if not len(rows):
+        return
+    rows = np.repeat(rows, 20)
+    uniform = generator.random((1, len(rows)))
+    before = states.take(torch.from_numpy(rows))
+    outcome = _sample(
+        rules.chance_probabilities(before), torch.from_numpy(uniform[0]), torch.float64
+    )
+    arrays = tuple(array[rows].copy() for array in states.arrays())
+    copied = Games(np.full(len(rows), NO_ACTION), uniform, *(x[rows].copy() for x in games[2:]))
+    compiled = rules.compiled()
+    assert compiled is not None
+    compiled.advance(arrays, copied)
+    check_same(rules, rules.apply(before, outcome), arrays, copied)
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+def test_random_games_are_those_of_the_tensor_rules(name: str) -> None:
+    """From the same random numbers, move by move, until each row's first game is over."""
+    rules = {**SMALL, **LARGE}[name]
+    ours, theirs = CompiledEnvironment(rules, 40, seed=3), BatchedEnvironment(rules, 40, seed=3)
+    chooser = torch.Generator().manual_seed(4)
+    for _ in range(2):
+        goes_on = torch.ones(40, dtype=torch.bool)
+        for _ in range(rules.max_game_length):
+            compare(ours, theirs, goes_on)
+            wish = torch.rand(theirs.legal_actions().shape, generator=chooser)
+            action = (wish * theirs.legal_actions()).argmax(dim=1)
+            mine, other = ours.step(action), theirs.step(action)
+            assert torch.equal(mine.finished, other.finished & goes_on)
+            assert torch.equal(mine.returns, other.returns * goes_on)
+            goes_on &= ~other.finished
+            assert bool((ours.current_player()[~goes_on] == -4).all())
+            assert not bool(ours.legal_actions()[~goes_on].any())
+        assert not bool(goes_on.any())
+        ours.restart()
+        theirs.restart()
+
+
+def compare(ours: CompiledEnvironment, theirs: BatchedEnvironment, rows: torch.Tensor) -> None:
+    for mine, other in zip(ours.state.arrays(), theirs.state.arrays(), strict=True):
+        assert np.array_equal(mine[rows], other[rows])
+    assert torch.equal(ours.current_player()[rows], theirs.current_player()[rows])
+    assert torch.equal(ours.legal_actions()[rows], theirs.legal_actions()[rows])
+    seen = theirs.information_state_tensors()
+    assert torch.equal(ours.information_state_tensors()[:, rows], seen[:, rows])
+    assert torch.equal(ours.history_tensor()[rows], theirs.history_tensor()[rows])
+    for player in (0, 1):
+        found = dense(ours.games, player, seen.shape[2])
+        assert np.array_equal(found[rows], seen[player, rows].numpy())
+
+
+def test_random_numbers_may_be_drawn_before() -> None:
+    one, other = (CompiledEnvironment(LeducRules(), 30, seed=5) for _ in "ab")
+    numbers = other.random_numbers(4)
+    for uniform in numbers:
+        action = one.legal_actions().int().argmax(dim=1)
+        one.step(action)
+        other.move(action, uniform)
+    assert all(map(np.array_equal, one.state.arrays(), other.state.arrays()))
+
+
+def test_rules_without_a_compiled_form_are_refused() -> None:
+    with pytest.raises(ValueError, match="FlipsRules has no compiled form"):
+        CompiledEnvironment(FlipsRules(), 2)
