@@ -1,13 +1,17 @@
-"""MMD: magnetic mirror descent by self-play.
+"""MMD: magnetic mirror descent by self-play, with a magnet that moves.
 
 Sokota et al. (2023), "A unified approach to reinforcement learning, quantal response equilibria,
-and two-player zero-sum games", section on deep reinforcement learning. A step is that of
-`learning.policy_gradient` with the policy loss
+and two-player zero-sum games", section on deep reinforcement learning; the moving magnet is that of
+its section on Nash equilibria. A step is that of `learning.policy_gradient` with the policy loss
 
-    - ratio A + KL(pi, pi_old) / stepsize,    ratio = pi(a) / pi_old(a).
+    - ratio A + magnet_weight KL(pi, magnet) + KL(pi, pi_old) / stepsize,
 
-The magnet is the uniform policy, so its term is the entropy. The stepsize falls as the temperature
-does. Without annealing, MMD heads for the quantal response equilibrium of its temperature.
+where ratio = pi(a) / pi_old(a). Each `magnet_period` steps the target network's policy becomes the
+magnet; the first magnet is the fresh network's nearly uniform policy. With a fixed magnet the
+losses have one fixed point, and magnet after magnet those come near an equilibrium: they are what
+`algorithms.regularized_fixed_points.MMDFixedPoints` computes exactly. The entropy, which pulls
+towards the uniform policy, is needed beside the magnet: without it nothing holds the magnets back
+from where noise carries them.
 
     learner = mmd.MMDSolver("leduc_poker")
     learner.run(1000)
@@ -16,67 +20,68 @@ does. Without annealing, MMD heads for the quantal response equilibrium of its t
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from typing import Any
 
 import torch
 
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
+    divergence,
     move_ratio,
 )
 from spiel_dl.learning.self_play import Trajectories
-from spiel_dl.learning.transformations import PolicyTransformations
-from spiel_dl.tree.load import AnyGame
+
+
+@dataclasses.dataclass(frozen=True)
+class MMDConfig(PolicyGradientConfig):
+    """How to learn; `PolicyGradientConfig` has the rest.
+
+    Attributes:
+      magnet_weight: weight of the distance to the magnet, in units of the largest utility per nat.
+      magnet_period: learner steps until the magnet is renewed.
+      stepsize: inverse weight of the distance to the policy that played. Without effect if there is
+        one epoch, whose gradient is taken where that distance is 0.
+    """
+
+    magnet_weight: float = 0.2
+    magnet_period: int = 2000
+    stepsize: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("magnet_weight", 0 <= self.magnet_weight < math.inf, "finite and not negative")
+        self._check("magnet_period", self.magnet_period > 0, "positive")
+        self._check("stepsize", 0 < self.stepsize < math.inf, "positive and finite")
 
 
 class MMDSolver(PolicyGradientLearner):
     """Learns a policy by magnetic mirror descent; `Learner` has an example and the methods."""
 
     name = "mmd"
+    config: MMDConfig
+    default_config = MMDConfig
+    num_regularization_policies = 1
 
-    def __init__(
-        self,
-        game: AnyGame,
-        config: PolicyGradientConfig | None = None,
-        *,
-        stepsize: float = 0.5,
-        device: torch.device | str = "cpu",
-        transformations: PolicyTransformations | None = None,
-        critic: CriticConfig | None = None,
-    ):
-        """Makes a fresh network.
-
-        Args:
-          game: the game, its game string, or the compiled game.
-          config: how to learn; None: the defaults.
-          stepsize: inverse weight of the distance to the policy that played, at first.
-          device: where games are played and networks live.
-          transformations: what opponents may do by a critic that learns, too; None: no critic.
-          critic: how the critic learns; None: the defaults.
-
-        Raises:
-          ValueError: as `SelfPlayLearner`, or if `stepsize` is not positive and finite.
-        """
-        if not 0 < stepsize < math.inf:
-            raise ValueError(f"stepsize={stepsize} must be positive and finite")
-        self._stepsize = stepsize
-        super().__init__(
-            game, config, device=device, transformations=transformations, critic=critic
-        )
-
-    def settings(self) -> dict[str, Any]:
-        """As `Learner.settings`."""
-        return {**super().settings(), "stepsize": self._stepsize}
+    def step(self) -> None:
+        """As `Learner.step`; also renews the magnet when it is time."""
+        super().step()
+        if self.num_steps % self.config.magnet_period == 0:
+            self._renew_regularization()
 
     def policy_loss(
-        self, log_pi: torch.Tensor, trajectories: Trajectories, advantage: torch.Tensor
+        self,
+        log_pi: torch.Tensor,
+        trajectories: Trajectories,
+        advantage: torch.Tensor,
+        log_magnets: torch.Tensor,
     ) -> torch.Tensor:
         """As in the module's docstring: float32 [T, B]."""
-        # Illegal actions have probability 0 in both policies.
-        log_old = trajectories.behaviour.clamp(min=torch.finfo(log_pi.dtype).tiny).log()
-        distance = (log_pi.exp() * (log_pi - log_old)).sum(dim=-1)
-        ratio = move_ratio(log_pi, trajectories)
-        return distance / (self._stepsize * self.annealing()) - ratio * advantage
+        loss = self.config.magnet_weight * divergence(log_pi, log_magnets[0])
+        loss = loss - move_ratio(log_pi, trajectories) * advantage
+        if self.config.num_epochs > 1:
+            # Illegal actions have probability 0 in both policies.
+            log_old = trajectories.behaviour.clamp(min=torch.finfo(log_pi.dtype).tiny).log()
+            loss = loss + divergence(log_pi, log_old) / self.config.stepsize
+        return loss

@@ -12,65 +12,51 @@ Schulman et al. (2017), "Proximal policy optimization algorithms", eq. 7 and 9. 
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from typing import Any
 
 import torch
 
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
     move_ratio,
 )
 from spiel_dl.learning.self_play import Trajectories
-from spiel_dl.learning.transformations import PolicyTransformations
-from spiel_dl.tree.load import AnyGame
+
+
+@dataclasses.dataclass(frozen=True)
+class PPOConfig(PolicyGradientConfig):
+    """How to learn; `PolicyGradientConfig` has the rest.
+
+    Attributes:
+      clip: how far the ratio to the policy that played may gain from leaving 1. Without effect if
+        there is one epoch, whose gradient is taken where that ratio is 1.
+    """
+
+    num_epochs: int = 4
+    clip: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("clip", 0 < self.clip < math.inf, "positive and finite")
 
 
 class PPOSolver(PolicyGradientLearner):
     """Learns a policy by PPO with entropy; `Learner` has an example and the methods."""
 
     name = "ppo"
-
-    def __init__(
-        self,
-        game: AnyGame,
-        config: PolicyGradientConfig | None = None,
-        *,
-        clip: float = 0.2,
-        device: torch.device | str = "cpu",
-        transformations: PolicyTransformations | None = None,
-        critic: CriticConfig | None = None,
-    ):
-        """Makes a fresh network.
-
-        Args:
-          game: the game, its game string, or the compiled game.
-          config: how to learn; None: the defaults.
-          clip: how far the ratio to the policy that played may gain from leaving 1.
-          device: where games are played and networks live.
-          transformations: what opponents may do by a critic that learns, too; None: no critic.
-          critic: how the critic learns; None: the defaults.
-
-        Raises:
-          ValueError: as `SelfPlayLearner`, or if `clip` is not positive and finite.
-        """
-        if not 0 < clip < math.inf:
-            raise ValueError(f"clip={clip} must be positive and finite")
-        self._clip = clip
-        super().__init__(
-            game, config, device=device, transformations=transformations, critic=critic
-        )
-
-    def settings(self) -> dict[str, Any]:
-        """As `Learner.settings`."""
-        return {**super().settings(), "clip": self._clip}
+    config: PPOConfig
+    default_config = PPOConfig
 
     def policy_loss(
-        self, log_pi: torch.Tensor, trajectories: Trajectories, advantage: torch.Tensor
+        self,
+        log_pi: torch.Tensor,
+        trajectories: Trajectories,
+        advantage: torch.Tensor,
+        log_magnets: torch.Tensor,
     ) -> torch.Tensor:
         """As in the module's docstring: float32 [T, B]."""
         ratio = move_ratio(log_pi, trajectories)
-        clipped = ratio.clamp(1 - self._clip, 1 + self._clip)
+        clipped = ratio.clamp(1 - self.config.clip, 1 + self.config.clip)
         return -torch.minimum(ratio * advantage, clipped * advantage)

@@ -27,9 +27,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
 
-import numpy as np
 import torch
 
 from spiel_dl.learning.config import LearnerConfig
@@ -39,12 +37,9 @@ from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
-from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.policies.policy_network import log_policy
 from spiel_dl.tree.load import AnyGame
-
-_TARGET, _LAST, _SECOND_TO_LAST = range(3)  # rows of the fixed networks' parameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +47,7 @@ class RNaDConfig(LearnerConfig):
     """How to learn; `LearnerConfig` has the rest.
 
     Attributes:
-      eta: weight of the reward regularisation, in utility units per nat.
+      eta: weight of the reward regularisation, in units of the largest utility per nat.
       first_period: learner steps per regularisation policy at first.
       num_first_periods: how many periods are of this length.
       period: learner steps per regularisation policy later.
@@ -60,7 +55,6 @@ class RNaDConfig(LearnerConfig):
       neurd_clip: bound on the advantages that push logits.
       c_bar: v-trace's bound on the ratios that carry targets backwards.
       rho_bar: v-trace's bound on the ratios that correct values.
-      target_averaging: how far the target network moves to the current one in a step.
     """
 
     eta: float = 0.2
@@ -71,7 +65,6 @@ class RNaDConfig(LearnerConfig):
     neurd_clip: float = 10_000.0
     c_bar: float = 1.0
     rho_bar: float = math.inf
-    target_averaging: float = 1e-3
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,7 +72,6 @@ class RNaDConfig(LearnerConfig):
         for name in ("first_period", "period", "neurd_threshold", "neurd_clip", "c_bar", "rho_bar"):
             self._check(name, getattr(self, name) > 0, "positive")
         self._check("num_first_periods", self.num_first_periods >= 0, "0 or more")
-        self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
 
     def place_in_period(self, step: int) -> tuple[int, int]:
         """How many steps of its period are over after `step` steps, and the period's length."""
@@ -96,7 +88,7 @@ class RNaDSolver(SelfPlayLearner):
     terms = ("value_loss", "policy_loss", "entropy")
     config: RNaDConfig
     default_config = RNaDConfig
-    policy_place = ("fixed_parameters", _TARGET)
+    num_regularization_policies = 2
 
     def __init__(
         self,
@@ -125,9 +117,6 @@ class RNaDSolver(SelfPlayLearner):
         super().__init__(
             game, config, device=device, transformations=transformations, critic=critic
         )
-        # The target network and the two last regularisation policies.
-        self._fixed = self.parameters.detach().repeat(3, 1)
-        self._log_policy_tables = self._tabulate()
         # Shares of the last regularisation policy and of the one before. A tensor, because a graph
         # does not notice what changes in Python.
         self._shares = torch.zeros(2, device=device)
@@ -142,9 +131,7 @@ class RNaDSolver(SelfPlayLearner):
         self._shares[1].fill_(1 - share)
         super().step()
         if done + 1 == length:
-            self._fixed[_SECOND_TO_LAST] = self._fixed[_LAST]
-            self._fixed[_LAST] = self._fixed[_TARGET]
-            self._renew_tables()
+            self._renew_regularization()
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         seen = trajectories.distinct_observations()
@@ -165,7 +152,7 @@ class RNaDSolver(SelfPlayLearner):
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
         self._descent.step(outputs, gradient)
-        self._fixed[_TARGET].lerp_(self.parameters.detach(), self.config.target_averaging)
+        self._move_target()
         entropy = -(policy * log_pi).sum(dim=-1)
         return [
             (weight * error.square()).sum(),
@@ -182,66 +169,21 @@ class RNaDSolver(SelfPlayLearner):
         policy: torch.Tensor,
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
-        value = self.network.evaluate(self._fixed[_TARGET], seen.tensors).value
-        log_last, log_second_to_last = self.regularisation_log_policies(trajectories, seen)
+        log_last, log_second_to_last = self.regularization_log_policies(trajectories, seen)
         log_reg = self._shares[0] * log_last + self._shares[1] * log_second_to_last
         return v_trace(
-            value=seen.at_moves(value),
+            value=self.target_value(seen),
             policy=policy,
             log_ratio=(log_pi - log_reg) * trajectories.legal,
             behaviour=trajectories.behaviour,
             action=trajectories.action,
             player=trajectories.player,
             valid=trajectories.valid,
-            reward=trajectories.reward,
+            reward=trajectories.reward / self.utility_scale,
             eta=self.config.eta,
             c_bar=self.config.c_bar,
             rho_bar=self.config.rho_bar,
         )
-
-    def regularisation_log_policies(
-        self, trajectories: Trajectories, seen: Distinct
-    ) -> torch.Tensor:
-        """What the two last regularisation policies say of all moves: float32 [2, T, B, A].
-
-        Args:
-          trajectories: the moves.
-          seen: their observations.
-        """
-        if self._log_policy_tables is not None:
-            return self._log_policy_tables[:, trajectories.infoset]
-        logits = self.network.evaluate(self._fixed[_LAST:], seen.tensors).logits
-        at_moves = torch.stack([seen.at_moves(network) for network in logits])
-        return log_policy(at_moves, trajectories.legal)
-
-    @torch.no_grad()
-    def _tabulate(self) -> torch.Tensor | None:
-        """The two last regularisation policies at all infosets: float32 [2, R, A].
-
-        They stay the same for a whole period. None if the infosets are not tabulated.
-        """
-        environment = self._self_play.environment
-        if not isinstance(environment, TreeEnvironment):
-            return None
-        logits = self.network.evaluate(self._fixed[_LAST:], environment.infoset_tensors).logits
-        return log_policy(logits, environment.infoset_legal)
-
-    def _policy_parameters(self) -> torch.Tensor:
-        return self._fixed[_TARGET]
-
-    def _tensors(self) -> dict[str, torch.Tensor]:
-        return {**super()._tensors(), "fixed_parameters": self._fixed}
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """As `Learner.load_state`."""
-        super().load_state(state)
-        self._renew_tables()
-
-    def _renew_tables(self) -> None:
-        """Tabulates again, in place."""
-        tables = self._tabulate()
-        if tables is not None and self._log_policy_tables is not None:
-            self._log_policy_tables.copy_(tables)
 
 
 def _decision_weights(trajectories: Trajectories) -> torch.Tensor:

@@ -74,14 +74,32 @@ class NetworkConfig:
 class LearnerConfig(NetworkConfig):
     """What every learner by self-play is told; `NetworkConfig` has the rest.
 
+    Weights of regularisation are in units of the game's largest absolute utility, which networks
+    see as 1. So they mean the same in every game.
+
     Attributes:
       batch_size: games per learner step.
       max_tree_histories: games of at most so many histories are compiled and played by tables.
+      target_averaging: how far the target network, whose policy is handed out, moves to the
+        current one in a step.
+      target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
+        is an average over about this share of all steps so far; infinite: `target_averaging` alone.
     """
 
+    learning_rate: float = 1e-3
     batch_size: int = 128
     max_tree_histories: int = 200_000
+    target_averaging: float = 1e-4
+    target_share: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check("batch_size", self.batch_size > 0, "positive")
+        self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
+        self._check("target_share", self.target_share > 0, "positive")
+
+    def target_rate(self, step: int) -> float:
+        """How far the target network moves to the current one in this step, the first being 0."""
+        if self.target_share == math.inf:
+            return self.target_averaging
+        return max(self.target_averaging, 1 / (1 + self.target_share * step))

@@ -18,7 +18,7 @@ from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 LARGEST_COMPILED_BATCH = 4096
-"""Batches of at most so many games are stepped by compiled loops on a CPU, if the rules have any."""
+"""On a CPU, batches of at most so many games are stepped by compiled loops, if rules have any."""
 
 
 def self_play_of(

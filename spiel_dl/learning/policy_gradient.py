@@ -5,12 +5,17 @@ One learner step:
   1. A batch of games is played by the current policy pi_old, from the root to the end.
   2. The advantages A of its moves are those of generalized advantage estimation, each player seeing
      the moves of the other as part of its environment: v-trace on the acting policy, whose c_bar is
-     then GAE's lambda.
-  3. A few times, Adam descends the mean over all moves of the algorithm's own policy loss, minus
-     the entropy H(pi) times `temperature`, plus `value_weight` times the squared error of the
-     value. The temperature falls as 1 / sqrt(1 + step / annealing_steps).
+     then GAE's lambda. Utilities are divided by the game's largest one.
+  3. Once or a few times, Adam descends the mean over all moves of the algorithm's own policy loss,
+     minus the entropy H(pi) times the temperature, plus `value_weight` times the squared error of
+     the value.
+  4. The target network moves by `target_averaging` of the way to the current one.
 
-The policy handed out is the last iterate.
+The temperature falls as 1 / sqrt(1 + step / annealing_steps). The learning rate does not fall:
+infosets to which games seldom come would be learned too slowly then. The price is that the current
+policy goes round the fixed point that the losses have. The policy handed out is that of the target
+network, an average over many steps, which is much nearer to it (docs/algorithms/rnad.md has
+numbers).
 """
 
 from __future__ import annotations
@@ -37,14 +42,14 @@ class PolicyGradientConfig(LearnerConfig):
       gae_lambda: how far advantages trust rewards rather than values; 1: rewards alone.
       num_epochs: steps of Adam per batch of games.
       value_weight: weight of the value's squared error.
-      temperature: weight of the entropy in the first step, in utility units per nat.
+      temperature: weight of the entropy in the first step, in units of the largest utility per nat.
       annealing_steps: learner steps until the temperature has fallen by a factor of sqrt(2);
         infinite: it does not fall.
     """
 
     adam_beta1: float = 0.9
     gae_lambda: float = 0.95
-    num_epochs: int = 4
+    num_epochs: int = 1
     value_weight: float = 0.5
     temperature: float = 0.1
     annealing_steps: float = 2000.0
@@ -67,42 +72,53 @@ class PolicyGradientLearner(SelfPlayLearner):
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         seen = trajectories.distinct_observations()
         target, advantage = self.targets(trajectories, seen)
+        log_magnets = self.regularization_log_policies(trajectories, seen)
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
-        temperature = self.config.temperature * self.annealing()
+        temperature = self.temperature()
         reported = []
         for _ in range(self.config.num_epochs):
             outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
             log_pi = log_policy(outputs[..., :-1], trajectories.legal)
             entropy = -(log_pi.exp() * log_pi).sum(dim=-1)
-            policy_loss = (weight * self.policy_loss(log_pi, trajectories, advantage)).sum()
+            losses = self.policy_loss(log_pi, trajectories, advantage, log_magnets)
+            policy_loss = (weight * losses).sum()
             value_loss = (weight * (outputs[..., -1] - target).square()).sum()
             mean_entropy = (weight * entropy).sum()
             loss = policy_loss + self.config.value_weight * value_loss - temperature * mean_entropy
             self._descent.step(loss)
             reported.append(torch.stack([value_loss, policy_loss, mean_entropy]).detach())
+        self._move_target()
         return list(torch.stack(reported).mean(dim=0))
 
     @abc.abstractmethod
     def policy_loss(
-        self, log_pi: torch.Tensor, trajectories: Trajectories, advantage: torch.Tensor
+        self,
+        log_pi: torch.Tensor,
+        trajectories: Trajectories,
+        advantage: torch.Tensor,
+        log_magnets: torch.Tensor,
     ) -> torch.Tensor:
         """What is descended besides value and entropy, at every move: float32 [T, B].
 
         Args:
           log_pi: float32 [T, B, A], log-probabilities by the current parameters.
           trajectories: the games, played by pi_old.
-          advantage: float32 [T, B], of the moves made.
+          advantage: float32 [T, B], of the moves made, in units of the largest utility.
+          log_magnets: float32 [K, T, B, A], log-probabilities of the K regularisation policies.
         """
 
     @torch.no_grad()
     def targets(
         self, trajectories: Trajectories, seen: Distinct
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Targets of values, and advantages of moves: float32 [T, B] each.
+        """Targets of values, and advantages of moves, in units of the largest utility.
 
         Args:
           trajectories: the games, played by pi_old.
           seen: their observations.
+
+        Returns:
+          Float32 [T, B] each.
         """
         value = seen.at_moves(self.network.evaluate(self.parameters, seen.tensors).value)
         targets = v_trace(
@@ -113,15 +129,16 @@ class PolicyGradientLearner(SelfPlayLearner):
             action=trajectories.action,
             player=trajectories.player,
             valid=trajectories.valid,
-            reward=trajectories.reward,
+            reward=trajectories.reward / self.utility_scale,
             eta=0.0,
             c_bar=self.config.gae_lambda,
         )
         return targets.value, targets.value - value
 
-    def annealing(self) -> float:
-        """What temperatures are multiplied with at this step."""
-        return 1 / math.sqrt(1 + self.num_steps / self.config.annealing_steps)
+    def temperature(self) -> float:
+        """The weight of the entropy at this step."""
+        fallen = math.sqrt(1 + self.num_steps / self.config.annealing_steps)
+        return self.config.temperature / fallen
 
 
 def move_ratio(log_pi: torch.Tensor, trajectories: Trajectories) -> torch.Tensor:
@@ -129,3 +146,13 @@ def move_ratio(log_pi: torch.Tensor, trajectories: Trajectories) -> torch.Tensor
     column = trajectories.action.unsqueeze(-1)
     log_now = log_pi.gather(-1, column)[..., 0]
     return log_now.exp() / trajectories.behaviour.gather(-1, column)[..., 0]
+
+
+def divergence(log_pi: torch.Tensor, log_other: torch.Tensor) -> torch.Tensor:
+    """KL(pi, other) at every move, in nats: float32 [T, B].
+
+    Args:
+      log_pi: float32 [T, B, A]; as of `log_policy`, illegal actions have probability 0 in both.
+      log_other: float32 [T, B, A].
+    """
+    return (log_pi.exp() * (log_pi - log_other)).sum(dim=-1)

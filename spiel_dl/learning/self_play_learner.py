@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+import pyspiel
 import torch
 
+from spiel_dl.learning.compiled_self_play import ActingNetwork
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.compiled_self_play import ActingNetwork
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.self_play import ActingPolicy, Trajectories
+from spiel_dl.learning.self_play import ActingPolicy, Distinct, Trajectories
 from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
+from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 from spiel_dl.tree.load import AnyGame
+
+_TARGET = 0  # row of the fixed networks' parameters; the regularisation policies come after it
 
 
 class SelfPlayLearner(Learner):
     """A policy network that learns from games against itself.
 
+    Beside it are networks that gradients do not change. The target network follows it slowly, so
+    that it is an average over the last steps; its policy is the one that is handed out, because the
+    current one goes round its fixed point. The others are regularisation policies, to which the
+    learner is drawn: copies of the target network, renewed once in a while.
+
     Attributes:
       default_config: the class of the configuration; each subclass says which.
-      policy_place: where in a checkpoint the parameters of the policy are that is handed out: the
-        name of an array, and a row of it, or None if they are all of it.
+      num_regularization_policies: how many of them the algorithm has.
       network: the network.
       parameters: float32 [P], its current parameters.
+      utility_scale: the game's largest absolute utility, the unit of rewards and values.
     """
 
     config: LearnerConfig
     default_config: ClassVar[type[LearnerConfig]]
-    policy_place: ClassVar[tuple[str, int | None]] = ("parameters", None)
+    num_regularization_policies: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -75,6 +85,17 @@ class SelfPlayLearner(Learner):
         )
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters)
+        self.utility_scale = _largest_utility(self.game)
+        num_fixed = 1 + self.num_regularization_policies
+        self._fixed = self.parameters.detach().repeat(num_fixed, 1)
+        self._log_policy_tables = self._tabulate()
+        # A tensor, because a CUDA graph does not notice what changes in Python.
+        self._target_rate = torch.zeros((), device=device)
+
+    def step(self) -> None:
+        """As `Learner.step`."""
+        self._target_rate.fill_(self.config.target_rate(self.num_steps))
+        super().step()
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The policy that was learned so far, for both players.
@@ -86,25 +107,80 @@ class SelfPlayLearner(Learner):
           An `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`. Later steps do not
           change it.
         """
-        parameters = self._policy_parameters().detach().clone()
+        parameters = self._fixed[_TARGET].clone()
         environment = self._self_play.environment
         if isinstance(environment, TreeEnvironment):
             return tabulate(environment, self.network, parameters, fine_tuning)
         return NetworkPolicy(self.game, self.network, parameters, fine_tuning)
 
-    def _policy_parameters(self) -> torch.Tensor:
-        """Parameters of the policy that is handed out."""
-        return self.parameters
+    def _move_target(self) -> None:
+        """Moves the target network to the current one, as far as it goes in a step."""
+        self._fixed[_TARGET].lerp_(self.parameters.detach(), self._target_rate)
+
+    def _renew_regularization(self) -> None:
+        """The target network becomes the newest regularisation policy; the oldest is forgotten."""
+        self._fixed[2:] = self._fixed[1:-1].clone()
+        self._fixed[1] = self._fixed[_TARGET]
+        self._renew_tables()
+
+    @torch.no_grad()
+    def target_value(self, seen: Distinct) -> torch.Tensor:
+        """The target network's values of what was seen, in units of `utility_scale`: [T, B]."""
+        return seen.at_moves(self.network.evaluate(self._fixed[_TARGET], seen.tensors).value)
+
+    @torch.no_grad()
+    def regularization_log_policies(
+        self, trajectories: Trajectories, seen: Distinct
+    ) -> torch.Tensor:
+        """What the K regularisation policies, the newest first, say of all moves.
+
+        Args:
+          trajectories: the moves.
+          seen: their observations.
+
+        Returns:
+          Float32 [K, T, B, A].
+        """
+        if not self.num_regularization_policies:
+            return trajectories.behaviour.new_zeros((0, *trajectories.behaviour.shape))
+        if self._log_policy_tables is not None:
+            return self._log_policy_tables[:, trajectories.infoset]
+        logits = self.network.evaluate(self._fixed[1:], seen.tensors).logits
+        at_moves = torch.stack([seen.at_moves(network) for network in logits])
+        return log_policy(at_moves, trajectories.legal)
+
+    @torch.no_grad()
+    def _tabulate(self) -> torch.Tensor | None:
+        """The regularisation policies at all infosets: float32 [K, R, A].
+
+        They stay the same for a whole period. None if the infosets are not tabulated.
+        """
+        environment = self._self_play.environment
+        if not isinstance(environment, TreeEnvironment):
+            return None
+        logits = self.network.evaluate(self._fixed[1:], environment.infoset_tensors).logits
+        return log_policy(logits, environment.infoset_legal)
+
+    def _renew_tables(self) -> None:
+        """Tabulates again, in place, because a CUDA graph reads them."""
+        tables = self._tabulate()
+        if tables is not None and self._log_policy_tables is not None:
+            self._log_policy_tables.copy_(tables)
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """As `Learner.load_state`."""
+        super().load_state(state)
+        self._renew_tables()
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         adam = self._descent.state(self.parameters)
-        tensors = {"parameters": self.parameters, **{f"adam.{n}": t for n, t in adam.items()}}
-        return {**super()._tensors(), **tensors}
+        tensors = {"parameters": self.parameters, "fixed_parameters": self._fixed}
+        return {**super()._tensors(), **tensors, **{f"adam.{n}": t for n, t in adam.items()}}
 
     def _described(self) -> dict[str, Any]:
-        array, row = self.policy_place
         sizes = list(self.network.hidden_sizes)
-        return {"array": array, "row": row, "hidden_sizes": sizes, "fine_tuning": None}
+        place = {"array": "fixed_parameters", "row": _TARGET}
+        return {**place, "hidden_sizes": sizes, "fine_tuning": None}
 
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
         act = ActingNetwork(self.network, self.parameters.detach())
@@ -120,5 +196,10 @@ class SelfPlayLearner(Learner):
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
         """As `Learner.policy_at`."""
         seen = trajectories.distinct_observations()
-        logits = self.network.evaluate(self._policy_parameters(), seen.tensors).logits
+        logits = self.network.evaluate(self._fixed[_TARGET], seen.tensors).logits
         return policy_of(seen.at_moves(logits), trajectories.legal)
+
+
+def _largest_utility(game: pyspiel.Game) -> float:
+    """The unit of rewards; 1 where all utilities are 0."""
+    return max(abs(game.min_utility()), abs(game.max_utility())) or 1.0
