@@ -131,6 +131,8 @@ class RNaDSolver(SelfPlayLearner):
         # Shares of the last regularisation policy and of the one before. A tensor, because a graph
         # does not notice what changes in Python.
         self._shares = torch.zeros(2, device=device)
+        # Whether the one before has no share, and need not be asked. A graph must ask both.
+        self._is_last_alone = False
         if cuda_graph:
             self._advance = StepGraph(self._play_and_learn, self._self_play.environment.generator)
 
@@ -140,6 +142,7 @@ class RNaDSolver(SelfPlayLearner):
         share = min(1.0, 2 * done / length)
         self._shares[0].fill_(share)
         self._shares[1].fill_(1 - share)
+        self._is_last_alone = share == 1 and not isinstance(self._advance, StepGraph)
         super().step()
         if done + 1 == length:
             self._fixed[_SECOND_TO_LAST] = self._fixed[_LAST]
@@ -183,8 +186,7 @@ class RNaDSolver(SelfPlayLearner):
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
         value = self.network.evaluate(self._fixed[_TARGET], seen.tensors).value
-        log_last, log_second_to_last = self.regularisation_log_policies(trajectories, seen)
-        log_reg = self._shares[0] * log_last + self._shares[1] * log_second_to_last
+        log_reg = self._log_regularisation_policy(trajectories, seen)
         return v_trace(
             value=seen.at_moves(value),
             policy=policy,
@@ -198,6 +200,16 @@ class RNaDSolver(SelfPlayLearner):
             c_bar=self.config.c_bar,
             rho_bar=self.config.rho_bar,
         )
+
+    def _log_regularisation_policy(
+        self, trajectories: Trajectories, seen: Distinct
+    ) -> torch.Tensor:
+        """What the regularisation policy, between the two last ones, says: float32 [T, B, A]."""
+        if self._log_policy_tables is None and self._is_last_alone:
+            logits = self.network.evaluate(self._fixed[_LAST], seen.tensors).logits
+            return log_policy(seen.at_moves(logits), trajectories.legal)
+        log_last, log_second_to_last = self.regularisation_log_policies(trajectories, seen)
+        return self._shares[0] * log_last + self._shares[1] * log_second_to_last
 
     def regularisation_log_policies(
         self, trajectories: Trajectories, seen: Distinct

@@ -97,13 +97,13 @@ class CompiledSelfPlay(SelfPlay):
         first = (layers.weights[0], layers.biases[0], self._sums, self._known, self._units[0])
         first_layer = [x.numpy() for x in first]
         outputs = self._units[-1].numpy()
-        acts = [x.numpy() for x in (record.behaviour, record.action)]
+        wait, *acts = (x.numpy() for x in (waits, record.behaviour, record.action))
         start = end = 0
         for t in range(self.num_steps):
             known = (games.player, games.legal, games.bits, games.num_bits)
             start, end = end, kernels.meet(t, *known, *recorded, *rows, *first_layer, end)
             layers.after_first([units[start:end] for units in self._units])
-            kernels.act(t, outputs, waits.numpy(), *recorded, *acts)
+            kernels.act(t, outputs, wait, *recorded, *acts)
             if record.history.shape[-1]:
                 environment.history_tensor(out=record.history[t])
             environment.move(record.action[t], numbers[t])

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import torch
 
+from spiel_dl.learning.compiled_self_play import ActingNetwork
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.compiled_self_play import ActingNetwork
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.tabulation import tabulate
