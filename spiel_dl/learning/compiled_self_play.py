@@ -126,11 +126,7 @@ class CompiledSelfPlay(SelfPlay):
             self._begin[:num_moves],
             self._end[:num_moves],
             policy.network.num_inputs,
-            Evaluation(
-                policy.parameters,
-                policy.parameters._version,
-                [units[:num_moves] for units in self._units],
-            ),
+            Evaluation(policy.parameters.clone(), [units[:num_moves] for units in self._units]),
         )
         moves = None if bool(made.all()) else made.flatten().nonzero()[:, 0]
         played = ListedTrajectories(*record._replace(observation=record.observation[..., :0]))
