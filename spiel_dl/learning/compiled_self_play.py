@@ -102,8 +102,8 @@ class CompiledSelfPlay(SelfPlay):
         start = end = 0
         for t in range(self.num_steps):
             known = (games.player, games.legal, games.bits, games.num_bits)
-            arrays: list[Any] = [*known, *recorded, *rows, *first_layer]
-            start, end = end, kernels.meet(t, *arrays, end)
+            arrays: list[Any] = [t, *known, *recorded, *rows, *first_layer, end]
+            start, end = end, kernels.meet(*arrays)
             layers.after_first([units[start:end] for units in self._units])
             kernels.act(t, outputs, wait, *recorded, *acts)
             if record.history.shape[-1]:
