@@ -49,6 +49,18 @@ GAMES = {
     "goofspiel 5": (_GOOFSPIEL_5, 200_000, _PEER_GOOFSPIEL_5),
     "goofspiel 5, by its rules": (_GOOFSPIEL_5, 0, None),
     "goofspiel 8": ("python_goofspiel_ii(num_cards=8,points_order=descending)", 0, None),
+    "goofspiel 13": ("python_goofspiel_ii(num_cards=13,points_order=descending)", 0, None),
+    "leduc, by its rules": ("python_leduc", 0, None),
+    "battleships 3x3": (
+        "python_battleships(board_width=3,board_height=3,ship_sizes=[2;1])",
+        0,
+        None,
+    ),
+    "battleships 5x5": (
+        "python_battleships(board_width=5,board_height=5,ship_sizes=[3;2;2])",
+        0,
+        None,
+    ),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,12 +65,11 @@ class CompiledBattleships(CompiledRules):
           repeats_shots: whether a player may shoot at the same tile again.
           is_win_loss: whether only the last ship counts.
         """
-        no_prefix = fleets.next_prefix is None
         self._constants = _Constants(
             fleets.covers,
             fleets.fits,
             fleets.excludes,
-            _NO_PLACEMENTS if no_prefix else fleets.next_prefix,
+            _NO_PLACEMENTS if fleets.next_prefix is None else fleets.next_prefix,
             np.array(ship_values),
             num_shots,
             repeats_shots,
@@ -81,7 +80,8 @@ class CompiledBattleships(CompiledRules):
 
     def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
         """As `CompiledRules.advance`."""
-        _advance(self._constants, *state, games)
+        arguments: list[Any] = [self._constants, *state, games]
+        _advance(*arguments)
 
 
 @kernel

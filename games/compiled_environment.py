@@ -65,18 +65,18 @@ class CompiledEnvironment(BatchedEnvironment):
           ValueError: as `BatchedEnvironment.step`.
         """
         self._check(action)
-        return self.move(action, self._uniform(self._num_events))
+        went_on = self.games.player != TERMINAL
+        self.move(action, self._uniform(self._num_events))
+        finished = torch.from_numpy(went_on & (self.games.player == TERMINAL))
+        return EpisodeEnds(finished, torch.from_numpy(self.games.returns) * finished)
 
     def random_numbers(self, num_moves: int) -> torch.Tensor:
         """What so many moves, made by `move`, will need: float64 [num_moves, E, B]."""
         return self._uniform(num_moves * self._num_events).unflatten(0, (num_moves, -1))
 
-    def move(self, action: torch.Tensor, uniform: torch.Tensor) -> EpisodeEnds:
-        """As `step`, with random numbers drawn before: float64 [E, B]."""
-        went_on = self.games.player != TERMINAL
+    def move(self, action: torch.Tensor, uniform: torch.Tensor) -> None:
+        """As `step`, with random numbers drawn before (float64 [E, B]), but tells nothing."""
         self._advance(action.numpy(), uniform.numpy())
-        finished = torch.from_numpy(went_on & (self.games.player == TERMINAL))
-        return EpisodeEnds(finished, torch.from_numpy(self.games.returns) * finished)
 
     def _advance(self, action: np.ndarray, uniform: np.ndarray) -> None:
         self.games = self.games._replace(action=action, uniform=uniform)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,8 @@ class CompiledGoofspielII(CompiledRules):
 
     def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
         """As `CompiledRules.advance`."""
-        _advance(self._constants, *state, games)
+        arguments: list[Any] = [self._constants, *state, games]
+        _advance(*arguments)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,18 +59,18 @@ class CompiledLeduc(CompiledRules):
           num_suits: the same.
           deal_ranks: the same.
         """
-        self._constants = _Constants(
-            *(
-                getattr(betting, name).numpy()
-                for name in _Constants._fields
-                if name in BettingTables._fields
-            ),
-            private_deal=private_deal,
-            num_ranks=num_ranks,
-            num_suits=num_suits,
-            num_kinds=num_ranks if deal_ranks else num_ranks * num_suits,
-            deal_ranks=deal_ranks,
-        )
+        tables = {
+            name: getattr(betting, name).numpy()
+            for name in _Constants._fields
+            if name in BettingTables._fields
+        }
+        numbers: dict[str, Any] = {
+            "num_ranks": num_ranks,
+            "num_suits": num_suits,
+            "num_kinds": num_ranks if deal_ranks else num_ranks * num_suits,
+            "deal_ranks": deal_ranks,
+        }
+        self._constants = _Constants(**tables, **numbers, private_deal=private_deal)
         num_deals = 1 if deal_ranks else 2
         num_slots = 1 + int(self._constants.action_slot.max())
         # Who is asked, the deals, an action in every slot, the public card and the own one.
@@ -78,7 +78,8 @@ class CompiledLeduc(CompiledRules):
 
     def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
         """As `CompiledRules.advance`."""
-        _advance(self._constants, *state, games)
+        arguments: list[Any] = [self._constants, *state, games]
+        _advance(*arguments)
 
 
 @kernel

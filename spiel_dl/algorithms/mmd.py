@@ -39,7 +39,7 @@ class MMDConfig(PolicyGradientConfig):
     """How to learn; `PolicyGradientConfig` has the rest.
 
     Attributes:
-      magnet_weight: weight of the distance to the magnet, in units of the largest utility per nat.
+      magnet_weight: weight of the distance to the magnet, in units of `utility_scale`.
       magnet_period: learner steps until the magnet is renewed.
       stepsize: inverse weight of the distance to the policy that played. Without effect if there is
         one epoch, whose gradient is taken where that distance is 0.

@@ -47,7 +47,7 @@ class RNaDConfig(LearnerConfig):
     """How to learn; `LearnerConfig` has the rest.
 
     Attributes:
-      eta: weight of the reward regularisation, in units of the largest utility per nat.
+      eta: weight of the reward regularisation, in units of `utility_scale`.
       first_period: learner steps per regularisation policy at first.
       num_first_periods: how many periods are of this length.
       period: learner steps per regularisation policy later.
@@ -120,6 +120,8 @@ class RNaDSolver(SelfPlayLearner):
         # Shares of the last regularisation policy and of the one before. A tensor, because a graph
         # does not notice what changes in Python.
         self._shares = torch.zeros(2, device=device)
+        # Whether the one before has no share, and need not be asked. A graph must ask both.
+        self._is_last_alone = False
         if cuda_graph:
             self._advance = StepGraph(self._play_and_learn, self._self_play.environment.generator)
 
@@ -129,6 +131,7 @@ class RNaDSolver(SelfPlayLearner):
         share = min(1.0, 2 * done / length)
         self._shares[0].fill_(share)
         self._shares[1].fill_(1 - share)
+        self._is_last_alone = share == 1 and not isinstance(self._advance, StepGraph)
         super().step()
         if done + 1 == length:
             self._renew_regularization()
@@ -169,8 +172,7 @@ class RNaDSolver(SelfPlayLearner):
         policy: torch.Tensor,
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
-        log_last, log_second_to_last = self.regularization_log_policies(trajectories, seen)
-        log_reg = self._shares[0] * log_last + self._shares[1] * log_second_to_last
+        log_reg = self._log_regularization_policy(trajectories, seen)
         return v_trace(
             value=self.target_value(seen),
             policy=policy,
@@ -184,6 +186,15 @@ class RNaDSolver(SelfPlayLearner):
             c_bar=self.config.c_bar,
             rho_bar=self.config.rho_bar,
         )
+
+    def _log_regularization_policy(
+        self, trajectories: Trajectories, seen: Distinct
+    ) -> torch.Tensor:
+        """What the regularisation policy, between the two last ones, says: float32 [T, B, A]."""
+        if self._is_last_alone:
+            return self.regularization_log_policies(trajectories, seen, 1)[0]
+        log_last, log_second_to_last = self.regularization_log_policies(trajectories, seen, 2)
+        return self._shares[0] * log_last + self._shares[1] * log_second_to_last
 
 
 def _decision_weights(trajectories: Trajectories) -> torch.Tensor:

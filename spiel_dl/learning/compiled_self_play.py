@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import torch
 
@@ -97,13 +98,14 @@ class CompiledSelfPlay(SelfPlay):
         first = (layers.weights[0], layers.biases[0], self._sums, self._known, self._units[0])
         first_layer = [x.numpy() for x in first]
         outputs = self._units[-1].numpy()
-        acts = [x.numpy() for x in (record.behaviour, record.action)]
+        wait, *acts = (x.numpy() for x in (waits, record.behaviour, record.action))
         start = end = 0
         for t in range(self.num_steps):
             known = (games.player, games.legal, games.bits, games.num_bits)
-            start, end = end, kernels.meet(t, *known, *recorded, *rows, *first_layer, end)
+            arrays: list[Any] = [t, *known, *recorded, *rows, *first_layer, end]
+            start, end = end, kernels.meet(*arrays)
             layers.after_first([units[start:end] for units in self._units])
-            kernels.act(t, outputs, waits.numpy(), *recorded, *acts)
+            kernels.act(t, outputs, wait, *recorded, *acts)
             if record.history.shape[-1]:
                 environment.history_tensor(out=record.history[t])
             environment.move(record.action[t], numbers[t])
@@ -126,11 +128,7 @@ class CompiledSelfPlay(SelfPlay):
             self._begin[:num_moves],
             self._end[:num_moves],
             policy.network.num_inputs,
-            Evaluation(
-                policy.parameters,
-                policy.parameters._version,
-                [units[:num_moves] for units in self._units],
-            ),
+            Evaluation(policy.parameters.clone(), [units[:num_moves] for units in self._units]),
         )
         moves = None if bool(made.all()) else made.flatten().nonzero()[:, 0]
         played = ListedTrajectories(*record._replace(observation=record.observation[..., :0]))

@@ -74,8 +74,8 @@ class NetworkConfig:
 class LearnerConfig(NetworkConfig):
     """What every learner by self-play is told; `NetworkConfig` has the rest.
 
-    Weights of regularisation are in units of the game's largest absolute utility, which networks
-    see as 1. So they mean the same in every game.
+    Weights of regularisation are in units of `SelfPlayLearner.utility_scale`, what random play
+    earns, so that they mean the same in every game.
 
     Attributes:
       batch_size: games per learner step.

@@ -18,7 +18,7 @@ from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 LARGEST_COMPILED_BATCH = 4096
-"""On a CPU, batches of at most so many games are stepped by compiled loops, if rules have any."""
+"""Up to so many games at once are stepped by compiled loops on a CPU, if the rules have any."""
 
 
 def self_play_of(
@@ -30,6 +30,9 @@ def self_play_of(
     max_tree_histories: int,
 ) -> SelfPlay:
     """Self-play in a game: by tables if it is small, else by its rules, else by its states.
+
+    Rules are played in their compiled form, if they have one, where that is faster: on a CPU, in
+    batches of at most `LARGEST_COMPILED_BATCH` games. The games are the same.
 
     Args:
       game: the game, its game string, or the compiled game, which is then used whatever its size.

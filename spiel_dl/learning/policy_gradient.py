@@ -5,7 +5,7 @@ One learner step:
   1. A batch of games is played by the current policy pi_old, from the root to the end.
   2. The advantages A of its moves are those of generalized advantage estimation, each player seeing
      the moves of the other as part of its environment: v-trace on the acting policy, whose c_bar is
-     then GAE's lambda. Utilities are divided by the game's largest one.
+     then GAE's lambda. Utilities are in units of what random play earns.
   3. Once or a few times, Adam descends the mean over all moves of the algorithm's own policy loss,
      minus the entropy H(pi) times the temperature, plus `value_weight` times the squared error of
      the value.
@@ -42,7 +42,7 @@ class PolicyGradientConfig(LearnerConfig):
       gae_lambda: how far advantages trust rewards rather than values; 1: rewards alone.
       num_epochs: steps of Adam per batch of games.
       value_weight: weight of the value's squared error.
-      temperature: weight of the entropy in the first step, in units of the largest utility per nat.
+      temperature: weight of the entropy in the first step, in units of `utility_scale`.
       annealing_steps: learner steps until the temperature has fallen by a factor of sqrt(2);
         infinite: it does not fall.
     """
@@ -72,7 +72,9 @@ class PolicyGradientLearner(SelfPlayLearner):
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         seen = trajectories.distinct_observations()
         target, advantage = self.targets(trajectories, seen)
-        log_magnets = self.regularization_log_policies(trajectories, seen)
+        log_magnets = self.regularization_log_policies(
+            trajectories, seen, self.num_regularization_policies
+        )
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         temperature = self.temperature()
         reported = []
@@ -103,7 +105,7 @@ class PolicyGradientLearner(SelfPlayLearner):
         Args:
           log_pi: float32 [T, B, A], log-probabilities by the current parameters.
           trajectories: the games, played by pi_old.
-          advantage: float32 [T, B], of the moves made, in units of the largest utility.
+          advantage: float32 [T, B], of the moves made, in units of `utility_scale`.
           log_magnets: float32 [K, T, B, A], log-probabilities of the K regularisation policies.
         """
 
@@ -111,7 +113,7 @@ class PolicyGradientLearner(SelfPlayLearner):
     def targets(
         self, trajectories: Trajectories, seen: Distinct
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Targets of values, and advantages of moves, in units of the largest utility.
+        """Targets of values, and advantages of moves, in units of `utility_scale`.
 
         Args:
           trajectories: the games, played by pi_old.

@@ -94,7 +94,7 @@ class _Spread(torch.autograd.Function):
     """Rows to their places; as fast backwards as forwards, unlike torch's own."""
 
     @staticmethod
-    def forward(  # type: ignore[no-untyped-def, override]
+    def forward(  # type: ignore[no-untyped-def]
         context, outputs: torch.Tensor, moves: torch.Tensor, shape: torch.Size
     ) -> torch.Tensor:
         context.moves = moves
@@ -102,7 +102,7 @@ class _Spread(torch.autograd.Function):
         return spread.index_copy_(0, moves, outputs).unflatten(0, shape)
 
     @staticmethod
-    def backward(  # type: ignore[no-untyped-def, override]
+    def backward(  # type: ignore[no-untyped-def]
         context, gradient: torch.Tensor
     ) -> tuple[torch.Tensor, None, None]:
         return gradient.flatten(0, 1).index_select(0, context.moves), None, None

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-import pyspiel
 import torch
 
 from spiel_dl.learning.compiled_self_play import ActingNetwork
@@ -22,6 +21,8 @@ from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 from spiel_dl.tree.load import AnyGame
 
+# Their mean square is then known to about 3 %.
+_NUM_SCALE_GAMES = 1024
 _TARGET = 0  # row of the fixed networks' parameters; the regularisation policies come after it
 
 
@@ -38,7 +39,8 @@ class SelfPlayLearner(Learner):
       num_regularization_policies: how many of them the algorithm has.
       network: the network.
       parameters: float32 [P], its current parameters.
-      utility_scale: the game's largest absolute utility, the unit of rewards and values.
+      utility_scale: float32 [], the unit in which rewards and values are learned: the root mean
+        square of what random play earns. So weights of regularisation mean the same in all games.
     """
 
     config: LearnerConfig
@@ -85,7 +87,7 @@ class SelfPlayLearner(Learner):
         )
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters)
-        self.utility_scale = _largest_utility(self.game)
+        self.utility_scale = self._typical_utility()
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._log_policy_tables = self._tabulate()
@@ -130,22 +132,24 @@ class SelfPlayLearner(Learner):
 
     @torch.no_grad()
     def regularization_log_policies(
-        self, trajectories: Trajectories, seen: Distinct
+        self, trajectories: Trajectories, seen: Distinct, num_newest: int
     ) -> torch.Tensor:
-        """What the K regularisation policies, the newest first, say of all moves.
+        """What the newest regularisation policies say of all moves.
 
         Args:
           trajectories: the moves.
           seen: their observations.
+          num_newest: K, how many to ask.
 
         Returns:
-          Float32 [K, T, B, A].
+          Float32 [K, T, B, A], the newest first.
         """
-        if not self.num_regularization_policies:
+        if not num_newest:
             return trajectories.behaviour.new_zeros((0, *trajectories.behaviour.shape))
         if self._log_policy_tables is not None:
-            return self._log_policy_tables[:, trajectories.infoset]
-        logits = self.network.evaluate(self._fixed[1:], seen.tensors).logits
+            return self._log_policy_tables[:num_newest, trajectories.infoset]
+        networks = self._fixed[1 : num_newest + 1]
+        logits = self.network.evaluate(networks, seen.tensors).logits
         at_moves = torch.stack([seen.at_moves(network) for network in logits])
         return log_policy(at_moves, trajectories.legal)
 
@@ -174,7 +178,11 @@ class SelfPlayLearner(Learner):
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         adam = self._descent.state(self.parameters)
-        tensors = {"parameters": self.parameters, "fixed_parameters": self._fixed}
+        tensors = {
+            "parameters": self.parameters,
+            "fixed_parameters": self._fixed,
+            "utility_scale": self.utility_scale,
+        }
         return {**super()._tensors(), **tensors, **{f"adam.{n}": t for n, t in adam.items()}}
 
     def _described(self) -> dict[str, Any]:
@@ -199,7 +207,17 @@ class SelfPlayLearner(Learner):
         logits = self.network.evaluate(self._fixed[_TARGET], seen.tensors).logits
         return policy_of(seen.at_moves(logits), trajectories.legal)
 
+    @torch.no_grad()
+    def _typical_utility(self) -> torch.Tensor:
+        """The root mean square of what random play earns; 1 where that is nothing: float32 []."""
+        num_batches = -(-_NUM_SCALE_GAMES // self.config.batch_size)
+        earned = [
+            self._self_play.play(_uniform_policy).reward.sum(dim=0) for _ in range(num_batches)
+        ]
+        scale = torch.stack(earned).square().mean().sqrt()
+        return scale.where(scale > 0, 1.0)
 
-def _largest_utility(game: pyspiel.Game) -> float:
-    """The unit of rewards; 1 where all utilities are 0."""
-    return max(abs(game.min_utility()), abs(game.max_utility())) or 1.0
+
+def _uniform_policy(_: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """An `ActingPolicy`."""
+    return legal / legal.sum(dim=1, keepdim=True).clamp(min=1)

@@ -21,23 +21,17 @@ class Evaluation(NamedTuple):
     """What a network has said of inputs.
 
     Attributes:
-      parameters: float32 [P], its parameters.
-      version: how often they had been changed by then, as torch counts it.
+      parameters: float32 [P], a copy of its parameters. Not every change in place of a tensor is
+        counted by torch, so that they are compared.
       units: per layer, what comes out of it: float32 [N, units], those of the last one padded.
     """
 
     parameters: torch.Tensor
-    version: int
     units: list[torch.Tensor]
 
     def holds(self, parameters: torch.Tensor) -> bool:
-        """Whether these are the parameters, unchanged."""
-        is_same = self.parameters.data_ptr() == parameters.data_ptr()
-        return (
-            is_same
-            and self.parameters.shape == parameters.shape
-            and self.version == parameters._version
-        )
+        """Whether a network of these parameters says the same."""
+        return torch.equal(self.parameters, parameters)
 
 
 class GrowingInputs(NamedTuple):

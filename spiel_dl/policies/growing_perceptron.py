@@ -83,7 +83,7 @@ class _Evaluate(torch.autograd.Function):
     """`outputs` of one network."""
 
     @staticmethod
-    def forward(  # type: ignore[no-untyped-def, override]
+    def forward(  # type: ignore[no-untyped-def]
         context, parameters: torch.Tensor, inputs: GrowingInputs, sizes: tuple[int, ...]
     ) -> torch.Tensor:
         layers = Layers.of(parameters.detach(), sizes)
@@ -97,7 +97,7 @@ class _Evaluate(torch.autograd.Function):
         return units[-1][:, : sizes[-1]]
 
     @staticmethod
-    def backward(  # type: ignore[no-untyped-def, override]
+    def backward(  # type: ignore[no-untyped-def]
         context, gradient: torch.Tensor
     ) -> tuple[torch.Tensor, None, None]:
         inputs, layers, units, sizes = (

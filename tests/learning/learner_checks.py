@@ -15,7 +15,10 @@ EASY_GAMES = (
 
 
 def loss_of_one_move(
-    learner: PolicyGradientLearner, policy: list[float], advantage: float
+    learner: PolicyGradientLearner,
+    policy: list[float],
+    advantage: float,
+    magnet: tuple[float, float] = (0.5, 0.5),
 ) -> float:
     """The policy loss of one move: action 0, which was played with probability 0.4."""
     played = learner.play()
@@ -25,15 +28,20 @@ def loss_of_one_move(
             behaviour=torch.tensor([[[0.4, 0.6]]]),
         )
     )
-    log_pi = torch.tensor([[policy]]).log()
-    return learner.policy_loss(log_pi, move, torch.tensor([[advantage]])).item()
+    log_pi, log_magnet = torch.tensor([[policy]]).log(), torch.tensor([[[magnet]]]).log()
+    advantages = torch.tensor([[advantage]])
+    return learner.policy_loss(log_pi, move, advantages, log_magnet).item()
 
 
 class NegatedAdvantage(PolicyGradientLearner):
     """Does what its advantages advise against: a bug that bounds in tests must notice."""
 
     def policy_loss(
-        self, log_pi: torch.Tensor, trajectories: Trajectories, advantage: torch.Tensor
+        self,
+        log_pi: torch.Tensor,
+        trajectories: Trajectories,
+        advantage: torch.Tensor,
+        log_magnets: torch.Tensor,
     ) -> torch.Tensor:
         """As the learner's, of the wrong sign."""
-        return super().policy_loss(log_pi, trajectories, -advantage)
+        return super().policy_loss(log_pi, trajectories, -advantage, log_magnets)
