@@ -1,8 +1,8 @@
 """R-NaD: regularised Nash dynamics, with networks and self-play ("DeepNash").
 
 Perolat et al. (2022), "Mastering the game of Stratego with model-free multiagent reinforcement
-learning" (arXiv 2206.15378), Methods and supplement; Kubíček et al. (2023), section 3.2, with the
-parameters of its Table 2 as defaults. One learner step:
+learning" (arXiv 2206.15378), Methods and supplement; Kubíček et al. (2023), section 3.2, with its
+Table 2 as `PAPER`. One learner step:
 
   1. A batch of games is played by the current policy pi, from the root to the end.
   2. Rewards are regularised: at each decision the mover pays eta log(pi / pi_reg) to the other.
@@ -12,11 +12,11 @@ parameters of its Table 2 as defaults. One learner step:
      targets for values and action values.
   4. Adam descends the sum over both players of the mean squared error of their values and of their
      mean NeuRD loss (`spiel_dl.learning.neurd`).
-  5. The target network moves by `target_averaging` of the way to the current one.
+  5. The target network moves some of the way to the current one.
   6. At the end of a period the target network becomes the next regularisation policy pi_(m+1).
 
-As in OpenSpiel's R-NaD, before it was removed there, the policy handed out is the target network's:
-the last iterate, smoothed over the last 1 / `target_averaging` steps. Deviation: logits are centred
+As in OpenSpiel's R-NaD, before it was removed there, the policy handed out is the target network's.
+Deviation: logits are centred
 by their mean over legal actions, as the paper writes, where that code divides by all actions.
 
 The policy that acts is the current one, as in Kubíček et al., so v-trace's ratios are 1; they are
@@ -58,7 +58,7 @@ class RNaDConfig(LearnerConfig):
     """
 
     eta: float = 0.2
-    first_period: int = 500
+    first_period: int = 2000
     num_first_periods: int = 200
     period: int = 10_000
     neurd_threshold: float = 2.0
@@ -79,6 +79,17 @@ class RNaDConfig(LearnerConfig):
         if step < steps_of_first:
             return step % self.first_period, self.first_period
         return (step - steps_of_first) % self.period, self.period
+
+
+PAPER = RNaDConfig(
+    learning_rate=3e-4,
+    adam_beta1=0.0,
+    first_period=500,
+    target_averaging=1e-3,
+    target_share=math.inf,
+    utility_unit=1.0,
+)
+"""The settings of Kubíček et al. (2023), Table 2."""
 
 
 class RNaDSolver(SelfPlayLearner):

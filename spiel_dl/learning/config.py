@@ -84,19 +84,24 @@ class LearnerConfig(NetworkConfig):
         current one in a step.
       target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
         is an average over about this share of all steps so far; infinite: `target_averaging` alone.
+      utility_unit: the unit of utilities; None: what random play earns.
     """
 
     learning_rate: float = 1e-3
+    adam_beta1: float = 0.9
     batch_size: int = 128
     max_tree_histories: int = 200_000
     target_averaging: float = 1e-4
     target_share: float = 0.1
+    utility_unit: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check("batch_size", self.batch_size > 0, "positive")
         self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
         self._check("target_share", self.target_share > 0, "positive")
+        unit = self.utility_unit
+        self._check("utility_unit", unit is None or 0 < unit < math.inf, "positive and finite")
 
     def target_rate(self, step: int) -> float:
         """How far the target network moves to the current one in this step, the first being 0."""

@@ -38,7 +38,6 @@ class PolicyGradientConfig(LearnerConfig):
     """How to learn; `LearnerConfig` has the rest.
 
     Attributes:
-      adam_beta1: decay of Adam's mean gradient.
       gae_lambda: how far advantages trust rewards rather than values; 1: rewards alone.
       num_epochs: steps of Adam per batch of games.
       value_weight: weight of the value's squared error.
@@ -47,7 +46,6 @@ class PolicyGradientConfig(LearnerConfig):
         infinite: it does not fall.
     """
 
-    adam_beta1: float = 0.9
     gae_lambda: float = 0.95
     num_epochs: int = 1
     value_weight: float = 0.5

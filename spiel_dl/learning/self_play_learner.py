@@ -39,8 +39,9 @@ class SelfPlayLearner(Learner):
       num_regularization_policies: how many of them the algorithm has.
       network: the network.
       parameters: float32 [P], its current parameters.
-      utility_scale: float32 [], the unit in which rewards and values are learned: the root mean
-        square of what random play earns. So weights of regularisation mean the same in all games.
+      utility_scale: float32 [], the unit in which rewards and values are learned: if the
+        configuration says nothing else, the root mean square of what random play earns. So weights
+        of regularisation mean the same in all games.
     """
 
     config: LearnerConfig
@@ -87,7 +88,10 @@ class SelfPlayLearner(Learner):
         )
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters)
-        self.utility_scale = self._typical_utility()
+        unit = config.utility_unit
+        self.utility_scale = (
+            self._typical_utility() if unit is None else torch.tensor(unit, device=device)
+        )
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._log_policy_tables = self._tabulate()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
 
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.algorithms.ppo import PPOSolver
-from spiel_dl.learning.policy_gradient import PolicyGradientConfig
+from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
 from tests.learning.learner_checks import EASY_GAMES, NegatedAdvantage, loss_of_one_move
 
-SMALL = PolicyGradientConfig(batch_size=64, hidden_sizes=(32, 32), learning_rate=1e-3, seed=1)
+SMALL = PPOConfig(batch_size=64, hidden_sizes=(32, 32), learning_rate=1e-3, seed=1)
 
 
 class BrokenPPO(NegatedAdvantage, PPOSolver):
@@ -31,7 +31,7 @@ def test_the_loss_by_hand(probability: float, advantage: float, loss: float) -> 
 
 
 def test_the_bound_of_the_ratio_is_an_option() -> None:
-    learner = PPOSolver("kuhn_poker", SMALL, clip=0.4)
+    learner = PPOSolver("kuhn_poker", dataclasses.replace(SMALL, clip=0.4))
     assert loss_of_one_move(learner, [0.6, 0.4], 2.0) == pytest.approx(-2.8, rel=1e-5)
 
 
@@ -60,4 +60,4 @@ def test_kuhn_poker_is_learned() -> None:
 @pytest.mark.parametrize("clip", [0.0, -1.0, math.inf, math.nan])
 def test_a_wrong_clip_is_refused(clip: float) -> None:
     with pytest.raises(ValueError, match=f"clip={clip} must be positive and finite"):
-        PPOSolver("kuhn_poker", SMALL, clip=clip)
+        dataclasses.replace(SMALL, clip=clip)

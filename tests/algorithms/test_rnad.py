@@ -41,15 +41,15 @@ FIXED_REGULARISATION = dataclasses.replace(
 Table = dict[tuple[int, str], np.ndarray]
 
 
-def test_defaults_are_those_of_the_paper() -> None:
+def test_the_papers_settings() -> None:
     """Kubíček et al. (2023), Table 2."""
-    config = rnad.RNaDConfig()
+    config = rnad.PAPER
     assert (config.eta, config.learning_rate, config.gradient_clip) == (0.2, 3e-4, 10_000)
     assert (config.neurd_threshold, config.neurd_clip) == (2, 10_000)
     assert (config.c_bar, config.rho_bar) == (1, math.inf)
     assert (config.adam_beta1, config.adam_beta2, config.adam_epsilon) == (0, 0.999, 1e-8)
-    assert (config.target_averaging, config.batch_size) == (0.001, 128)
-    assert config.hidden_sizes == (512, 512)
+    assert (config.batch_size, config.hidden_sizes) == (128, (512, 512))
+    assert {config.target_rate(step) for step in (0, 1, 1000, 10**6)} == {0.001}
     assert config.place_in_period(0) == (0, 500)
     assert config.place_in_period(500 * 199 + 7) == (7, 500)
     assert config.place_in_period(500 * 200) == (0, 10_000)
@@ -185,7 +185,7 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
         solver.step()
     trajectories = solver.play()
     seen = trajectories.distinct_observations()
-    tabulated = solver.regularisation_log_policies(trajectories, seen)
+    tabulated = solver.regularization_log_policies(trajectories, seen, 2)
     # The target network's parameters come first.
     last_two = torch.from_numpy(solver.state()["fixed_parameters"][1:])
     logits = solver.network.evaluate(last_two, trajectories.observation.flatten(0, 1)).logits

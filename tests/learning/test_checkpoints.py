@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
+from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.policy_gradient import PolicyGradientConfig
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
@@ -34,8 +33,8 @@ def learner_of(kind: str) -> Learner:
         config = RNaDConfig(batch_size=8, learning_rate=0.1, target_averaging=0.5, **SIZES)
         learner = RNaDSolver("kuhn_poker", config)
     elif kind in ("mmd", "ppo"):
-        solver = MMDSolver if kind == "mmd" else PPOSolver
-        learner = solver("kuhn_poker", PolicyGradientConfig(batch_size=8, **SIZES))
+        solver, config_of = (MMDSolver, MMDConfig) if kind == "mmd" else (PPOSolver, PPOConfig)
+        learner = solver("kuhn_poker", config_of(batch_size=8, learning_rate=0.1, **SIZES))
     else:
         tree = GameTree.from_game("kuhn_poker")
         blueprint: Any = ArrayPolicy.uniform(tree)

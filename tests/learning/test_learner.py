@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
+from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.policy_gradient import PolicyGradientConfig
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
 
 RNAD = RNaDConfig(batch_size=8, hidden_sizes=(8,), learning_rate=1e-2, first_period=3)
-GRADIENT = PolicyGradientConfig(batch_size=8, hidden_sizes=(8,))
+MMD = MMDConfig(batch_size=8, hidden_sizes=(8,), magnet_period=3)
+PPO = PPOConfig(batch_size=8, hidden_sizes=(8,))
 
 
 def with_critic(config: RNaDConfig = RNAD) -> Learner:
@@ -37,8 +37,8 @@ def critic_alone() -> Learner:
 
 LEARNERS: dict[str, Callable[[], Learner]] = {
     "rnad": with_critic,
-    "mmd": lambda: MMDSolver("kuhn_poker", GRADIENT),
-    "ppo": lambda: PPOSolver("kuhn_poker", GRADIENT),
+    "mmd": lambda: MMDSolver("kuhn_poker", MMD),
+    "ppo": lambda: PPOSolver("kuhn_poker", PPO),
     "critic": critic_alone,
 }
 EVERY = pytest.mark.parametrize("make", list(LEARNERS.values()), ids=list(LEARNERS))
@@ -83,7 +83,7 @@ def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
     with pytest.raises(ValueError, match=r"state's .* has shape .* of another learner"):
         learner.load_state(larger.state())
     with pytest.raises(ValueError, match="has shape nothing"):
-        learner.load_state(MMDSolver("kuhn_poker", GRADIENT).state())
+        learner.load_state(MMDSolver("kuhn_poker", MMD).state())
     assert_same_state(learner, before)
 
 

@@ -8,12 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
+from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
 from spiel_dl.learning.policy_gradient import PolicyGradientConfig, PolicyGradientLearner
 
-SMALL = PolicyGradientConfig(batch_size=64, hidden_sizes=(32, 32), learning_rate=1e-3, seed=1)
-SOLVERS: dict[str, type[PolicyGradientLearner]] = {"mmd": MMDSolver, "ppo": PPOSolver}
+SMALL = MMDConfig(batch_size=64, hidden_sizes=(32, 32), seed=1, magnet_period=3)
+
+
+def learner_of(name: str) -> PolicyGradientLearner:
+    """A small one."""
+    if name == "mmd":
+        return MMDSolver("kuhn_poker", SMALL)
+    return PPOSolver("kuhn_poker", PPOConfig(batch_size=64, hidden_sizes=(32, 32), seed=1))
 
 
 def test_advantages_are_those_of_gae() -> None:
@@ -26,7 +32,7 @@ def test_advantages_are_those_of_gae() -> None:
     value = value.unflatten(0, played.action.shape)
     for game in range(20):
         length = int(played.valid[:, game].sum())
-        utility = played.reward[:, game].sum().item()
+        utility = played.reward[:, game].sum().item() / solver.utility_scale.item()
         for player, sign in ((0, 1), (1, -1)):
             next_value, next_advantage = 0.0, 0.0
             earned = sign * utility
@@ -42,28 +48,26 @@ def test_advantages_are_those_of_gae() -> None:
 
 @pytest.mark.parametrize("name", ["mmd", "ppo"])
 def test_a_checkpoint_continues_to_the_same_parameters(name: str, tmp_path: Path) -> None:
-    whole = SOLVERS[name]("kuhn_poker", SMALL)
+    whole = learner_of(name)
     for step in range(9):
         whole.step()
         if step == 4:
             whole.save(tmp_path / "checkpoint.safetensors")
-    resumed = SOLVERS[name]("kuhn_poker", SMALL)
+    resumed = learner_of(name)
     resumed.load(tmp_path / "checkpoint.safetensors")
     for _ in range(4):
         resumed.step()
     assert np.array_equal(resumed.parameters.detach().numpy(), whole.parameters.detach().numpy())
     assert resumed.metrics().keys() == whole.metrics().keys()
     with pytest.raises(ValueError, match="has algorithm"):
-        SOLVERS["ppo" if name == "mmd" else "mmd"]("kuhn_poker", SMALL).load(
-            tmp_path / "checkpoint.safetensors"
-        )
+        learner_of("ppo" if name == "mmd" else "mmd").load(tmp_path / "checkpoint.safetensors")
 
 
 def test_the_temperature_falls_with_the_root_of_the_steps() -> None:
     learner = MMDSolver("kuhn_poker", dataclasses.replace(SMALL, annealing_steps=4.0))
-    assert learner.annealing() == 1
+    assert learner.temperature() == 0.1
     learner.run(12)
-    assert learner.annealing() == pytest.approx(0.5)  # 1 / sqrt(1 + 12 / 4)
+    assert learner.temperature() == pytest.approx(0.05)  # 0.1 / sqrt(1 + 12 / 4)
 
 
 def test_wrong_parameters_are_refused() -> None:
