@@ -197,5 +197,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.3g}"
+        return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
