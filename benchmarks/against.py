@@ -24,7 +24,7 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue
@@ -122,7 +122,7 @@ def measure(*, other: str, rounds: int = 5) -> Report:
             "In each round both checkouts run, one process after the other; the fastest of "
             f"{rounds} rounds counts. The other checkout is of commit {commit}."
         ],
-        {"Times": common.table(rows)},
+        {"Times": Table.of(rows)},
         more={"rounds": list(times.values())},
     )
 

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 
@@ -133,8 +133,3 @@ def compare(
     ]
     ratios = [{f"{n} / {OURS}": r[n] / r[OURS] for n in r if n != OURS} for r in found]
     return medians(found), medians(ratios)
-
-
-def table(rows: Sequence[Mapping[str, Any]], **titles: str) -> reports.Table:
-    """A table of all that the first row has; a column's title is its name, but for these."""
-    return reports.Table(rows, {name: titles.get(name, name) for name in rows[0]})

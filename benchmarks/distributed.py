@@ -13,7 +13,7 @@ from typing import Any
 import common
 
 from spiel_dl.runs.distributed import IN_PROCESS, Engine, LocalProcesses, Ray
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.dataset import DatasetConfig
@@ -76,7 +76,7 @@ def measure(*, shards: int = 40, shard_size: int = 100, rounds: int = 3) -> Repo
             f"whose files differ from those made in process: "
             f"{', '.join(sorted(differing)) or 'none'}.",
         ],
-        {"Times": common.table(rows, **titles)},
+        {"Times": Table.of(rows, **titles)},
     )
 
 

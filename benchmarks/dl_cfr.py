@@ -17,7 +17,7 @@ import pyspiel
 import torch
 
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.generation import random_ranges, solve_ranges
@@ -104,13 +104,13 @@ def measure(*, strategies: int = 40, iterations: int = 1000, rounds: int = 3) ->
             "ends before the forced round.",
         ],
         {
-            f"{iterations:,} iterations": common.table(
+            f"{iterations:,} iterations": Table.of(
                 [
                     {"solver": n, "seconds": s, "times faster than the peer": seconds[PEER] / s}
                     for n, s in seconds.items()
                 ]
             ),
-            "Value solving": common.table(solving),
+            "Value solving": Table.of(solving),
         },
     )
 

@@ -17,7 +17,7 @@ from open_spiel.python import observation
 
 import spiel_dl.games  # noqa: F401 - registers the games
 from spiel_dl.games.environments import BatchedEnvironment
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Report, Table
 
 PEER = "OpenSpiel C++"
 GAMES = {
@@ -124,7 +124,7 @@ def measure(
             f"Medians of {rounds} rounds; ratios within a round.",
             "The games:\n\n" + "\n".join(strings),
         ],
-        {"Random play": common.table(rows)},
+        {"Random play": Table.of(rows)},
     )
 
 

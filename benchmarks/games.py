@@ -15,7 +15,7 @@ import common
 import pyspiel
 
 import spiel_dl.games  # noqa: F401 - registers the games
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree import GameTree, from_openspiel
 
 # Ours and its C++ twin.
@@ -92,10 +92,10 @@ def measure(*, episodes: int = 10) -> Report:
         "Games through OpenSpiel's interface, and as trees",
         [f"Medians over {episodes} random games; trees once each."],
         {
-            "One step (apply, legal actions, information state string), one clone": common.table(
+            "One step (apply, legal actions, information state string), one clone": Table.of(
                 adapter
             ),
-            "From rules to a `GameTree`": common.table(
+            "From rules to a `GameTree`": Table.of(
                 [time_tree(name, walks) for name, walks in TREES.items()]
             ),
         },

@@ -20,7 +20,7 @@ from open_spiel.python import policy as openspiel_policy
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.play.matches import play_match
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.particles import Particles
@@ -111,8 +111,8 @@ def measure(
             f"network: `{SIZES['small']}`.",
         ],
         {
-            f"One public state with {budget:,} infostates": common.table(evaluations),
-            "Moves": common.table(moves),
+            f"One public state with {budget:,} infostates": Table.of(evaluations),
+            "Moves": Table.of(moves),
         },
     )
 

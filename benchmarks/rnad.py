@@ -19,7 +19,7 @@ import common
 import torch
 
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree import GameTree
 
 _PEER_GOOFSPIEL_5 = (
@@ -130,7 +130,7 @@ def measure(
             f"{list(hidden_sizes)}. Medians of {rounds} rounds.",
             "The games:\n\n" + "\n".join(strings),
         ],
-        {"Learner steps": common.table(rows)},
+        {"Learner steps": Table.of(rows)},
     )
 
 

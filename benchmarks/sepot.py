@@ -27,7 +27,7 @@ from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.search import sepot_search
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.effort import Effort
@@ -229,10 +229,10 @@ def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int =
             f"{HIDDEN_SIZES[0]} units. Peak memory of the process: {peak:,.0f} MiB.",
         ],
         {
-            f"Parts of a search, with {iterations:,} iterations of CFR+": common.table(
+            f"Parts of a search, with {iterations:,} iterations of CFR+": Table.of(
                 [{"part": name, "seconds": seconds} for name, seconds in parts.items()]
             ),
-            f"{peer_iterations:,} iterations of CFR+, preparation included": common.table(
+            f"{peer_iterations:,} iterations of CFR+, preparation included": Table.of(
                 solutions(problem, peer_iterations, rounds),
                 processor="processor seconds",
                 faster="times faster than written out",

@@ -24,7 +24,7 @@ import pyspiel
 from LiteEFG.baselines import CFRplus
 
 from spiel_dl.algorithms import cfr, exploitability
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 
@@ -180,7 +180,7 @@ def measure(*, rounds: int = 5, seconds: float = 0.5) -> Report:
             f"LiteEFG {importlib.metadata.version('LiteEFG')}. Medians of {rounds} rounds; ratios "
             "within a round."
         ],
-        {heading: common.table(rows) for heading, rows in tables.items()},
+        {heading: Table.of(rows) for heading, rows in tables.items()},
     )
 
 

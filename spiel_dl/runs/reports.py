@@ -29,6 +29,12 @@ class Table:
     rows: Sequence[Mapping[str, Any]]
     titles: Mapping[str, str]
 
+    @staticmethod
+    def of(rows: Sequence[Mapping[str, Any]], **titles: str) -> Table:
+        """All entries of all rows; a column's title is its name, but for these."""
+        names = dict.fromkeys(name for row in rows for name in row)
+        return Table(rows, {name: titles.get(name, name) for name in names})
+
     @property
     def columns(self) -> list[str]:
         """The names of the entries that are shown."""
