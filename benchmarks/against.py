@@ -145,7 +145,7 @@ PATHS: dict[str, Callable[[], Callable[[int], object]]] = {
     "value solving, goofspiel 5, 3 rounds, gap 0.01": _value_solving,
     "SePoT search, goofspiel 5, 1 round, 200 iterations": _sepot,
     "R-NaD step, goofspiel 5, compiled": lambda: _rnad(GOOFSPIEL_5),
-    "R-NaD step, leduc, by the rules": lambda: _rnad("python_leduc", max_tree_histories=0),
+    "R-NaD step, python_leduc, by the rules": lambda: _rnad("python_leduc", max_tree_histories=0),
 }
 
 

@@ -36,7 +36,7 @@ GAMES = {
         "python_oshi_zumo_ii",
         "turn_based_simultaneous_game(game=oshi_zumo(coins=8,min_bid=1,size=3))",
     ),
-    "leduc": ("python_leduc", "leduc_poker"),
+    "python_leduc": ("python_leduc", "leduc_poker"),
     "battleships 5x5, ships 3, 2, 2": (
         "python_battleships(board_width=5,board_height=5,ship_sizes=[3;2;2])",
         "battleship(board_width=5,board_height=5,ship_sizes=[3;2;2],ship_values=[1;1;1],"

@@ -45,7 +45,7 @@ SIZES = {
     "small": ParticleSizes(base=32, basis_width=0.1, regression_width=1.0),
 }
 GAMES = {
-    "leduc": "python_leduc",
+    "python_leduc": "python_leduc",
     "goofspiel 5": "python_goofspiel_ii(num_cards=5,points_order=descending)",
     "goofspiel 13": _GOOFSPIEL_13,
 }

@@ -45,7 +45,7 @@ _PEER_GOOFSPIEL_5 = (
 )
 # The game, the histories up to which it is compiled and played by tables, and the peer's game.
 GAMES = {
-    "leduc": ("leduc_poker", 200_000, "leduc_poker"),
+    "leduc_poker": ("leduc_poker", 200_000, "leduc_poker"),
     "goofspiel 5": (_GOOFSPIEL_5, 200_000, _PEER_GOOFSPIEL_5),
     "goofspiel 5, by its rules": (_GOOFSPIEL_5, 0, None),
     "goofspiel 8": ("python_goofspiel_ii(num_cards=8,points_order=descending)", 0, None),

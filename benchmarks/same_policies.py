@@ -26,7 +26,7 @@ _WRITE = flags.DEFINE_string("write", None, "Only write the arrays of this check
 _ONLY = flags.DEFINE_string("only", "", "Only cases whose name contains this.")
 
 GAMES = {
-    "leduc": "leduc_poker",
+    "leduc_poker": "leduc_poker",
     "goofspiel_4": "python_goofspiel_ii(num_cards=4,points_order=descending)",
 }
 
@@ -159,7 +159,7 @@ def _cases(api: SimpleNamespace) -> dict[str, Callable[[], list[np.ndarray]]]:
             for scheme in ("sliding", "block"):
                 for values in (None, ZeroValue, ExactValue):
                     name = "none" if values is None else values.__name__
-                    depth = limit if values is None or short == "leduc" else one
+                    depth = limit if values is None or short == "leduc_poker" else one
                     add(
                         f"{short} cdbr {player} {scheme} {name}",
                         lambda t=tree, m=model, p=player, s=scheme, v=values, d=depth: api.cdbr(
@@ -248,7 +248,8 @@ def _played_cases(api: SimpleNamespace) -> dict[str, Callable[[], list[np.ndarra
         return [np.concatenate(rows)]
 
     cases: dict[str, Callable[[], list[np.ndarray]]] = {}
-    for short, string in {**GAMES, "leduc": "python_leduc"}.items():
+    played = {"python_leduc": "python_leduc", "goofspiel_4": GAMES["goofspiel_4"]}
+    for short, string in played.items():
         game = pyspiel.load_game(string)
         cases[f"{short} played sepot"] = lambda g=game: along(
             api.sepot_play(g, uniform, Counting(), DepthLimit(moves=2), 40), g
