@@ -9,15 +9,14 @@ and it takes turns with ours in every round.
 """
 
 import contextlib
-import os
 import statistics
-import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import common
+import peer_process
 import torch
 from absl import app, flags
 
@@ -70,7 +69,7 @@ def measure(game: str, max_tree_histories: int, peer_game: str | None) -> dict[s
             (
                 common.seconds_per_call(synchronised(solver.step), _SECONDS.value),
                 common.seconds_per_call(synchronised(solver.play), _SECONDS.value),
-                seconds_of_peer() if has_peer else None,
+                seconds_of_peer(_SECONDS.value) if has_peer else None,
             )
             for _ in range(_ROUNDS.value)
         ]
@@ -85,9 +84,8 @@ def measure(game: str, max_tree_histories: int, peer_game: str | None) -> dict[s
     return result
 
 
-@contextlib.contextmanager
-def peer(game: str) -> Iterator[Callable[[], float]]:
-    """The peer, started and compiled: a call does steps, and returns the seconds of one."""
+def peer(game: str) -> contextlib.AbstractContextManager[Callable[[float], float]]:
+    """The peer, started and compiled: from the least seconds to the seconds of a step."""
     command = [
         _PEER_PYTHON.value,
         str(Path(__file__).with_name("openspiel_rnad.py")),
@@ -96,28 +94,7 @@ def peer(game: str) -> Iterator[Callable[[], float]]:
         str(_BATCH_SIZE.value),
         *map(str, _HIDDEN.value),
     ]
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    with subprocess.Popen(
-        command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        stdin, stdout = process.stdin, process.stdout
-
-        def answer() -> str:
-            line = stdout.readline()
-            if not line:
-                raise SystemExit(f"the peer has ended: {' '.join(command)}")
-            return line
-
-        def seconds_per_step() -> float:
-            print(_SECONDS.value, file=stdin, flush=True)
-            return float(answer())
-
-        while answer().strip() != "ready":
-            pass  # what OpenSpiel says of its own
-        yield seconds_per_step
-        stdin.close()
+    return peer_process.started(command, peer_process.own_variables())
 
 
 def longest_play(game: str) -> int:
