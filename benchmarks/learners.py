@@ -2,7 +2,8 @@
 
 A learner step plays a batch of games and descends once. In every round ours, by the compiled tree
 where it fits and by the rules, and the peer take turns on the same core; ratios are taken within a
-round, figures are medians over rounds. Writes learners.json and learners.md to --output. Run it on
+round, figures are medians over rounds. What counts is the processor's time, of all threads: other
+work on the machine adds little to it. Writes learners.json and learners.md to --output. Run it on
 one core; `rlg_peer.py` says what environment the peer needs.
 
   taskset -c 0 python benchmarks/learners.py --peer_python=peer/bin/python --peer=rlg
@@ -76,8 +77,9 @@ GAMES = {
     "battleships 5x5": _battleships(5, [3, 2]),
 }
 NOTES = [
-    "One batch of games and one step of Adam per learner step. Above 1, a ratio says how many "
-    "learner steps ours does in the time of one of rlg's.",
+    "One batch of games and one step of Adam per learner step; steps per second of processor "
+    "time, all threads counted. A ratio says how many learner steps ours does in the time of one "
+    "of rlg's.",
     "What rlg does otherwise: its networks have one more layer, of 128 units without activation, "
     "before the heads, and normalise after each hidden layer; both players act at every step of "
     "its Leduc, and its games go on, masked, to their greatest length. In its battleships both "
@@ -122,7 +124,9 @@ def measure(learner: str, game: Game) -> dict[str, Any]:
         rounds = []
         for _ in range(_ROUNDS.value):
             seconds = {
-                form: common.seconds_per_call(common.repeat(solver.step), _SECONDS.value)
+                form: common.seconds_per_call(
+                    common.repeat(solver.step), _SECONDS.value, time.process_time
+                )
                 for form, solver in solvers.items()
             }
             if seconds_of_peer is not None:

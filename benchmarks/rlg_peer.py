@@ -15,7 +15,8 @@ loss; those are the same for all their games, in particular one more layer witho
 (`feature_dim`) before the heads. COMMANDs:
 
   time    Says "ready" once it is compiled. Then, for every line on standard input, a number of
-          seconds, does learner steps for at least so long, and prints the seconds per step.
+          seconds, does learner steps for at least so long, and prints the seconds per step. The
+          processor's seconds, of all threads.
   replay  Plays the games of `games` (npz: actions int [K, T, 2]; cards int [K, 3] in Leduc) and
           writes to `out` what the players were shown, could do and got.
   train   Learns with `seed` until the last of `steps`. At each of them it writes to `folder` what
@@ -81,11 +82,11 @@ def answer_times(rlg: Path, settings: dict[str, Any]) -> None:
     state = jax.block_until_ready(advance(algorithm.init(jax.random.PRNGKey(0))))
     print("ready", flush=True)
     for line in sys.stdin:
-        begin, steps = time.perf_counter(), 0
-        while time.perf_counter() - begin < float(line):
+        begin, steps = time.process_time(), 0
+        while time.process_time() - begin < float(line):
             state = jax.block_until_ready(advance(state))
             steps += _STEPS_PER_CALL
-        print((time.perf_counter() - begin) / steps, flush=True)
+        print((time.process_time() - begin) / steps, flush=True)
 
 
 def replay(settings: dict[str, Any]) -> None:
