@@ -7,9 +7,15 @@ A run that was interrupted goes on where it was; what is there already is not do
 
   python benchmarks/rlg_strength.py --peer_python=peer/bin/python --peer=rlg --game=leduc \
       --loss_type=mmd --seed=0 --run_dir=runs/rlg --output=runs/rlg/strength.jsonl
+
+A report of all lines so far, --report.json and --report.md:
+
+  python benchmarks/rlg_strength.py --output=runs/rlg/strength.jsonl \
+      --report=results/benchmarks/rlg_strength
 """
 
 import json
+import statistics
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,10 +28,12 @@ from absl import app, flags
 
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs import reports
+from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.tree import GameTree
 
-_PEER_PYTHON = flags.DEFINE_string("peer_python", None, "A Python that has jax.", required=True)
-_PEER = flags.DEFINE_string("peer", None, "A clone of rlg.", required=True)
+_PEER_PYTHON = flags.DEFINE_string("peer_python", None, "A Python that has jax.")
+_PEER = flags.DEFINE_string("peer", None, "A clone of rlg.")
 _GAME = flags.DEFINE_enum("game", None, sorted(rlg_games.PUBLIC_EXPERIMENTS), "Which game.")
 _LOSS = flags.DEFINE_enum("loss_type", "mmd", ["mmd", "rnad"], "Which learner.")
 _SEED = flags.DEFINE_integer("seed", 0, "Seed of the learner.")
@@ -36,7 +44,7 @@ _BATCH_SIZE = flags.DEFINE_integer("batch_size", 64, "Games per learner step.", 
 _HIDDEN = flags.DEFINE_multi_integer("hidden_size", [128, 128], "Units of the hidden layers.")
 _RUN_DIR = flags.DEFINE_string("run_dir", "runs/rlg", "Where the learners' parameters go.")
 _OUTPUT = flags.DEFINE_string("output", "runs/rlg/strength.jsonl", "Where the lines go.")
-flags.mark_flag_as_required("game")
+_REPORT = flags.DEFINE_string("report", None, "Only report of the lines, to files of this name.")
 
 
 class Judge:
@@ -77,6 +85,11 @@ def main(argv: Sequence[str]) -> None:
     """Trains, and judges as soon as there is something to judge."""
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {argv[1:]}")
+    if _REPORT.value:
+        report(_lines(), _REPORT.value)
+        return
+    if not (_GAME.value and _PEER.value and _PEER_PYTHON.value):
+        raise app.UsageError("pass --game, --peer and --peer_python, or --report")
     game, environment = rlg_games.PUBLIC_EXPERIMENTS[_GAME.value]
     tree = GameTree.from_game(game)
     judge = Judge(tree, rlg_games.show(tree, environment, _PEER_PYTHON.value, _PEER.value))
@@ -111,8 +124,7 @@ def _publish(judge: Judge, folder: Path) -> None:
     """Appends what can be judged and is not in the output yet."""
     output = Path(_OUTPUT.value)
     output.parent.mkdir(parents=True, exist_ok=True)
-    lines = output.read_text().splitlines() if output.exists() else []
-    known = [json.loads(line) for line in lines]
+    known = _lines()
     about = {"game": str(judge.tree.game), "learner": f"rlg {_LOSS.value}", "seed": _SEED.value}
     for step in sorted(_STEPS.value):
         path = folder / f"policies_{step}.npz"
@@ -129,6 +141,51 @@ def _publish(judge: Judge, folder: Path) -> None:
         with output.open("a") as file:
             file.write(json.dumps(found) + "\n")
         print(json.dumps(found), flush=True)
+
+
+def _lines() -> list[dict[str, Any]]:
+    """What is in the output."""
+    output = Path(_OUTPUT.value)
+    lines = output.read_text().splitlines() if output.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def report(lines: Sequence[dict[str, Any]], path: str) -> None:
+    """Means over seeds of what the lines say; every line is in the JSON file."""
+    cases: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    for line in lines:
+        cases.setdefault((line["game"], line["learner"], line["steps"]), []).append(line)
+    names = {game: f"game {number}" for number, game in enumerate({g: 0 for g, *_ in cases}, 1)}
+    rows = []
+    for (game, learner, steps), found in sorted(cases.items()):
+        judged = [line["nash_conv"] for line in found]
+        last = [line["nash_conv_last"] for line in found if "nash_conv_last" in line]
+        row = {"game": names[game], "learner": learner, "steps": steps, "seeds": len(found)}
+        row |= {"mean": statistics.fmean(judged), "least": min(judged), "most": max(judged)}
+        rows.append({**row, "last": statistics.fmean(last) if last else None})
+    titles = {
+        "game": "game",
+        "learner": "learner",
+        "steps": "learner steps",
+        "seeds": "seeds",
+        "mean": "NashConv (utility), mean",
+        "least": "least",
+        "most": "most",
+        "last": "of the unsmoothed parameters, mean",
+    }
+    notes = [
+        "; ".join(f"{name}: `{game}`" for game, name in names.items()) + ".",
+        "NashConv by best responses in our tree. Rlg hands out its target network, the average of "
+        "its parameters that moves by 0.001 of the way in every step; the last column is of the "
+        "parameters themselves. Settings are those of rlg's public experiments.",
+    ]
+    content = reports.Report(
+        "Policies of rlg, judged exactly",
+        notes,
+        {"NashConv over training": reports.Table(rows, titles)},
+        more={"lines": list(lines)},
+    )
+    reports.write(content, path, describe_environment(), used="one core a run")
 
 
 if __name__ == "__main__":
