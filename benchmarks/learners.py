@@ -3,40 +3,28 @@
 A learner step plays a batch of games and descends once. In every round ours, by the compiled tree
 where it fits and by the rules, and the peer take turns on the same core; ratios are taken within a
 round, figures are medians over rounds. What counts is the processor's time, of all threads: other
-work on the machine adds little to it. Writes learners.json and learners.md to --output. Run it on
-one core; `rlg_peer.py` says what environment the peer needs.
+work on the machine adds little to it. Run it on one core; `rlg_peer.py` says what environment the
+peer needs.
 
   taskset -c 0 python benchmarks/learners.py --peer_python=peer/bin/python --peer=rlg
 """
 
 import contextlib
 import os
-import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import common
 import peer_process
 import rlg_games
-import torch
-from absl import app, flags
 
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.policy_gradient import PolicyGradientConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.runs import reports
-from spiel_dl.runs.run_directory import describe_environment
-
-_OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
-_ROUNDS = flags.DEFINE_integer("rounds", 5, "Rounds per figure.", lower_bound=1)
-_SECONDS = flags.DEFINE_float("seconds", 2.0, "Least seconds per figure and round.")
-_BATCH_SIZE = flags.DEFINE_integer("batch_size", 64, "Games per learner step.", lower_bound=1)
-_HIDDEN = flags.DEFINE_multi_integer("hidden_size", [128, 128], "Units of the hidden layers.")
-_PEER_PYTHON = flags.DEFINE_string("peer_python", None, "A Python that has jax. Default: no peer.")
-_PEER = flags.DEFINE_string("peer", None, "A clone of rlg.")
-_GAMES = flags.DEFINE_multi_string("game", [], "Names of the games to play; default: all.")
+from spiel_dl.runs.reports import Report, Table
 
 _WARM_UP = 3  # steps; loops are compiled in the first ones
 _COMPILED, _RULES, _RLG = "compiled", "by the rules", "rlg"
@@ -57,13 +45,12 @@ class Game(NamedTuple):
 
 
 def _battleships(side: int, ships: list[int], is_compiled: bool = False) -> Game:
-    sizes = ";".join(map(str, ships))
-    name = f"python_battleships(board_width={side},board_height={side},ship_sizes=[{sizes}])"
+    name, _ = common.battleships(side, ships)
     return Game(name, rlg_games.battleships(side, ships), is_compiled)
 
 
 def _goofspiel(num_cards: int, is_compiled: bool = False) -> Game:
-    name = f"python_goofspiel_ii(num_cards={num_cards},points_order=descending)"
+    name = common.GOOFSPIEL.format(num_cards)
     return Game(name, rlg_games.goofspiel(num_cards), is_compiled)
 
 
@@ -89,125 +76,119 @@ NOTES = [
 ]
 
 
-def rnad(game: Game, max_tree_histories: int) -> SelfPlayLearner:
+Settings = dict[str, Any]
+"""What learners are told: `LearnerConfig`'s arguments."""
+
+
+def rnad(game: str, settings: Settings) -> SelfPlayLearner:
     """Our R-NaD."""
-    config = RNaDConfig(
-        batch_size=_BATCH_SIZE.value,
-        hidden_sizes=tuple(_HIDDEN.value),
-        max_tree_histories=max_tree_histories,
-    )
-    return RNaDSolver(game.name, config)
+    return RNaDSolver(game, RNaDConfig(**settings))
 
 
-def mmd(game: Game, max_tree_histories: int) -> SelfPlayLearner:
+def mmd(game: str, settings: Settings) -> SelfPlayLearner:
     """Our MMD; one step of Adam per batch, as in rlg's public experiments."""
-    config = PolicyGradientConfig(
-        batch_size=_BATCH_SIZE.value,
-        hidden_sizes=tuple(_HIDDEN.value),
-        max_tree_histories=max_tree_histories,
-        num_epochs=1,
-    )
-    return MMDSolver(game.name, config)
+    return MMDSolver(game, PolicyGradientConfig(**settings, num_epochs=1))
 
 
-LEARNERS: dict[str, Callable[[Game, int], SelfPlayLearner]] = {"rnad": rnad, "mmd": mmd}
+LEARNERS: dict[str, Callable[[str, Settings], SelfPlayLearner]] = {"rnad": rnad, "mmd": mmd}
 
 
-def measure(learner: str, game: Game) -> dict[str, Any]:
-    """Steps per second of ours and of the peer, and ratios of ours to the peer's."""
-    make = LEARNERS[learner]
-    limits = {_COMPILED: PolicyGradientConfig.max_tree_histories} if game.is_compiled else {}
-    solvers = {form: make(game, limit) for form, limit in {**limits, _RULES: 0}.items()}
+def figures_of(
+    make: Callable[[str, Settings], SelfPlayLearner],
+    game: Game,
+    settings: Settings,
+    *,
+    rounds: int,
+    seconds: float,
+    peer: contextlib.AbstractContextManager[Callable[[float], float] | None],
+) -> dict[str, float]:
+    """Medians of steps per second, ours and the peer's, and of the ratios of ours to the peer's."""
+    limits = {_COMPILED: LearnerConfig.max_tree_histories} if game.is_compiled else {}
+    solvers = {
+        form: make(game.name, {**settings, "max_tree_histories": limit})
+        for form, limit in {**limits, _RULES: 0}.items()
+    }
     for solver in solvers.values():
         solver.run(_WARM_UP)
-    with peer(learner, game) as seconds_of_peer:
-        rounds = []
-        for _ in range(_ROUNDS.value):
-            seconds = {
+    found = []
+    with peer as seconds_of_peer:
+        for _ in range(rounds):
+            times = {
                 form: common.seconds_per_call(
-                    common.repeat(solver.step), _SECONDS.value, time.process_time
+                    common.repeat(solver.step), seconds, time.process_time
                 )
                 for form, solver in solvers.items()
             }
             if seconds_of_peer is not None:
-                seconds[_RLG] = seconds_of_peer(_SECONDS.value)
-            rounds.append(seconds)
-    result: dict[str, Any] = {
-        form: statistics.median(1 / seconds[form] for seconds in rounds) for form in rounds[0]
-    }
-    for form in solvers if _RLG in rounds[0] else ():
-        ratios = [seconds[_RLG] / seconds[form] for seconds in rounds]
-        result[f"ratio, {form}"] = statistics.median(ratios)
-        result[f"lowest ratio, {form}"] = min(ratios)
-    return {**result, "seconds": rounds}
+                times[_RLG] = seconds_of_peer(seconds)
+            figures = {f"{form}, steps/s": 1 / each for form, each in times.items()}
+            if _RLG in times:
+                figures |= {f"{form} / {_RLG}": times[_RLG] / times[form] for form in solvers}
+            found.append(figures)
+    return common.medians(found)
 
 
-def peer(
-    learner: str, game: Game
-) -> contextlib.AbstractContextManager[Callable[[float], float] | None]:
-    """The peer, started and compiled; without one, nothing."""
-    if not _PEER_PYTHON.value:
-        return contextlib.nullcontext()
-    settings = {
-        "env": game.environment,
-        "loss_type": learner,
-        "batch_size": _BATCH_SIZE.value,
-        "hidden": _HIDDEN.value,
-    }
-    command = rlg_games.command(_PEER_PYTHON.value, _PEER.value, "time", settings)
-    return peer_process.started(command, rlg_games.peer_variables())
+def measure(
+    *,
+    rounds: int = 3,
+    seconds: float = 1.0,
+    batch_size: int = 64,
+    hidden_sizes: tuple[int, ...] = (128, 128),
+    games: tuple[str, ...] = tuple(GAMES),
+    peer_python: str | None = None,
+    peer: str | None = None,
+) -> Report:
+    """Learner steps per second, and the peer's.
 
-
-def main(argv: Sequence[str]) -> None:
-    """Measures and writes the report."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    if bool(_PEER_PYTHON.value) != bool(_PEER.value):
-        raise app.UsageError("pass both --peer_python and --peer, or neither")
+    Args:
+      rounds: per figure.
+      seconds: of the processor, at least, per figure and round.
+      batch_size: games per learner step.
+      hidden_sizes: units of the hidden layers.
+      games: which of the games.
+      peer_python: a Python that has jax. Default, or empty: no peer.
+      peer: a clone of rlg.
+    """
     if len(os.sched_getaffinity(0)) > 1:
-        raise app.UsageError("pin it to one core: taskset -c 0 python benchmarks/learners.py ...")
-    if unknown := set(_GAMES.value) - set(GAMES):
-        raise app.UsageError(f"unknown games {sorted(unknown)}; use some of {list(GAMES)}")
-    begin, environment = time.perf_counter(), describe_environment()
-    torch.set_num_threads(1)
+        raise ValueError("pin it to one core: taskset -c 0 python benchmarks/learners.py ...")
+    if bool(peer_python) != bool(peer):
+        raise ValueError(f"peer_python={peer_python} and peer={peer}; pass both, or neither")
+    if unknown := set(games) - set(GAMES):
+        raise ValueError(f"games={sorted(unknown)} are unknown; use some of {list(GAMES)}")
+    settings = {"batch_size": batch_size, "hidden_sizes": hidden_sizes}
     rows = []
-    for name in _GAMES.value or GAMES:
-        for learner in LEARNERS:
-            rows.append({"learner": learner, "game": name, **measure(learner, GAMES[name])})
-            print({n: v for n, v in rows[-1].items() if n != "seconds"}, flush=True)
-    titles = {
-        "learner": "learner",
-        "game": "game",
-        _COMPILED: "compiled, steps/s",
-        _RULES: "by the rules, steps/s",
-        _RLG: "rlg, steps/s",
-        f"ratio, {_COMPILED}": "compiled / rlg",
-        f"ratio, {_RULES}": "by the rules / rlg",
-    }
-    games = {name: game._asdict() for name, game in GAMES.items()}
-    strings = [f"{name}: `{game.name}`, rlg: `{game.environment}`" for name, game in GAMES.items()]
-    report = reports.Report(
+    for name in games:
+        for learner, make in LEARNERS.items():
+            theirs: Any = contextlib.nullcontext()
+            if peer_python and peer:
+                asked = {"env": GAMES[name].environment, "loss_type": learner}
+                asked |= {"batch_size": batch_size, "hidden": hidden_sizes}
+                command = rlg_games.command(peer_python, peer, "time", asked)
+                theirs = peer_process.started(command, rlg_games.peer_variables())
+            found = figures_of(
+                make, GAMES[name], settings, rounds=rounds, seconds=seconds, peer=theirs
+            )
+            rows.append({"learner": learner, "game": name, **found})
+            print(rows[-1], flush=True)
+    # Games that are not compiled do not have all the entries.
+    forms = (_COMPILED, _RULES, _RLG)
+    names = [f"{form}, steps/s" for form in forms] + [f"{form} / {_RLG}" for form in forms]
+    strings = [f"- {name}: `{GAMES[name].name}`, `{GAMES[name].environment}`" for name in games]
+    return Report(
         "R-NaD and MMD beside a JAX library",
-        [*NOTES, f"Medians of {_ROUNDS.value} rounds. The games: {'; '.join(strings)}."],
-        {"Learner steps per second": reports.Table(rows, titles)},
-        more={"games": games},
+        [
+            *NOTES,
+            f"Pinned to one core. {batch_size} games per learner step, hidden layers "
+            f"{list(hidden_sizes)}. Medians of {rounds} rounds.",
+            "The games, ours and rlg's:\n\n" + "\n".join(strings),
+        ],
+        {
+            "Learner steps per second": Table(
+                rows, {name: name for name in ("learner", "game", *names)}
+            )
+        },
     )
-    settings = {
-        "batch_size": _BATCH_SIZE.value,
-        "hidden_sizes": _HIDDEN.value,
-        "rounds": _ROUNDS.value,
-        "seconds": _SECONDS.value,
-    }
-    path = reports.write(
-        report,
-        f"{_OUTPUT.value}/learners",
-        environment,
-        settings=settings,
-        seconds=time.perf_counter() - begin,
-        used="pinned to one of them",
-    )
-    print(path.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
-    app.run(main)
+    common.run(measure)

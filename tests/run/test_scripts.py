@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.run.scripts import RUN, run_script
+from tests.run.scripts import RUN, run_script, start_script
 
 SCRIPTS = sorted(
     path.name
@@ -27,7 +24,7 @@ def test_scripts_are_found() -> None:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_help_fits_on_a_screen(script: str) -> None:
-    code, output, errors = run_script(script, "--help")
+    code, output, errors = run_script(script, "--help", cold=True)
     assert code == 0, errors
     lines = output.splitlines()
     assert len(lines) <= 50
@@ -100,14 +97,8 @@ def test_spaces_around_a_value_do_not_matter(tmp_path: Path) -> None:
 def test_what_was_interrupted_says_how_to_go_on(tmp_path: Path) -> None:
     # A pipe that nobody reads would fill with the progress bar, and stop the script.
     with (tmp_path / "errors").open("w") as errors_file:
-        process = subprocess.Popen(
-            [sys.executable, str(RUN / "solve.py"), "--iterations=1000000000", "--run_dir=run"],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=errors_file,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        )
+        arguments = ("--iterations=1000000000", "--run_dir=run")
+        process = start_script("solve.py", *arguments, directory=tmp_path, stderr=errors_file)
         deadline = time.monotonic() + 100
         while not (tmp_path / "run" / "checkpoint.safetensors").exists():
             assert process.poll() is None

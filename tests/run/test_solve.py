@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,28 +13,14 @@ import pytest
 
 from spiel_dl.algorithms import cfr
 from spiel_dl.policies.array_policy import ArrayPolicy
+from tests.run.scripts import run_script, start_script
 
-SCRIPT = Path(__file__).parents[2] / "run" / "solve.py"
 POLICY = "average_policy.safetensors"
-
-
-def start(directory: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Starts the script in a directory."""
-    return subprocess.Popen(
-        [sys.executable, str(SCRIPT), *arguments],
-        cwd=directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
 
 
 def solve(directory: Path, *arguments: str) -> tuple[int, str, str]:
     """Runs the script to its end: exit code, standard output, standard error."""
-    process = start(directory, *arguments)
-    output, errors = process.communicate(timeout=300)
-    return process.returncode, output, errors
+    return run_script("solve.py", *arguments, directory=directory)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +61,7 @@ def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
     generator = random.Random(time.time_ns())
     run = tmp_path / "run"
     for lines in sorted(generator.sample(range(1, 30), 3)):
-        process = start(tmp_path, *arguments, "--resume")
+        process = start_script("solve.py", *arguments, "--resume", directory=tmp_path)
         try:
             wait_for_metrics(run, lines, process)
             time.sleep(generator.uniform(0.0, 0.1))
