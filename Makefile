@@ -9,6 +9,9 @@ DEMO_GAME := python_goofspiel_ii(num_cards=4,points_order=descending)
 PYTEST_FLAGS ?= -m "not slow" --numprocesses=auto --dist=loadfile
 # Of an environment that has OpenSpiel's R-NaD, see benchmarks/openspiel_rnad.py; none: no such peer.
 PEER_PYTHON ?=
+# A clone of rlg, and an environment for it, see benchmarks/rlg_peer.py; none: no such peer.
+RLG ?=
+RLG_PYTHON ?=
 
 .PHONY: demo test test-slow lint bench docs clean
 
@@ -67,6 +70,8 @@ bench: $(VENV)/installed-benchmark
 	$(BIN)/python benchmarks/distributed.py --output=results/benchmarks
 	$(BIN)/python benchmarks/sepot.py --output=results/benchmarks
 	$(BIN)/python benchmarks/rnad.py --output=results/benchmarks --peer_python=$(PEER_PYTHON)
+	taskset -c 0 $(BIN)/python benchmarks/learners.py --output=results/benchmarks \
+	    --peer=$(RLG) --peer_python=$(RLG_PYTHON)
 	$(BIN)/python benchmarks/particle.py --output=results/benchmarks
 	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
 	$(BIN)/python benchmarks/games.py --output=results/benchmarks

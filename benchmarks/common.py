@@ -94,13 +94,17 @@ def medians(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
 
 
-def seconds_per_call(function: Callable[[int], object], least_seconds: float) -> float:
+def seconds_per_call(
+    function: Callable[[int], object],
+    least_seconds: float,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
     """Seconds per iteration of `function(iterations)`, run long enough to be measured."""
     iterations = 1
     while True:
-        start = time.perf_counter()
+        start = clock()
         function(iterations)
-        elapsed = time.perf_counter() - start
+        elapsed = clock() - start
         if elapsed >= least_seconds:
             return elapsed / iterations
         iterations *= 2 if elapsed <= 0 else max(2, int(1.2 * least_seconds / elapsed))

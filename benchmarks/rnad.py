@@ -9,13 +9,12 @@ round.
 """
 
 import contextlib
-import os
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import common
+import peer_process
 import torch
 
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
@@ -35,44 +34,17 @@ GAMES = {
 }
 
 
-@contextlib.contextmanager
 def peer(
-    python: str | None, game: str | None, seconds: float, config: RNaDConfig
-) -> Iterator[Callable[[], float] | None]:
-    """The peer, started and compiled: a call does steps, and returns the seconds of one."""
+    python: str | None, game: str | None, config: RNaDConfig
+) -> contextlib.AbstractContextManager[Callable[[float], float] | None]:
+    """The peer, started and compiled: from the least seconds to the seconds of a step."""
     if not python or game is None:
-        yield None
-        return
+        return contextlib.nullcontext()
     # Moves in the longest play, chance's not counted.
     longest = int(GameTree.from_game(game).move_number.max())
     program = Path(__file__).with_name("openspiel_rnad.py")
     command = [python, program, game, longest, config.batch_size, *config.hidden_sizes]
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    with subprocess.Popen(
-        [str(word) for word in command],
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        stdin, stdout = process.stdin, process.stdout
-
-        def answer() -> str:
-            line = stdout.readline()
-            if not line:
-                raise SystemExit(f"the peer has ended: {' '.join(map(str, command))}")
-            return line
-
-        def seconds_per_step() -> float:
-            print(seconds, file=stdin, flush=True)
-            return float(answer())
-
-        while answer().strip() != "ready":
-            pass  # what OpenSpiel says of its own
-        yield seconds_per_step
-        stdin.close()
+    return peer_process.started(list(map(str, command)), peer_process.own_variables())
 
 
 def measure(
@@ -114,12 +86,12 @@ def measure(
         solver = RNaDSolver(game, config, device=device, cuda_graph=cuda_graph)
         strings.append(f"- {name}: `{solver.game}`")
         found = []
-        with peer(peer_python, peer_game, seconds, config) as theirs:
+        with peer(peer_python, peer_game, config) as theirs:
             for _ in range(rounds):
                 step, played = seconds_of(solver.step), seconds_of(solver.play)
                 figures = {"learner steps/s": 1 / step, "share of self-play": played / step}
                 if theirs:
-                    peers = theirs()
+                    peers = theirs(seconds)
                     figures |= {"OpenSpiel's R-NaD": 1 / peers, "ratio": peers / step}
                 found.append(figures)
         rows.append({"game": name, **common.medians(found)})
