@@ -9,6 +9,9 @@ DEMO_GAME := python_goofspiel_ii(num_cards=4,points_order=descending)
 PYTEST_FLAGS ?= -m "not slow" --numprocesses=auto --dist=loadfile
 # Of an environment that has OpenSpiel's R-NaD, see benchmarks/openspiel_rnad.py; none: no such peer.
 PEER_PYTHON ?=
+# A clone of rlg, and an environment for it, see benchmarks/rlg_peer.py; none: no such peer.
+RLG ?=
+RLG_PYTHON ?=
 
 .PHONY: demo test test-slow lint bench docs clean
 
@@ -57,7 +60,8 @@ lint: $(VENV)/installed
 	@# The games lie beside the package, so types and imports are checked where setup.py puts them.
 	rm -rf build/lint
 	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
-	cd build/lint && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p spiel_dl
+	cd build/lint && MYPYPATH=../../run ../../$(BIN)/mypy --config-file ../../pyproject.toml \
+	    -p spiel_dl -p papers
 	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
 
 bench: $(VENV)/installed-benchmark
@@ -66,6 +70,8 @@ bench: $(VENV)/installed-benchmark
 	$(BIN)/python benchmarks/distributed.py --output=results/benchmarks
 	$(BIN)/python benchmarks/sepot.py --output=results/benchmarks
 	$(BIN)/python benchmarks/rnad.py --output=results/benchmarks --peer_python=$(PEER_PYTHON)
+	taskset -c 0 $(BIN)/python benchmarks/learners.py --output=results/benchmarks \
+	    --peer=$(RLG) --peer_python=$(RLG_PYTHON)
 	$(BIN)/python benchmarks/particle.py --output=results/benchmarks
 	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
 	$(BIN)/python benchmarks/games.py --output=results/benchmarks

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from spiel_dl.algorithms import cfr
-from tests.run.scripts import run_script
+from tests.run.scripts import run_cold, run_script
 
 
-def play(typed: str, *arguments: str, cold: bool = False) -> tuple[int, str, str]:
+def play(typed: str, *arguments: str) -> tuple[int, str, str]:
     """Runs the script on what a person types: exit code, standard output, standard error."""
-    return run_script("play.py", *arguments, typed=typed, cold=cold)
+    return run_script("play.py", *arguments, typed=typed)
 
 
 def test_a_match_with_the_same_seed_is_the_same() -> None:
@@ -20,7 +20,7 @@ def test_a_match_with_the_same_seed_is_the_same() -> None:
     assert "=== Game 3 of 3: you are player" in output
     assert "Final score after 3 games: you " in output
     # Another process, and so another order of what is hashed.
-    assert play("1\n" * 12, *arguments, cold=True)[1] == output
+    assert run_cold("play.py", *arguments, typed="1\n" * 12)[:2] == (0, output)
 
 
 def test_end_of_input_and_quit_are_no_errors() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.run.scripts import RUN, run_script, start_script
+from tests.run.scripts import RUN, run_script, started_script
 
 SCRIPTS = sorted(
     path.name
@@ -24,7 +25,7 @@ def test_scripts_are_found() -> None:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_help_fits_on_a_screen(script: str) -> None:
-    code, output, errors = run_script(script, "--help", cold=True)
+    code, output, errors = run_script(script, "--help")
     assert code == 0, errors
     lines = output.splitlines()
     assert len(lines) <= 50
@@ -95,19 +96,16 @@ def test_spaces_around_a_value_do_not_matter(tmp_path: Path) -> None:
 
 
 def test_what_was_interrupted_says_how_to_go_on(tmp_path: Path) -> None:
-    # A pipe that nobody reads would fill with the progress bar, and stop the script.
-    with (tmp_path / "errors").open("w") as errors_file:
-        arguments = ("--iterations=1000000000", "--run_dir=run")
-        process = start_script("solve.py", *arguments, directory=tmp_path, stderr=errors_file)
+    arguments = ("--iterations=1000000000", "--run_dir=run")
+    with started_script("solve.py", *arguments, directory=tmp_path) as script:
         deadline = time.monotonic() + 100
         while not (tmp_path / "run" / "checkpoint.safetensors").exists():
-            assert process.poll() is None
+            assert script.is_running()
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=100)
-    errors = (tmp_path / "errors").read_text()
-    assert (process.returncode, output) == (1, "")
+        os.kill(script.pid, signal.SIGINT)
+        code, output, errors = script.wait()
+    assert (code, output) == (1, "")
     told = "error: interrupted; the same command goes on with the run in run with --resume"
     assert errors.splitlines()[-1] == told
     assert "Traceback" not in errors

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
-import subprocess
+import signal
 import time
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from spiel_dl.algorithms import cfr
 from spiel_dl.policies.array_policy import ArrayPolicy
-from tests.run.scripts import run_script, start_script
+from tests.run.scripts import Started, run_script, started_script
 
 POLICY = "average_policy.safetensors"
 
@@ -61,14 +62,12 @@ def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
     generator = random.Random(time.time_ns())
     run = tmp_path / "run"
     for lines in sorted(generator.sample(range(1, 30), 3)):
-        process = start_script("solve.py", *arguments, "--resume", directory=tmp_path)
-        try:
-            wait_for_metrics(run, lines, process)
+        with started_script("solve.py", *arguments, "--resume", directory=tmp_path) as script:
+            wait_for_metrics(run, lines, script)
             time.sleep(generator.uniform(0.0, 0.1))
-            assert process.poll() is None, "the run was over before it could be killed"
-        finally:
-            process.kill()
-            process.communicate()
+            assert script.is_running(), "the run was over before it could be killed"
+            os.kill(script.pid, signal.SIGKILL)
+            assert script.wait()[0] == -signal.SIGKILL
         assert not (run / POLICY).exists()
     code, _, errors = solve(tmp_path, *arguments, "--resume")
     assert code == 0, errors
@@ -131,12 +130,12 @@ def test_a_finished_run_is_not_spoiled(
     assert after == before
 
 
-def wait_for_metrics(run: Path, lines: int, process: subprocess.Popen[str]) -> None:
+def wait_for_metrics(run: Path, lines: int, script: Started) -> None:
     """Waits until the run has written so many lines."""
     metrics = run / "metrics.jsonl"
     deadline = time.monotonic() + 60
     while not metrics.exists() or metrics.read_bytes().count(b"\n") < lines:
-        assert process.poll() is None, "the run ended early"
+        assert script.is_running(), "the run ended early"
         assert time.monotonic() < deadline
         time.sleep(0.002)
 

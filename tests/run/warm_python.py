@@ -1,7 +1,7 @@
 """Python that has imported what the scripts of `run/` need, and forks for each that it is to run.
 
-A line of its standard input describes a run, see `scripts.run_script`; a line of its standard
-output is the exit code.
+A line of its standard input describes a run, see `scripts.started_script`; two lines of its
+standard output are the process's number and, once that has ended, its exit code.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def main() -> None:
     for line in sys.stdin:
         process = context.Process(target=run, kwargs=json.loads(line))
         process.start()
+        print(process.pid, flush=True)
         process.join()
         print(process.exitcode, flush=True)
 
@@ -53,6 +54,7 @@ def run(
     sys.argv = command
     sys.path[0] = str(Path(command[0]).parent)
     signal.alarm(seconds)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     runpy.run_path(command[0], run_name="__main__")
 
 

@@ -64,9 +64,8 @@ def learn(study: Study, learner: ParticleSelfPlay, identity: dict[str, Any]) -> 
 
 
 def _self_play_report(study: Study, rows: Rows) -> Report:
-    titles = {name: name for name in ("games", "loss", "samples", "seconds")}
     game, _ = study.game_and_play()
-    return Report(f"Self-play in {game}", [], {"Learning": Table(rows, titles)})
+    return Report(f"Self-play in {game}", [], {"Learning": Table.of(rows)})
 
 
 def _match(study: Study) -> Rows:
@@ -116,7 +115,7 @@ def _match_report(study: Study, rows: Rows) -> Report:
     return Report(
         f"Particle search in {game}",
         ["Returns are in utility units, of pairs of games with both seats and the same luck."],
-        {"Matches": Table(rows, {column: column for column in rows[0]})},
+        {"Matches": Table.of(rows)},
     )
 
 
