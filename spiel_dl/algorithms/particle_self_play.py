@@ -60,7 +60,8 @@ from spiel_dl.value_functions.particle_samples import (
 
 FILE_KIND = "particle_learner"
 """What a header calls a checkpoint."""
-_BUFFER = "buffer."
+BUFFER = "buffer."
+"""What the names of its arrays begin with that hold the samples, see `pack_samples`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,7 +230,7 @@ class ParticleSelfPlay:
     def state(self) -> dict[str, np.ndarray]:
         """Copies of all that further steps depend on, by name; samples are compressed."""
         arrays = {name: tensor.cpu().numpy().copy() for name, tensor in self._tensors().items()}
-        arrays |= {f"{_BUFFER}{name}": a for name, a in pack_samples(self.buffer).items()}
+        arrays |= {f"{BUFFER}{name}": a for name, a in pack_samples(self.buffer).items()}
         luck = json.dumps(self._generator.bit_generator.state).encode()
         arrays["generator"] = np.frombuffer(luck, np.uint8)
         arrays["num_steps"] = np.array(self.num_steps)
@@ -249,7 +250,7 @@ class ParticleSelfPlay:
                     f"the state's {name} has shape {found}, but {tuple(tensor.shape)} is needed: "
                     "it is the state of another network"
                 )
-        packed = {n.removeprefix(_BUFFER): a for n, a in state.items() if n.startswith(_BUFFER)}
+        packed = {n.removeprefix(BUFFER): a for n, a in state.items() if n.startswith(BUFFER)}
         samples = unpack_samples(packed)
         with torch.no_grad():
             for name, tensor in tensors.items():

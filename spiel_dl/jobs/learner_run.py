@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pyspiel
+
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
@@ -20,8 +22,10 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import plots
 from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 
 POLICY_FILE = "policy.safetensors"
@@ -187,14 +191,24 @@ def _measure_policy(learner: Learner, fine_tuning: FineTuning | None) -> dict[st
 
 
 def _measure_of_network(learner: ParticleSelfPlay) -> Callable[[], dict[str, Any]]:
-    try:
-        tree = GameTree.from_game(learner.game, learner.config.max_tree_histories)
-    except TooManyHistoriesError:
+    tree = compiled(learner.game, learner.config.max_tree_histories)
+    if tree is None:
         return dict
+    return lambda: measure_network(tree, learner.network, learner.depth_limit)
 
-    def measure() -> dict[str, Any]:
-        solver = DLCFRSolver(tree, learner.network, learner.depth_limit)
-        solver.run(_TRUNK_ITERATIONS)
-        return measure_trunk(solver.trunk, solver.average_policy())
 
-    return measure
+def compiled(game: pyspiel.Game, max_histories: int) -> GameTree | None:
+    """The compiled game; None if it has more histories than that."""
+    try:
+        return GameTree.from_game(game, max_histories)
+    except TooManyHistoriesError:
+        return None
+
+
+def measure_network(
+    tree: GameTree, network: ParticleNetwork, depth_limit: DepthLimit
+) -> dict[str, float]:
+    """What `measure_trunk` says of 100 iterations of DL-CFR+ with a network."""
+    solver = DLCFRSolver(tree, network, depth_limit)
+    solver.run(_TRUNK_ITERATIONS)
+    return measure_trunk(solver.trunk, solver.average_policy())

@@ -20,6 +20,8 @@ from typing import Any
 from spiel_dl.runs.run_directory import write_json
 
 INDEX_FILE = "index.json"
+ALGORITHMS = ("rnad", "mmd", "ppo", "particle")
+"""What may stand before the colon of a name."""
 
 
 @dataclasses.dataclass(frozen=True)

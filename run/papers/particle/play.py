@@ -100,7 +100,7 @@ def _match(study: Study) -> Rows:
 
 
 def _match_report(study: Study, rows: Rows) -> Report:
-    game, _ = study.game_and_play()
+    game, *_ = study.game_and_play()
     return Report(
         f"Particle search in {game}",
         ["Returns are in utility units, of pairs of games with both seats and the same luck."],
