@@ -54,8 +54,8 @@ def pack_samples(samples: Iterable[SparseSample]) -> dict[str, np.ndarray]:
     """Samples as arrays for a file, compressed without loss: features of bits to about a tenth.
 
     Returns:
-      Arrays by name: `sizes`, int64 [N, 2], K and F of each sample; and the samples' arrays joined,
-      as bytes.
+      Arrays by name: `sizes`, int64 [N, 2], K and F of each sample; `are_bits`, bool [N]; and the
+      samples' arrays joined, as bytes.
     """
     kept = list(samples)
     parts = {name: [getattr(sample, name) for sample in kept] for name in ("public", *_FLOATS)}
@@ -63,7 +63,9 @@ def pack_samples(samples: Iterable[SparseSample]) -> dict[str, np.ndarray]:
         # Features that are no bits are kept as they are.
         parts[name] = [s._features for s in kept if s._features.dtype == dtype]
     joined = {name: b"".join(array.tobytes() for array in own) for name, own in parts.items()}
-    arrays = {n: np.frombuffer(zlib.compress(b, 1), np.uint8) for n, b in joined.items()}
+    arrays: dict[str, np.ndarray] = {
+        n: np.frombuffer(zlib.compress(b, 1), np.uint8) for n, b in joined.items()
+    }
     sizes = [(len(s.belief), s._num_features) for s in kept]
     arrays["sizes"] = np.array(sizes, np.int64).reshape(-1, 2)
     arrays["are_bits"] = np.array([s._features.dtype == np.uint8 for s in kept], bool)
