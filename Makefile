@@ -57,7 +57,8 @@ lint: $(VENV)/installed
 	@# The games lie beside the package, so types and imports are checked where setup.py puts them.
 	rm -rf build/lint
 	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
-	cd build/lint && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p spiel_dl
+	cd build/lint && MYPYPATH=../../run ../../$(BIN)/mypy --config-file ../../pyproject.toml \
+	    -p spiel_dl -p papers
 	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
 
 bench: $(VENV)/installed-benchmark

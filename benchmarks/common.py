@@ -1,13 +1,97 @@
-"""What the benchmarks share: timing in interleaved rounds, and reports."""
+"""What the benchmarks share: flags, timing in interleaved rounds, and reports.
+
+A benchmark is a function of its settings that returns a report, and hands itself to `run`.
+"""
+
+from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+# Flags are made of arguments as the scripts make them.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "run"))
+import config_flags
+import script
 
 from spiel_dl.runs import reports
+from spiel_dl.runs.run_directory import describe_environment
 
+T = TypeVar("T")
 OURS = "spiel_dl"
+GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
+# The first domain of Kovařík et al. (2021), Table 2; cut after 3 rounds.
+PAPERS_GOOFSPIEL = "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=true)"
+
+
+def run(measure: Callable[..., reports.Report], *, threads: int = 1) -> None:
+    """Starts a benchmark: its keyword arguments become flags; its report is written and printed.
+
+    Args:
+      measure: measures; the docstring of its module says what.
+      threads: of torch, by default; `torch.get_num_threads` tells it.
+    """
+    benchmark = config_flags.define(measure)
+
+    def main(*, threads: int, output: str = "results/benchmarks") -> None:
+        """Measures, and writes the report.
+
+        Args:
+          threads: of torch, and of what is told to use as many.
+          output: where the report goes.
+        """
+        torch.set_num_threads(threads)
+        environment, start = describe_environment(), time.perf_counter()
+        path = reports.write(
+            benchmark.call(),
+            Path(output) / Path(sys.argv[0]).stem,
+            environment,
+            seconds=time.perf_counter() - start,
+            used=f"{threads} thread{'s' if threads > 1 else ''}",
+        )
+        print(path.read_text(encoding="utf-8"))
+
+    script.run(main, defaults={"threads": threads})
+
+
+def battleships(side: int, ships: Sequence[int]) -> tuple[str, str]:
+    """Our game, and its C++ twin."""
+    board = f"board_width={side},board_height={side},ship_sizes=[{';'.join(map(str, ships))}]"
+    values = ";".join("1" for _ in ships)
+    return (
+        f"python_battleships({board})",
+        f"battleship({board},ship_values=[{values}],num_shots={side**2},"
+        "allow_repeated_shots=False,loss_multiplier=1.0)",
+    )
+
+
+def by_python(python: str, program: str) -> str:
+    """What a program prints that may import the benchmarks; by the Python of any checkout."""
+    command, folder = [str(Path(python).absolute()), "-c", program], Path(__file__).parent
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=folder)
+    return done.stdout
+
+
+def timed(function: Callable[[], T]) -> tuple[T, dict[str, float]]:
+    """What a function returns; its wall-clock in `seconds`, and `processor` seconds of all threads.
+
+    A process that waits for others has fewer processor seconds.
+    """
+    start, processor_start = time.perf_counter(), time.process_time()
+    result = function()
+    wall, processor = time.perf_counter() - start, time.process_time() - processor_start
+    return result, {"seconds": wall, "processor": processor}
+
+
+def medians(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The median of every figure over the rounds."""
+    return {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
 
 
 def seconds_per_call(function: Callable[[int], object], least_seconds: float) -> float:
@@ -25,39 +109,27 @@ def seconds_per_call(function: Callable[[int], object], least_seconds: float) ->
 def repeat(function: Callable[[], object]) -> Callable[[int], object]:
     """A function of the number of repetitions."""
 
-    def run(times: int) -> None:
+    def run_often(times: int) -> None:
         for _ in range(times):
             function()
 
-    return run
+    return run_often
 
 
 def compare(
     implementations: Mapping[str, Callable[[int], object]], rounds: int, least_seconds: float
-) -> dict[str, Any]:
-    """Median microseconds of each implementation, and median ratios to ours.
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Median microseconds of each implementation, and median ratios of the others' to ours.
 
     Args:
       implementations: functions of the number of iterations; one of them is `OURS`.
-      rounds: in each round the implementations run one after the other; ratios are taken within it.
+      rounds: in each round the implementations run one after the other; ratios are taken within
+        it, so that a machine whose speed drifts does not favour anybody.
       least_seconds: how long each runs in a round at least.
     """
-    seconds = [
-        {name: seconds_per_call(f, least_seconds) for name, f in implementations.items()}
+    found = [
+        {name: 1e6 * seconds_per_call(f, least_seconds) for name, f in implementations.items()}
         for _ in range(rounds)
     ]
-    return {
-        "microseconds": {
-            n: 1e6 * statistics.median(r[n] for r in seconds) for n in implementations
-        },
-        "ratio": {
-            name: statistics.median(r[name] / r[OURS] for r in seconds) for name in implementations
-        },
-    }
-
-
-def publish(path: str, results: dict[str, Any], report: Callable[[dict[str, Any]], str]) -> None:
-    """Writes results to `path`.json and what `report` makes of them to `path`.md, and prints it."""
-    text = report(results)
-    reports.write_report(path, results, text)
-    print(text)
+    ratios = [{f"{n} / {OURS}": r[n] / r[OURS] for n in r if n != OURS} for r in found]
+    return medians(found), medians(ratios)

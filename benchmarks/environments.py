@@ -2,35 +2,22 @@
 
 A step is one player's action, chosen at random among the legal ones, with all chance events due
 after it; then both players' information state tensors are read. Ours steps a batch of games at
-once, OpenSpiel one game. Every figure is the median over rounds; in each round they run one
-after the other, and ratios are taken within a round, so that a machine whose speed drifts does
-not favour anybody. Writes environments.json and environments.md to --output.
+once, OpenSpiel one game.
 
   python benchmarks/environments.py --output=results/benchmarks --threads=2
 """
 
 import random
-import time
-from collections.abc import Sequence
 from typing import Any
 
 import common
 import pyspiel
 import torch
-from absl import app, flags
 from open_spiel.python import observation
 
 import spiel_dl.games  # noqa: F401 - registers the games
 from spiel_dl.games.environments import BatchedEnvironment
-from spiel_dl.runs import reports
-from spiel_dl.runs.run_directory import describe_environment
-
-_OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
-_ROUNDS = flags.DEFINE_integer("rounds", 5, "Rounds per figure.", lower_bound=1)
-_SECONDS = flags.DEFINE_float("seconds", 1.0, "Least seconds per implementation and round.")
-_DEVICE = flags.DEFINE_string("device", "cpu", "Device of our environments, such as cuda.")
-_BATCH_SIZE = flags.DEFINE_integer("batch_size", 4096, "Games stepped at once.", lower_bound=1)
-_THREADS = flags.DEFINE_integer("threads", 2, "Threads of our environments.", lower_bound=1)
+from spiel_dl.runs.reports import Report, Table
 
 PEER = "OpenSpiel C++"
 GAMES = {
@@ -38,21 +25,16 @@ GAMES = {
         "python_goofspiel_ii(num_cards=13,points_order=random)",
         "goofspiel(imp_info=True,num_cards=13,points_order=random)",
     ),
-    "battleships 5x5, ships 3, 2, 2": (
-        "python_battleships(board_width=5,board_height=5,ship_sizes=[3;2;2])",
-        "battleship(board_width=5,board_height=5,ship_sizes=[3;2;2],ship_values=[1;1;1],"
-        "num_shots=25,allow_repeated_shots=False,loss_multiplier=1.0)",
-    ),
+    "battleships 5x5, ships 3, 2, 2": common.battleships(5, (3, 2, 2)),
 }
 
 
 class Batch:
     """Our environments; a run of n iterations makes n steps in every game of the batch."""
 
-    def __init__(self, game_string: str):
-        self._environment = BatchedEnvironment(
-            pyspiel.load_game(game_string).rules, _BATCH_SIZE.value, _DEVICE.value
-        )
+    def __init__(self, game_string: str, batch_size: int, device: str):
+        rules = pyspiel.load_game(game_string).rules
+        self._environment = BatchedEnvironment(rules, batch_size, device)
         self._tensors = self._environment.information_state_tensors()
         self.run(1)  # the first step makes tables and memory ready
 
@@ -105,74 +87,46 @@ class Single:
             self._state.apply_action(self._random.choices(outcomes, probabilities)[0])
 
 
-def measure(ours: str, theirs: str) -> dict[str, Any]:
-    """Median steps per second of both, and the median of their ratios."""
-    single = Single(theirs)
+def measure(
+    *, rounds: int = 5, seconds: float = 1.0, batch_size: int = 4096, device: str = "cpu"
+) -> Report:
+    """Median steps per second of both, and the median of their ratios.
 
-    def run_single(iterations: int) -> None:
-        single.run(iterations * _BATCH_SIZE.value)  # one iteration of ours is a step in each game
-
-    implementations = {common.OURS: Batch(ours).run, PEER: run_single}
-    result = common.compare(implementations, _ROUNDS.value, _SECONDS.value)
-    return {
-        "games": {common.OURS: ours, PEER: theirs},
-        "steps_per_second": {
-            name: 1e6 * _BATCH_SIZE.value / microseconds
-            for name, microseconds in result["microseconds"].items()
-        },
-        "ratio": result["ratio"][PEER],
-    }
-
-
-def report(results: dict[str, Any]) -> str:
-    """The whole report in Markdown."""
-    machine = reports.describe_machine(results["environment"], f"{results['threads']} threads used")
-    lines = [
-        "# Environments beside OpenSpiel's games\n",
-        reports.describe_run(results["environment"]),
-        f"{machine}. Device of ours: {results['device']}, {results['batch_size']:,} games at once; "
-        "OpenSpiel: one game, one thread, stepped from Python. Random legal actions; a step is one "
-        "player's action, chance included, after which both players' information state tensors "
-        "are read. Where both players move at once in OpenSpiel's game, that is two steps and one "
-        f"reading. Medians of {results['rounds']} rounds; ratios within a round. Wall-clock of the "
-        f"whole run: {results['seconds']:.0f} s.\n",
-        f"| game | {common.OURS}, steps/s | {PEER}, steps/s | ours ÷ OpenSpiel |",
-        "|---|---:|---:|---:|",
+    Args:
+      rounds: per figure.
+      seconds: at least, of each implementation in a round.
+      batch_size: games stepped at once.
+      device: of our environments, such as cuda.
+    """
+    rows: list[dict[str, Any]] = []
+    for name, (ours, theirs) in GAMES.items():
+        # An iteration of ours is a step in each game of the batch.
+        batch, single = Batch(ours, batch_size, device), Single(theirs)
+        implementations = {
+            common.OURS: batch.run,
+            PEER: lambda iterations, single=single: single.run(iterations * batch_size),
+        }
+        microseconds, ratios = common.compare(implementations, rounds, seconds)
+        speeds = {f"{n}, steps/s": 1e6 * batch_size / each for n, each in microseconds.items()}
+        rows.append({"game": name, **speeds, "times faster": ratios[f"{PEER} / {common.OURS}"]})
+    strings = [
+        f"- {whose}: `{string}`"
+        for pair in GAMES.values()
+        for whose, string in zip((common.OURS, PEER), pair, strict=True)
     ]
-    for game, result in results["games"].items():
-        speeds = " | ".join(f"{speed:,.0f}" for speed in result["steps_per_second"].values())
-        lines.append(f"| {game} | {speeds} | {result['ratio']:,.1f} |")
-    lines.append("\nThe games:\n")
-    lines += [
-        f"- {library}: `{string}`"
-        for result in results["games"].values()
-        for library, string in result["games"].items()
-    ]
-    return "\n".join([*lines, ""])
-
-
-def main(argv: Sequence[str]) -> None:
-    """Measures and writes the report."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    begin = time.perf_counter()
-    torch.set_num_threads(_THREADS.value)
-    results: dict[str, Any] = {
-        "environment": describe_environment(),
-        "device": _device_name(),
-        "batch_size": _BATCH_SIZE.value,
-        "threads": _THREADS.value,
-        "rounds": _ROUNDS.value,
-        "games": {name: measure(*strings) for name, strings in GAMES.items()},
-    }
-    results["seconds"] = time.perf_counter() - begin
-    common.publish(f"{_OUTPUT.value}/environments", results, report)
-
-
-def _device_name() -> str:
-    device = torch.device(_DEVICE.value)
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
+    return Report(
+        "Environments beside OpenSpiel's games",
+        [
+            f"Device of ours: {device}, {batch_size:,} games at once; OpenSpiel: one game, one "
+            "thread, stepped from Python. Random legal actions; a step is one player's action, "
+            "chance included, after which both players' information state tensors are read. Where "
+            "both players move at once in OpenSpiel's game, that is two steps and one reading. "
+            f"Medians of {rounds} rounds; ratios within a round.",
+            "The games:\n\n" + "\n".join(strings),
+        ],
+        {"Random play": Table.of(rows)},
+    )
 
 
 if __name__ == "__main__":
-    app.run(main)
+    common.run(measure, threads=2)

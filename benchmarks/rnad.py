@@ -1,104 +1,59 @@
 """R-NaD's learner steps per second, and how much of a step is self-play.
 
 A learner step plays a batch of games and learns from them. Every figure is the median over rounds.
-Writes rnad.json and rnad.md to --output. The peer, OpenSpiel's R-NaD, was removed from OpenSpiel
-and needs an environment of its own (see `openspiel_rnad.py`); its Python is given by --peer_python,
-and it takes turns with ours in every round.
+The peer, OpenSpiel's R-NaD, was removed from OpenSpiel and needs an environment of its own (see
+`openspiel_rnad.py`); its Python is given by --peer_python, and it takes turns with ours in every
+round.
 
   python benchmarks/rnad.py --output=results/benchmarks --threads=1 --peer_python=peer/bin/python
 """
 
 import contextlib
 import os
-import statistics
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import common
 import torch
-from absl import app, flags
 
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.runs import reports
-from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree import GameTree
 
-_OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
-_ROUNDS = flags.DEFINE_integer("rounds", 5, "Rounds per figure.", lower_bound=1)
-_SECONDS = flags.DEFINE_float("seconds", 2.0, "Least seconds per figure and round.")
-_DEVICE = flags.DEFINE_string("device", "cpu", "Torch device, such as cpu or cuda.")
-_CUDA_GRAPH = flags.DEFINE_bool("cuda_graph", False, "On CUDA: a learner step as one graph.")
-_BATCH_SIZE = flags.DEFINE_integer("batch_size", 64, "Games per learner step.", lower_bound=1)
-_HIDDEN = flags.DEFINE_multi_integer("hidden_size", [128, 128], "Units of the hidden layers.")
-_THREADS = flags.DEFINE_integer("threads", 1, "Threads of torch.", lower_bound=1)
-_PEER_PYTHON = flags.DEFINE_string(
-    "peer_python", None, "A Python that has OpenSpiel's R-NaD. Default, or empty: no peer."
-)
-
-_GOOFSPIEL_5 = "python_goofspiel_ii(num_cards=5,points_order=descending)"
 _PEER_GOOFSPIEL_5 = (
     "turn_based_simultaneous_game(game="
     "goofspiel(imp_info=true,num_cards=5,points_order=descending))"
 )
 # The game, the histories up to which it is compiled and played by tables, and the peer's game.
 GAMES = {
-    "leduc": ("leduc_poker", 200_000, "leduc_poker"),
-    "goofspiel 5": (_GOOFSPIEL_5, 200_000, _PEER_GOOFSPIEL_5),
-    "goofspiel 5, by its rules": (_GOOFSPIEL_5, 0, None),
-    "goofspiel 8": ("python_goofspiel_ii(num_cards=8,points_order=descending)", 0, None),
+    "leduc_poker": ("leduc_poker", 200_000, "leduc_poker"),
+    "goofspiel 5": (common.GOOFSPIEL.format(5), 200_000, _PEER_GOOFSPIEL_5),
+    "goofspiel 5, by its rules": (common.GOOFSPIEL.format(5), 0, None),
+    "goofspiel 8": (common.GOOFSPIEL.format(8), 0, None),
 }
 
 
-def measure(game: str, max_tree_histories: int, peer_game: str | None) -> dict[str, Any]:
-    """Learner steps per second, the share of their time that is self-play, and the peer's."""
-    solver = RNaDSolver(
-        game,
-        RNaDConfig(
-            batch_size=_BATCH_SIZE.value,
-            hidden_sizes=tuple(_HIDDEN.value),
-            max_tree_histories=max_tree_histories,
-        ),
-        device=_DEVICE.value,
-        cuda_graph=_CUDA_GRAPH.value,
-    )
-    has_peer = peer_game is not None and bool(_PEER_PYTHON.value)
-    with peer(peer_game) if has_peer else contextlib.nullcontext() as seconds_of_peer:
-        rounds = [
-            (
-                common.seconds_per_call(synchronised(solver.step), _SECONDS.value),
-                common.seconds_per_call(synchronised(solver.play), _SECONDS.value),
-                seconds_of_peer() if has_peer else None,
-            )
-            for _ in range(_ROUNDS.value)
-        ]
-    result = {
-        "game": str(solver.game),
-        "steps_per_second": statistics.median(1 / step for step, _, _ in rounds),
-        "self_play_share": statistics.median(played / step for step, played, _ in rounds),
-    }
-    if has_peer:
-        result["peer_steps_per_second"] = statistics.median(1 / theirs for *_, theirs in rounds)
-        result["ratio"] = statistics.median(theirs / step for step, _, theirs in rounds)
-    return result
-
-
 @contextlib.contextmanager
-def peer(game: str) -> Iterator[Callable[[], float]]:
+def peer(
+    python: str | None, game: str | None, seconds: float, config: RNaDConfig
+) -> Iterator[Callable[[], float] | None]:
     """The peer, started and compiled: a call does steps, and returns the seconds of one."""
-    command = [
-        _PEER_PYTHON.value,
-        str(Path(__file__).with_name("openspiel_rnad.py")),
-        game,
-        str(longest_play(game)),
-        str(_BATCH_SIZE.value),
-        *map(str, _HIDDEN.value),
-    ]
+    if not python or game is None:
+        yield None
+        return
+    # Moves in the longest play, chance's not counted.
+    longest = int(GameTree.from_game(game).move_number.max())
+    program = Path(__file__).with_name("openspiel_rnad.py")
+    command = [python, program, game, longest, config.batch_size, *config.hidden_sizes]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     with subprocess.Popen(
-        command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        [str(word) for word in command],
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -107,11 +62,11 @@ def peer(game: str) -> Iterator[Callable[[], float]]:
         def answer() -> str:
             line = stdout.readline()
             if not line:
-                raise SystemExit(f"the peer has ended: {' '.join(command)}")
+                raise SystemExit(f"the peer has ended: {' '.join(map(str, command))}")
             return line
 
         def seconds_per_step() -> float:
-            print(_SECONDS.value, file=stdin, flush=True)
+            print(seconds, file=stdin, flush=True)
             return float(answer())
 
         while answer().strip() != "ready":
@@ -120,64 +75,64 @@ def peer(game: str) -> Iterator[Callable[[], float]]:
         stdin.close()
 
 
-def longest_play(game: str) -> int:
-    """Moves in the longest play of a game, chance's not counted."""
-    return int(GameTree.from_game(game).move_number.max())
+def measure(
+    *,
+    rounds: int = 5,
+    seconds: float = 2.0,
+    device: str = "cpu",
+    cuda_graph: bool = False,
+    batch_size: int = 64,
+    hidden_sizes: tuple[int, ...] = (128, 128),
+    peer_python: str | None = None,
+) -> Report:
+    """Learner steps per second, the share of their time that is self-play, and the peer's.
 
+    Args:
+      rounds: per figure.
+      seconds: at least, per figure and round.
+      device: torch device, such as cpu or cuda.
+      cuda_graph: on CUDA: a learner step as one graph.
+      batch_size: games per learner step.
+      hidden_sizes: units of the hidden layers.
+      peer_python: a Python that has OpenSpiel's R-NaD. Default, or empty: no peer.
+    """
 
-def synchronised(function: Any) -> Any:
-    """The function, so many times, and then waits for the device."""
-    run = common.repeat(function)
+    def seconds_of(function: Callable[[], object]) -> float:
+        def run(times: int) -> None:
+            common.repeat(function)(times)
+            if torch.device(device).type == "cuda":
+                torch.cuda.synchronize()
 
-    def run_and_wait(times: int) -> None:
-        run(times)
-        if torch.device(_DEVICE.value).type == "cuda":
-            torch.cuda.synchronize()
+        return common.seconds_per_call(run, seconds)
 
-    return run_and_wait
-
-
-def report(results: dict[str, Any]) -> str:
-    """The whole report in Markdown."""
-    machine = reports.describe_machine(results["environment"], f"{results['threads']} threads used")
-    lines = [
-        "# R-NaD\n",
-        reports.describe_run(results["environment"]),
-        f"{machine}. Device: {results['device']}; {results['batch_size']} games per learner step, "
-        f"hidden layers {results['hidden_sizes']}. Medians of {results['rounds']} rounds. "
-        f"Wall-clock of the whole run: {results['seconds']:.0f} s.\n",
-        "| game | learner steps/s | share of self-play | OpenSpiel's R-NaD | ratio |",
-        "|---|---:|---:|---:|---:|",
-    ]
-    for name, result in results["games"].items():
-        share = f"{100 * result['self_play_share']:.0f}%"
-        has_peer = "ratio" in result
-        theirs = f"{result['peer_steps_per_second']:.2f}" if has_peer else ""
-        ratio = f"{result['ratio']:,.0f}x" if has_peer else ""
-        ours = f"{result['steps_per_second']:,.0f}"
-        lines.append(f"| {name} | {ours} | {share} | {theirs} | {ratio} |")
-    lines += ["\nThe games:\n", *(f"- {n}: `{r['game']}`" for n, r in results["games"].items())]
-    return "\n".join([*lines, ""])
-
-
-def main(argv: Sequence[str]) -> None:
-    """Measures and writes the report."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    begin = time.perf_counter()
-    torch.set_num_threads(_THREADS.value)
-    results: dict[str, Any] = {
-        "environment": describe_environment(),
-        "device": _DEVICE.value,
-        "batch_size": _BATCH_SIZE.value,
-        "hidden_sizes": _HIDDEN.value,
-        "threads": _THREADS.value,
-        "rounds": _ROUNDS.value,
-        "games": {name: measure(*settings) for name, settings in GAMES.items()},
-    }
-    results["seconds"] = time.perf_counter() - begin
-    common.publish(f"{_OUTPUT.value}/rnad", results, report)
+    rows: list[dict[str, Any]] = []
+    strings = []
+    for name, (game, max_tree_histories, peer_game) in GAMES.items():
+        config = RNaDConfig(
+            batch_size=batch_size, hidden_sizes=hidden_sizes, max_tree_histories=max_tree_histories
+        )
+        solver = RNaDSolver(game, config, device=device, cuda_graph=cuda_graph)
+        strings.append(f"- {name}: `{solver.game}`")
+        found = []
+        with peer(peer_python, peer_game, seconds, config) as theirs:
+            for _ in range(rounds):
+                step, played = seconds_of(solver.step), seconds_of(solver.play)
+                figures = {"learner steps/s": 1 / step, "share of self-play": played / step}
+                if theirs:
+                    peers = theirs()
+                    figures |= {"OpenSpiel's R-NaD": 1 / peers, "ratio": peers / step}
+                found.append(figures)
+        rows.append({"game": name, **common.medians(found)})
+    return Report(
+        "R-NaD",
+        [
+            f"Device: {device}; {batch_size} games per learner step, hidden layers "
+            f"{list(hidden_sizes)}. Medians of {rounds} rounds.",
+            "The games:\n\n" + "\n".join(strings),
+        ],
+        {"Learner steps": Table.of(rows)},
+    )
 
 
 if __name__ == "__main__":
-    app.run(main)
+    common.run(measure)

@@ -3,287 +3,193 @@
   python benchmarks/same_policies.py --other=OTHER/.venv/bin/python
 
 Solves leduc_poker and Goofspiel with 4 cards by each search, here and with the other checkout's
-Python, and compares the policies' arrays. The other checkout may be one in which a search was a
-class with a loop of its own; `_searches_of_the_first_house` speaks to that one.
+Python, and compares the policies' arrays.
 """
 
-from __future__ import annotations
-
-import importlib.util
-import subprocess
+import itertools
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+import common
 import numpy as np
-from absl import app, flags
+import pyspiel
+import script
 
-_OTHER = flags.DEFINE_string("other", None, "The Python of the other checkout's environment.")
-_WRITE = flags.DEFINE_string("write", None, "Only write the arrays of this checkout to a file.")
-_ONLY = flags.DEFINE_string("only", "", "Only cases whose name contains this.")
+import spiel_dl.games  # noqa: F401 - registers the games
+from spiel_dl.algorithms.cdbr import CDBRPolicy
+from spiel_dl.algorithms.cdrnr import CDRNRPolicy
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
+from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.learning.critics import Critic, ExactCritic
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.policies.opponent_models import cfr_average, random_policy
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.value_functions import ExactValue, ZeroValue
 
-GAMES = {
-    "leduc": "leduc_poker",
-    "goofspiel_4": "python_goofspiel_ii(num_cards=4,points_order=descending)",
-}
-
-
-def _searches() -> SimpleNamespace:
-    """How this project's searches are made."""
-    from spiel_dl.algorithms.cdbr import CDBRPolicy
-    from spiel_dl.algorithms.cdrnr import CDRNRPolicy
-    from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
-    from spiel_dl.algorithms.particle_search import ParticlePolicy
-    from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
-    from spiel_dl.policies import opponent_models
-    from spiel_dl.solvers.effort import Effort
-
-    return SimpleNamespace(
-        random_policy=opponent_models.random_policy,
-        cfr_average=opponent_models.cfr_average,
-        resolving=lambda tree, values, limit, gadget, iterations: ContinualResolvingPolicy(
-            tree, values, limit, gadget=gadget, effort=Effort(iterations)
-        ),
-        cdbr=lambda tree, player, model, limit, scheme, values, iterations: CDBRPolicy(
-            tree,
-            player,
-            model,
-            limit,
-            scheme=scheme,
-            value_function=values,
-            effort=Effort(iterations, tolerance=1e-6),
-        ),
-        cdrnr=lambda tree, player, model, p, limit, scheme, gadget, values, iterations: CDRNRPolicy(
-            tree,
-            player,
-            model,
-            limit,
-            p=p,
-            scheme=scheme,
-            gadget=gadget,
-            value_function=values,
-            effort=Effort(iterations, tolerance=1e-6),
-        ),
-        sepot=lambda tree, blueprint, critic, limit, printed, iterations, choice, **settings: (
-            SePoTPolicy(
-                tree,
-                blueprint,
-                critic,
-                limit,
-                config=(SearchConfig.as_printed if printed else SearchConfig)(
-                    effort=Effort(iterations), leaf_choice=choice, **settings
-                ),
-            )
-        ),
-        sepot_play=lambda game, acting, critic, limit, iterations: SePoTPlayPolicy(
-            game,
-            acting,
-            critic,
-            limit,
-            config=SearchConfig.as_printed(max_histories=25_000, effort=Effort(iterations)),
-        ),
-        particle=lambda game, values, limit, iterations: ParticlePolicy(
-            game, values, limit, budget=40, effort=Effort(iterations)
-        ),
-    )
+GAMES = {"leduc": "leduc_poker", "goofspiel_4": common.GOOFSPIEL.format(4)}
+PLIES, MOVES = DepthLimit(plies=2), DepthLimit(moves=2)
+Case = tuple[str, Callable[[], Any]]
+"""A name, and what makes a policy."""
 
 
-def _searches_of_the_first_house() -> SimpleNamespace:
-    """How the searches of the first house are made."""
-    from spiel_dl.algorithms import opponent_models, sepot
-    from spiel_dl.algorithms.cdbr import CDBRPolicy
-    from spiel_dl.algorithms.cdrnr import CDRNRPolicy
-    from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
-    from spiel_dl.algorithms.particle_policy import ParticlePolicy
-    from spiel_dl.algorithms.sepot_play import SePoTPlayPolicy
-    from spiel_dl.solvers.restricted_game import Effort
-
-    def make_sepot(tree, blueprint, critic, limit, printed, iterations, choice, **settings):  # type: ignore[no-untyped-def]
-        effort = sepot.SearchEffort(iterations, leaf_choice=choice)
-        kind = sepot.SearchConfig.as_printed if printed else sepot.SearchConfig
-        config = kind(effort=effort, **settings)
-        return sepot.SePoTPolicy(tree, blueprint, critic, limit, config)
-
-    return SimpleNamespace(
-        random_policy=opponent_models.random_policy,
-        cfr_average=opponent_models.cfr_average,
-        resolving=lambda tree, values, limit, gadget, iterations: ContinualResolvingPolicy(
-            tree, values, limit, gadget, iterations
-        ),
-        cdbr=lambda tree, player, model, limit, scheme, values, iterations: CDBRPolicy(
-            tree, player, model, limit, scheme, values, effort=Effort(iterations)
-        ),
-        cdrnr=lambda tree, player, model, p, limit, scheme, gadget, values, iterations: CDRNRPolicy(
-            tree, player, model, p, limit, scheme, gadget, values, effort=Effort(iterations)
-        ),
-        sepot=make_sepot,
-        sepot_play=lambda game, acting, critic, limit, iterations: SePoTPlayPolicy(
-            game, acting, critic, limit, effort=sepot.SearchEffort(iterations)
-        ),
-        particle=lambda game, values, limit, iterations: ParticlePolicy(
-            game, values, limit, budget=40, iterations=iterations
-        ),
-    )
+def _effort(iterations: int) -> Effort:
+    return Effort(iterations, tolerance=1e-6)
 
 
-def _cases(api: SimpleNamespace) -> dict[str, Callable[[], list[np.ndarray]]]:
-    """By name, what computes a search's arrays."""
-    import spiel_dl.games  # noqa: F401
-    from spiel_dl.learning import transformations
-    from spiel_dl.learning.critics import ExactCritic
-    from spiel_dl.tree import DepthLimit, GameTree
-    from spiel_dl.value_functions import ExactValue, ZeroValue
-
-    cases: dict[str, Callable[[], list[np.ndarray]]] = {}
-    limit, one = DepthLimit(plies=2), DepthLimit(moves=2)
-
-    def add(name: str, make: Callable[[], Any]) -> None:
-        cases[name] = lambda: list(make().to_array_policy().strategies)
-
-    for short, game in GAMES.items():
-        tree = GameTree.from_game(game)
-        model = api.random_policy(tree, 0)
-        for gadget in ("resolving", "max_margin", "reach_max_margin", "unsafe"):
-            for values in (ZeroValue, ExactValue):
-                iterations = 40 if values is ZeroValue else 10
-                add(
-                    f"{short} resolving {gadget} {values.__name__}",
-                    lambda t=tree, g=gadget, v=values, i=iterations: api.resolving(
-                        t, v(), one, g, i
-                    ),
-                )
-        for player in (0, 1):
-            for scheme in ("sliding", "block"):
-                for values in (None, ZeroValue, ExactValue):
-                    name = "none" if values is None else values.__name__
-                    depth = limit if values is None or short == "leduc" else one
-                    add(
-                        f"{short} cdbr {player} {scheme} {name}",
-                        lambda t=tree, m=model, p=player, s=scheme, v=values, d=depth: api.cdbr(
-                            t, p, m, d, s, v and v(), 20 if v is ExactValue else 200
-                        ),
-                    )
-            for gadget in ("joint", "full", "resolving", "max_margin", "reach_max_margin"):
-                for scheme, values in (("block", None), ("block", ZeroValue), ("sliding", None)):
-                    name = "none" if values is None else values.__name__
-                    deep = gadget in ("joint", "full")
-                    add(
-                        f"{short} cdrnr {player} {gadget} {scheme} {name}",
-                        lambda t=tree, m=model, p=player, g=gadget, s=scheme, v=values, d=deep: (
-                            api.cdrnr(
-                                t, p, m, 0.5, limit if d else one, s, g, v and v(), 30 if d else 60
-                            )
-                        ),
-                    )
-            add(
-                f"{short} cdrnr {player} resolving block ExactValue",
-                lambda t=tree, m=model, p=player: api.cdrnr(
-                    t, p, m, 0.5, one, "block", "resolving", ExactValue(), 5
-                ),
-            )
-        blueprint = api.cfr_average(tree, 5)
-        critic = ExactCritic(
-            tree, blueprint.strategies, transformations.transformations_by_name("paper", tree.game)
+def _resolving(tree: GameTree) -> Iterator[Case]:
+    gadgets = ("resolving", "max_margin", "reach_max_margin", "unsafe")
+    for gadget, (values, iterations) in itertools.product(
+        gadgets, ((ZeroValue, 40), (ExactValue, 10))
+    ):
+        yield (
+            f"resolving {gadget} {values.__name__}",
+            lambda values=values, gadget=gadget, iterations=iterations: ContinualResolvingPolicy(
+                tree, values(), MOVES, gadget=gadget, effort=Effort(iterations)
+            ),
         )
-        for printed in (True, False):
-            for choice in ("regret_matching", "best_response"):
-                for scheme in ("sliding", "block"):
-                    add(
-                        f"{short} sepot {printed} {choice} {scheme}",
-                        lambda t=tree, b=blueprint, c=critic, p=printed, k=choice, s=scheme: (
-                            api.sepot(t, b, c, one, p, 40, k, scheme=s)
-                        ),
-                    )
-        for name, settings in {
-            "best_response": {"given_cfvs": "best_response"},
-            "first_level": {"first_level": 1, "max_histories": 30},
-        }.items():
-            add(
-                f"{short} sepot {name}",
-                lambda t=tree, b=blueprint, c=critic, s=settings: api.sepot(
-                    t, b, c, one, False, 40, "regret_matching", **s
+
+
+def _responses(tree: GameTree) -> Iterator[Case]:
+    model = random_policy(tree, 0)
+    for player in (0, 1):
+        for scheme, values in itertools.product(
+            ("sliding", "block"), (None, ZeroValue, ExactValue)
+        ):
+            deep = values is None or tree.game.get_type().short_name == "leduc_poker"
+            yield (
+                f"cdbr {player} {scheme} {values and values.__name__}",
+                lambda player=player, scheme=scheme, values=values, deep=deep: CDBRPolicy(
+                    tree,
+                    player,
+                    model,
+                    PLIES if deep else MOVES,
+                    scheme=scheme,
+                    value_function=values and values(),
+                    effort=_effort(20 if values is ExactValue else 200),
                 ),
             )
-    cases |= _played_cases(api)
-    return cases
+        gadgets = {"joint": 30, "full": 30}
+        gadgets |= {"resolving": 60, "max_margin": 60, "reach_max_margin": 60}
+        steps = [("block", None), ("block", ZeroValue), ("sliding", None)]
+        cases = [(g, *step, n) for (g, n), step in itertools.product(gadgets.items(), steps)]
+        for gadget, scheme, values, iterations in [*cases, ("resolving", "block", ExactValue, 5)]:
+            limit = PLIES if gadget in ("joint", "full") else MOVES
+            yield (
+                f"cdrnr {player} {gadget} {scheme} {values and values.__name__}",
+                lambda player=player, g=gadget, s=scheme, v=values, n=iterations, limit=limit: (
+                    CDRNRPolicy(
+                        tree,
+                        player,
+                        model,
+                        limit,
+                        p=0.5,
+                        scheme=s,
+                        gadget=g,
+                        value_function=v and v(),
+                        effort=_effort(n),
+                    )
+                ),
+            )
 
 
-def _played_cases(api: SimpleNamespace) -> dict[str, Callable[[], list[np.ndarray]]]:
-    """Searches that are asked in states, along random games."""
-    import pyspiel
+def _sepot(tree: GameTree) -> Iterator[Case]:
+    blueprint = cfr_average(tree, 5)
+    transformations = transformations_by_name("paper", tree.game)
+    critic = ExactCritic(tree, blueprint.strategies, transformations)
+    choices, schemes = ("regret_matching", "best_response"), ("sliding", "block")
+    configs = {
+        f"{make.__name__} {choice} {scheme}": make(
+            effort=Effort(40), leaf_choice=choice, scheme=scheme
+        )
+        for make in (SearchConfig.as_printed, SearchConfig)
+        for choice, scheme in itertools.product(choices, schemes)
+    }
+    configs["best_response"] = SearchConfig(effort=Effort(40), given_cfvs="best_response")
+    configs["first_level"] = SearchConfig(effort=Effort(40), first_level=1, max_histories=30)
+    for name, config in configs.items():
+        yield (
+            f"sepot {name}",
+            lambda config=config: SePoTPolicy(tree, blueprint, critic, MOVES, config=config),
+        )
 
-    from spiel_dl.learning.critics import Critic
-    from spiel_dl.tree import DepthLimit
-    from spiel_dl.value_functions import ZeroValue
 
-    class Counting(Critic):
-        """Values by counting, different for all histories."""
+class _Counting(Critic):
+    """Values by counting, different for all histories."""
 
-        def values(self, tree: Any, histories: np.ndarray, player: int) -> np.ndarray:
-            numbers = np.asarray(histories, np.float64)[:, None] + np.arange(4)
-            return np.sin(numbers) * (1 if player == 0 else -1)
+    def values(self, tree: Any, histories: np.ndarray, player: int) -> np.ndarray:
+        """A wave."""
+        numbers = np.asarray(histories, np.float64)[:, None] + np.arange(4)
+        return np.sin(numbers) * (1 if player == 0 else -1)
 
-        def pair_values(self, tree: Any, histories: np.ndarray, player: int) -> np.ndarray:
-            raise NotImplementedError
+    def pair_values(self, tree: Any, histories: np.ndarray, player: int) -> np.ndarray:
+        """Not asked for."""
+        raise NotImplementedError
 
+
+def _played(game: pyspiel.Game) -> Iterator[Case]:
     def uniform(observation: Any, legal: Any) -> Any:
         return legal / legal.sum(dim=-1, keepdim=True)
 
-    def along(policy: Any, game: Any) -> list[np.ndarray]:
-        rows = []
-        for seed in range(3):
-            generator = np.random.default_rng(seed)
-            state = game.new_initial_state()
-            while not state.is_terminal():
-                if state.is_chance_node():
-                    actions = [action for action, _ in state.chance_outcomes()]
-                else:
-                    actions = state.legal_actions()
-                    answer = policy.action_probabilities(state)
-                    rows.append(np.array([answer[action] for action in actions]))
-                state.apply_action(int(generator.choice(actions)))
-        return [np.concatenate(rows)]
-
-    cases: dict[str, Callable[[], list[np.ndarray]]] = {}
-    for short, string in {**GAMES, "leduc": "python_leduc"}.items():
-        game = pyspiel.load_game(string)
-        cases[f"{short} played sepot"] = lambda g=game: along(
-            api.sepot_play(g, uniform, Counting(), DepthLimit(moves=2), 40), g
-        )
-        cases[f"{short} played particle"] = lambda g=game: along(
-            api.particle(g, ZeroValue(), DepthLimit(moves=2), 30), g
-        )
-    return cases
+    config = SearchConfig.as_printed(max_histories=25_000, effort=Effort(40))
+    yield (
+        "played sepot",
+        lambda: SePoTPlayPolicy(game, uniform, _Counting(), MOVES, config=config),
+    )
+    yield (
+        "played particle",
+        lambda: ParticlePolicy(game, ZeroValue(), MOVES, budget=40, effort=Effort(30)),
+    )
 
 
-def _write(path: Path) -> None:
-    is_first_house = importlib.util.find_spec("spiel_dl.policies") is None
-    cases = _cases(_searches_of_the_first_house() if is_first_house else _searches())
-    arrays = {}
-    for name, compute in cases.items():
-        if _ONLY.value in name:
-            print(name, flush=True)
-            for number, array in enumerate(compute()):
-                arrays[f"{name} {number}"] = array
+def _along(policy: Any, game: pyspiel.Game) -> np.ndarray:
+    """A policy's answers along random games."""
+    rows = []
+    for seed in range(3):
+        generator = np.random.default_rng(seed)
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                actions = [action for action, _ in state.chance_outcomes()]
+            else:
+                actions = state.legal_actions()
+                answer = policy.action_probabilities(state)
+                rows.append(np.array([answer[action] for action in actions]))
+            state.apply_action(int(generator.choice(actions)))
+    return np.concatenate(rows)
+
+
+def write(path: str, only: str) -> None:
+    """Writes the arrays of all cases whose names contain `only`."""
+    arrays: dict[str, np.ndarray] = {}
+    for short, string in GAMES.items():
+        tree = GameTree.from_game(string)
+        for name, make in (*_resolving(tree), *_responses(tree), *_sepot(tree)):
+            if only in f"{short} {name}":
+                strategies = make().to_array_policy().strategies
+                arrays |= {f"{short} {name} {player}": strategies[player] for player in (0, 1)}
+        game = pyspiel.load_game("python_leduc" if short == "leduc" else string)
+        for name, make in _played(game):
+            if only in f"{short} {name}":
+                arrays[f"{short} {name}"] = _along(make(), game)
     np.savez(path, **arrays)
 
 
-def main(argv: Sequence[str]) -> None:
-    """Compares, and says what differs."""
-    del argv
-    if _WRITE.value:
-        _write(Path(_WRITE.value))
-        return
-    if not _OTHER.value:
-        raise app.UsageError("pass --other, the Python of another checkout's environment")
+def main(*, other: str, only: str = "") -> None:
+    """Compares, and says what differs.
+
+    Args:
+      other: the Python of the other checkout's environment.
+      only: only cases whose name contains this.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder) / name for name in ("here.npz", "there.npz")]
-        for python, file in zip((sys.executable, _OTHER.value), files, strict=True):
-            command = [python, __file__, f"--write={file}", f"--only={_ONLY.value}"]
-            subprocess.run(command, check=True)
+        files = [str(Path(folder) / name) for name in ("here.npz", "there.npz")]
+        for python, file in zip((sys.executable, other), files, strict=True):
+            common.by_python(python, f"import same_policies as s; s.write({file!r}, {only!r})")
         here, there = (np.load(file) for file in files)
         different = 0
         for name in there.files:
@@ -296,4 +202,4 @@ def main(argv: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    app.run(main)
+    script.run(main)

@@ -4,18 +4,15 @@ Goofspiel with 8 cards after 4 rounds, in the public state whose number of histo
 25,000; the search looks one round ahead, with 22 transformations. Blueprint and critic are
 untrained networks, which takes as long as trained ones. Written out, each choice at a leaf is an
 ordinary sequence, as it is for who has a solver of sequence forms and no code for choices at
-leaves; here that solver is ours. Writes sepot.json and sepot.md to --output.
+leaves; here that solver is ours.
 
   python benchmarks/sepot.py --output=results/benchmarks
 """
 
-import dataclasses
 import itertools
 import os
 import resource
-import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import common
@@ -23,7 +20,6 @@ import numpy as np
 import pyspiel
 import scipy.sparse
 import torch
-from absl import app, flags
 
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning import history_tensors
@@ -31,8 +27,7 @@ from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.runs import reports
-from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.reports import Report, Table
 from spiel_dl.search import sepot_search
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.effort import Effort
@@ -45,23 +40,15 @@ from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedStates
 
-_OUTPUT = flags.DEFINE_string("output", "results/benchmarks", "Where the results go.")
-_ITERATIONS = flags.DEFINE_integer("iterations", 1500, "Of CFR+ in a search.", lower_bound=1)
-_PEER_ITERATIONS = flags.DEFINE_integer(
-    "peer_iterations", 100, "Of CFR+ beside the peer.", lower_bound=1
-)
-_ROUNDS = flags.DEFINE_integer("rounds", 3, "Rounds per figure.", lower_bound=1)
-_THREADS = flags.DEFINE_integer("threads", 2, "Threads of torch and of CFR+.", lower_bound=1)
-
-GAME = "python_goofspiel_ii(num_cards=8,points_order=descending)"
 NUM_CARDS = 8
+GAME = common.GOOFSPIEL.format(NUM_CARDS)
 NUM_ROUNDS = 4
 NUM_HISTORIES = 25_000
 DEPTH_LIMIT = DepthLimit(rounds=1)
 HIDDEN_SIZES = (256, 256)
 # Reconstruction comes by larger sets of histories, which count as well.
 MAX_HISTORIES = 100_000
-WRITTEN_OUT = "written out, 1 thread"
+WRITTEN_OUT = "written out, threads: 1"
 
 
 class Searcher(NamedTuple):
@@ -73,14 +60,10 @@ class Searcher(NamedTuple):
 
     def policy(self, iterations: int) -> SePoTPlayPolicy:
         """A policy by search on all threads."""
+        effort = Effort(iterations, num_threads=torch.get_num_threads())
+        config = SearchConfig.as_printed(max_histories=MAX_HISTORIES, effort=effort)
         return SePoTPlayPolicy(
-            self.game,
-            self.blueprint.act,
-            self.critic,
-            DEPTH_LIMIT,
-            config=SearchConfig.as_printed(
-                max_histories=MAX_HISTORIES, effort=Effort(iterations, num_threads=_THREADS.value)
-            ),
+            self.game, self.blueprint.act, self.critic, DEPTH_LIMIT, config=config
         )
 
 
@@ -164,147 +147,100 @@ def write_out(trunk: Trunk, utilities: np.ndarray) -> SequenceForm:
     return SequenceForm((own, opponent), trunk + at_leaves.tocsr(), form.utility_range)
 
 
-def solve(problem: Problem, num_threads: int) -> np.ndarray:
+def solve(problem: Problem, iterations: int, num_threads: int) -> np.ndarray:
     """Player 0's average plan by our search: float64 [S_0]."""
     leaf_values = MultiValuedStates(0, lambda _: problem.utilities[:, None, :])
-    effort = Effort(_PEER_ITERATIONS.value, num_threads=num_threads)
+    effort = Effort(iterations, num_threads=num_threads)
     return sepot_search.search(
         problem.trunk, problem.player_range, problem.opponent_cfvs, leaf_values, effort
     )
 
 
-def solve_written_out(problem: Problem) -> np.ndarray:
+def solve_written_out(problem: Problem, iterations: int) -> np.ndarray:
     """The same by CFR+ in the game written out."""
     form = write_out(problem.trunk, problem.utilities)
     gadget = gadgets.resolving(form, 0, problem.player_range, problem.opponent_cfvs)
     minimizer = RegretMinimizer(gadget.sequence_form)
     for player in (0, 1):
         minimizer.set_range(player, gadget.root_ranges[player])
-    minimizer.run(_PEER_ITERATIONS.value)
+    minimizer.run(iterations)
     return minimizer.average_plan(0)[gadget.new_sequences[0]]
 
 
-def measure_search(searcher: Searcher, state: pyspiel.State) -> dict[str, Any]:
-    """Median seconds of the parts of a search, and the memory of the process."""
+def search_seconds(
+    searcher: Searcher, state: pyspiel.State, iterations: int, rounds: int
+) -> dict[str, float]:
+    """Median seconds of the parts of a search."""
     searcher.policy(1).action_probabilities(state)  # compiles
-    policy, rounds = searcher.policy(_ITERATIONS.value), []
-    for _ in range(_ROUNDS.value):
-        start, cpu_start = time.perf_counter(), time.process_time()
-        policy.action_probabilities(state)
-        total, cpu = time.perf_counter() - start, time.process_time() - cpu_start
+    policy, found = searcher.policy(iterations), []
+    for _ in range(rounds):
+        _, took = common.timed(lambda: policy.action_probabilities(state))
         if policy.seconds is None:
             raise RuntimeError("there was no search; raise MAX_HISTORIES")
-        rounds.append({**policy.seconds._asdict(), "total": total, "processor": cpu})
-    return {
-        "seconds": {name: statistics.median(r[name] for r in rounds) for name in rounds[0]},
-        "peak_mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
+        whole = {"all": took["seconds"], "all, processor seconds": took["processor"]}
+        found.append({**policy.seconds._asdict(), **whole})
+    return common.medians(found)
 
 
-def measure_solution(problem: Problem) -> dict[str, Any]:
+def solutions(problem: Problem, iterations: int, rounds: int) -> list[dict[str, Any]]:
     """Median seconds of CFR+ by both ways, preparation included, and how far they are apart."""
     ways: dict[str, Callable[[], np.ndarray]] = {
-        f"search, {threads} thread{'s' if threads > 1 else ''}": (
-            lambda threads=threads: solve(problem, threads)
-        )
-        for threads in sorted({1, _THREADS.value})
+        f"search, threads: {threads}": lambda threads=threads: solve(problem, iterations, threads)
+        for threads in sorted({1, torch.get_num_threads()})
     }
-    ways[WRITTEN_OUT] = lambda: solve_written_out(problem)
-    rounds, plans = [], {}
-    for _ in range(_ROUNDS.value):
-        seconds = {}
-        for name, way in ways.items():
-            start, cpu_start = time.perf_counter(), time.process_time()
-            plans[name] = way()
-            wall, cpu = time.perf_counter() - start, time.process_time() - cpu_start
-            seconds[name] = {"seconds": wall, "processor": cpu}
-        rounds.append(seconds)
-    scale = plans[WRITTEN_OUT].max()
-    return {
-        name: {
-            **{
-                what: statistics.median(r[name][what] for r in rounds)
-                for what in ("seconds", "processor")
-            },
-            "ratio": statistics.median(
-                r[WRITTEN_OUT]["seconds"] / r[name]["seconds"] for r in rounds
-            ),
-            "difference": float(np.abs(plan - plans[WRITTEN_OUT]).max() / scale),
-        }
-        for name, plan in plans.items()
-    }
+    ways[WRITTEN_OUT] = lambda: solve_written_out(problem, iterations)
+    rows = []
+    found = [{name: common.timed(way) for name, way in ways.items()} for _ in range(rounds)]
+    exact = found[-1][WRITTEN_OUT][0]
+    for name in ways:
+        seconds = common.medians([each[name][1] for each in found])
+        ratios = [{"r": r[WRITTEN_OUT][1]["seconds"] / r[name][1]["seconds"]} for r in found]
+        difference = float(np.abs(found[-1][name][0] - exact).max() / exact.max())
+        faster = common.medians(ratios)["r"]
+        rows.append({"way": name, **seconds, "faster": faster, "difference": difference})
+    return rows
 
 
-def measure() -> dict[str, Any]:
-    """All figures."""
+def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int = 3) -> Report:
+    """Measures one search.
+
+    Args:
+      iterations: of CFR+ in a search.
+      peer_iterations: of CFR+ beside the peer.
+      rounds: per figure.
+    """
+    load = os.getloadavg()[0]
     searcher = make_searcher()
     state = find_state(searcher.game)
-    found = measure_search(searcher, state)
+    parts = search_seconds(searcher, state, iterations, rounds)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     problem = make_problem(searcher, state)
     leaves = problem.trunk.leaves
-    return {
-        **found,
-        "num_root_histories": len(np.flatnonzero(problem.trunk.tree.parent == 0)),
-        "num_leaves": len(leaves.histories),
-        "num_leaf_infosets": [leaves.num_infosets(player) for player in (0, 1)],
-        "num_transformations": problem.utilities.shape[1],
-        "solution": measure_solution(problem),
-    }
-
-
-def report(results: dict[str, Any]) -> str:
-    """The results as Markdown."""
-    environment, seconds = results["environment"], results["seconds"]
-    lines = [
-        "# One search of SePoT\n",
-        reports.describe_run(environment),
-        f"{reports.describe_machine(environment, str(results['threads']) + ' threads used')}. "
-        f"Medians over {results['rounds']} rounds; load of the machine before the run: "
-        f"{results['load']:.1f} processes. Processor seconds are those of all threads of this "
-        "process alone, waiting for each other included.\n",
-        f"`{GAME}`, depth limit {DEPTH_LIMIT}: {results['num_root_histories']:,} root histories, "
-        f"{results['num_leaves']:,} leaves, {results['num_leaf_infosets'][1]:,} leaf infosets of "
-        f"the opponent, {results['num_transformations']} transformations; networks of two layers "
-        f"of {HIDDEN_SIZES[0]} units; {results['iterations']:,} iterations of CFR+. Peak memory of "
-        f"the process: {results['peak_mebibytes']:,.0f} MiB.\n",
-        "| part of a search | seconds |",
-        "| --- | ---: |",
-        f"| reconstruction of the public state | {seconds['reconstruction']:.2f} |",
-        f"| tree | {seconds['tree']:.2f} |",
-        f"| critic | {seconds['critic']:.2f} |",
-        f"| CFR+ | {seconds['solution']:.2f} |",
-        f"| all | {seconds['total']:.2f} |",
-        f"| all, processor seconds | {seconds['processor']:.2f} |",
-        "",
-        f"| {results['peer_iterations']:,} iterations of CFR+, preparation included | seconds "
-        "| processor seconds | times faster than written out | largest difference of the plan |",
-        "| --- | ---: | ---: | ---: | ---: |",
-    ]
-    lines += [
-        f"| {name} | {row['seconds']:.2f} | {row['processor']:.2f} | {row['ratio']:.2f} "
-        f"| {row['difference']:.1e} |"
-        for name, row in results["solution"].items()
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def main(argv: Sequence[str]) -> None:
-    """Measures and writes the report."""
-    if len(argv) > 1:
-        raise app.UsageError(f"unexpected arguments: {argv[1:]}")
-    torch.set_num_threads(_THREADS.value)
-    results = {
-        "environment": describe_environment(),
-        "threads": _THREADS.value,
-        "rounds": _ROUNDS.value,
-        "iterations": _ITERATIONS.value,
-        "peer_iterations": _PEER_ITERATIONS.value,
-        "load": os.getloadavg()[0],
-        "depth_limit": dataclasses.asdict(DEPTH_LIMIT),
-        **measure(),
-    }
-    common.publish(f"{_OUTPUT.value}/sepot", results, report)
+    return Report(
+        "One search of SePoT",
+        [
+            f"Medians over {rounds} rounds; load of the machine before the run: {load:.1f} "
+            "processes. Processor seconds are those of all threads of this process alone, waiting "
+            "for each other included.",
+            f"`{GAME}`, depth limit {DEPTH_LIMIT}: "
+            f"{np.count_nonzero(problem.trunk.tree.parent == 0):,} root histories, "
+            f"{len(leaves.histories):,} leaves, {leaves.num_infosets(1):,} leaf infosets of the "
+            f"opponent, {problem.utilities.shape[1]} transformations; networks of two layers of "
+            f"{HIDDEN_SIZES[0]} units. Peak memory of the process: {peak:,.0f} MiB.",
+        ],
+        {
+            f"Parts of a search, with {iterations:,} iterations of CFR+": Table.of(
+                [{"part": name, "seconds": seconds} for name, seconds in parts.items()]
+            ),
+            f"{peer_iterations:,} iterations of CFR+, preparation included": Table.of(
+                solutions(problem, peer_iterations, rounds),
+                processor="processor seconds",
+                faster="times faster than written out",
+                difference="largest difference of the plan",
+            ),
+        },
+    )
 
 
 if __name__ == "__main__":
-    app.run(main)
+    common.run(measure, threads=2)

@@ -29,6 +29,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games import rules
+from spiel_dl.games.pieces import strings_of_pieces
 
 Parameter = bool | int | float | str
 Number = TypeVar("Number", int, float)
@@ -311,7 +312,7 @@ class RulesObserver:
         Raises:
           ValueError: if `player` is neither 0 nor 1.
         """
-        return rules.strings_of_pieces(self._pieces, self._observe(state, player))
+        return strings_of_pieces(self._pieces, self._observe(state, player))
 
     def _make_pieces(self) -> dict[str, tuple[int, ...]]:
         pieces: dict[str, tuple[int, ...]] = {}

@@ -25,13 +25,13 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import functools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Self, TypeVar
 
-import numpy as np
 import torch
+
+from spiel_dl.games.pieces import strings_of_pieces, total_size
 
 CHANCE_PLAYER = -1
 TERMINAL_PLAYER = -4
@@ -327,7 +327,7 @@ class Rules(abc.ABC, Generic[State]):
 
     def public_size(self, perfect_recall: bool) -> int:
         """Dpub, the length of the public tensor."""
-        return _total_size(self.public_pieces(perfect_recall))
+        return total_size(self.public_pieces(perfect_recall))
 
     def split_public(self, public_tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The flat pieces of one public state's perfect-recall public tensor (float32 [Dpub]).
@@ -346,7 +346,7 @@ class Rules(abc.ABC, Generic[State]):
 
     def private_size(self, perfect_recall: bool) -> int:
         """Dpriv, the length of a private tensor."""
-        return _total_size(self.private_pieces(perfect_recall))
+        return total_size(self.private_pieces(perfect_recall))
 
     def information_state_tensor(self, state: State, player: int) -> torch.Tensor:
         """Player one-hot, public and own private tensor: float32 [B, 2 + Dpub + Dpriv]."""
@@ -388,59 +388,5 @@ def round_outcomes(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     return (2 - (first - second).sign()) * (second > 0)
 
 
-def _total_size(pieces: Mapping[str, tuple[int, ...]]) -> int:
-    return sum(math.prod(shape) for shape in pieces.values())
-
-
 def _broadcast(condition: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return condition.reshape(condition.shape + (1,) * (like.dim() - 1))
-
-
-def strings_of_pieces(pieces: Mapping[str, tuple[int, ...]], row: np.ndarray) -> str:
-    """Writes one tensor row of zeros and ones as text, equal exactly where the rows are equal.
-
-    A one-hot row of a piece is written as its index, an empty one as `-`, several bits joined by
-    `+`; trailing empty rows are left out.
-    """
-    spans, line_of_bit, word_of_bit = _lines_of_pieces(tuple(pieces.items()))
-    lines = ["-"] * spans[-1][2] if spans else []
-    ends = [start for _, start, _ in spans]
-    previous = -1
-    # Finding nonzeros is many times faster among booleans than among floats.
-    for bit in np.flatnonzero(row != 0).tolist():
-        piece, line = line_of_bit[bit]
-        word = word_of_bit[bit]
-        lines[line] = f"{lines[line]}+{word}" if line == previous else word
-        previous = line
-        ends[piece] = line + 1
-    return "; ".join(
-        [
-            f"{name}={' '.join(lines[start:end])}"
-            for (name, start, _), end in zip(spans, ends, strict=True)
-        ]
-    )
-
-
-@functools.lru_cache(maxsize=64)
-def _lines_of_pieces(
-    pieces: tuple[tuple[str, tuple[int, ...]], ...],
-) -> tuple[list[tuple[str, int, int]], list[tuple[int, int]], list[str]]:
-    """Where every bit of a row is written.
-
-    Returns:
-      spans: for every piece its name, its first line and the line after its last.
-      line_of_bit: for every bit the piece and the line it belongs to.
-      word_of_bit: for every bit its index within its line, as text.
-    """
-    spans: list[tuple[str, int, int]] = []
-    line_of_bit: list[tuple[int, int]] = []
-    word_of_bit: list[str] = []
-    first = 0
-    for name, shape in pieces:
-        width = shape[-1] if shape else 1
-        size = math.prod(shape)
-        line_of_bit += [(len(spans), first + bit // width) for bit in range(size)]
-        word_of_bit += [str(bit % width) for bit in range(size)]
-        spans.append((name, first, first + (size // width if width else 0)))
-        first = spans[-1][2]
-    return spans, line_of_bit, word_of_bit

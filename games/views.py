@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import battleships, goofspiel_ii, leduc, oshi_zumo_ii, rules
+from spiel_dl.games.pieces import strings_of_pieces
 
 _SHOWN_ROUNDS = 15  # as many columns as fit into a terminal
 
@@ -98,7 +99,7 @@ def _pieces(
 def _view_pieces(game_rules: rules.Rules, sight: _Sight) -> list[str]:
     shapes = {name: piece.shape for name, piece in sight.past.items()}
     row = np.concatenate([piece.ravel() for piece in sight.past.values()])
-    return [f"You are player {sight.player}.", *rules.strings_of_pieces(shapes, row).split("; ")]
+    return [f"You are player {sight.player}.", *strings_of_pieces(shapes, row).split("; ")]
 
 
 def _index(one_hot: np.ndarray) -> int:

@@ -40,6 +40,36 @@ t "" 6 "" { 0, 0 }
 )
 
 
+def _game_type(
+    name: str,
+    chance_mode: pyspiel.GameType.ChanceMode,
+    utility: pyspiel.GameType.Utility,
+    *,
+    tells: str,
+) -> pyspiel.GameType:
+    """A sequential game's, whose states tell "observation", "information_state" or "nothing"."""
+    return pyspiel.GameType(
+        short_name=name,
+        long_name=name,
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=chance_mode,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=utility,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=tells == "information_state",
+        provides_information_state_tensor=False,
+        provides_observation_string=tells == "observation",
+        provides_observation_tensor=False,
+    )
+
+
+def _game_info(**sizes: int) -> pyspiel.GameInfo:
+    """With returns of -1 to 1."""
+    return pyspiel.GameInfo(num_players=2, min_utility=-1.0, max_utility=1.0, **sizes)
+
+
 class HiddenMoves(pyspiel.Game):
     """Player 0 moves, then player 1 without having seen it, then player 0 guesses if they agreed.
 
@@ -62,30 +92,16 @@ class HiddenMoves(pyspiel.Game):
             it is asked for; None: what the player knows.
           actions_of_1: player 1's legal actions after player 0's action 0, and after 1.
         """
-        game_type = pyspiel.GameType(
-            short_name="hidden_moves",
-            long_name="Hidden moves",
-            dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-            chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
-            information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-            utility=pyspiel.GameType.Utility.GENERAL_SUM,
-            reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-            max_num_players=2,
-            min_num_players=2,
-            provides_information_state_string=tells == "information_state",
-            provides_information_state_tensor=False,
-            provides_observation_string=tells == "observation",
-            provides_observation_tensor=False,
+        super().__init__(
+            _game_type(
+                "hidden_moves",
+                pyspiel.GameType.ChanceMode.DETERMINISTIC,
+                pyspiel.GameType.Utility.GENERAL_SUM,
+                tells=tells,
+            ),
+            _game_info(num_distinct_actions=3, max_chance_outcomes=0, max_game_length=3),
+            {},
         )
-        info = pyspiel.GameInfo(
-            num_distinct_actions=3,
-            max_chance_outcomes=0,
-            num_players=2,
-            min_utility=-1.0,
-            max_utility=1.0,
-            max_game_length=3,
-        )
-        super().__init__(game_type, info, {})
         self.idle_answer = idle_answer
         self.actions_of_1 = actions_of_1
 
@@ -150,30 +166,16 @@ class Faulty(pyspiel.Game):
     """
 
     def __init__(self, faults: dict[tuple[str, tuple[int, ...]], object] | None = None):
-        game_type = pyspiel.GameType(
-            short_name="faulty",
-            long_name="Faulty",
-            dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-            chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-            information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-            utility=pyspiel.GameType.Utility.ZERO_SUM,
-            reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-            max_num_players=2,
-            min_num_players=2,
-            provides_information_state_string=True,
-            provides_information_state_tensor=False,
-            provides_observation_string=False,
-            provides_observation_tensor=False,
+        super().__init__(
+            _game_type(
+                "faulty",
+                pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+                pyspiel.GameType.Utility.ZERO_SUM,
+                tells="information_state",
+            ),
+            _game_info(num_distinct_actions=2, max_chance_outcomes=2, max_game_length=1),
+            {},
         )
-        info = pyspiel.GameInfo(
-            num_distinct_actions=2,
-            max_chance_outcomes=2,
-            num_players=2,
-            min_utility=-1.0,
-            max_utility=1.0,
-            max_game_length=1,
-        )
-        super().__init__(game_type, info, {})
         self.faults = faults or {}
 
     def new_initial_state(self) -> FaultyState:

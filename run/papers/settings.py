@@ -25,6 +25,14 @@ def as_json(value: Any) -> Any:
     return [as_json(each) for each in value] if isinstance(value, list | tuple) else value
 
 
+def check_least(settings: Any, **bounds: float) -> None:
+    """Raises a ValueError if an entry, or one of the numbers in it, is below its bound."""
+    for name, bound in bounds.items():
+        value = getattr(settings, name)
+        if min(value if isinstance(value, tuple) else (value,), default=bound) < bound:
+            raise ValueError(f"{name}={value} must be at least {bound}")
+
+
 def changed(settings: T, change: str) -> T:
     """Settings with one entry changed.
 

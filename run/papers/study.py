@@ -18,7 +18,7 @@ import torch
 
 from papers.settings import as_json
 from spiel_dl.runs import reports
-from spiel_dl.runs.reports import Report
+from spiel_dl.runs.reports import Picture, Report
 from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.runs.workspace import Workspace
 
@@ -41,7 +41,10 @@ class Study(Generic[Settings]):
     Attributes:
       settings: of the experiments; a dataclass with `seeds`.
       workspace: where finished parts are, and who makes the others.
+      num_threads: of torch in this process, as `run` sets it; None: as it is. Workers have one.
     """
+
+    num_threads: int | None = None
 
     def __init__(self, settings: Settings, workspace: Workspace):
         """Describes a study; nothing is made before it is asked for.
@@ -68,7 +71,8 @@ class Experiment(Generic[AnyStudy]):
       claim: the paper's number or what it says; "" if it has no such experiment.
       compute: from a study to what was found; what its workspace holds is not done again.
       render: from a study and what was found to tables, pictures and, as the report's verdict, MET,
-        NOT_MET, PARTLY or CONTRADICTED where the claim can be tested.
+        NOT_MET, PARTLY or CONTRADICTED where the claim can be tested. A report without title gets
+        the experiment's, and a picture without name its name, and its title as the first line.
       uses: names of the settings that the numbers depend on; empty: all.
     """
 
@@ -88,12 +92,19 @@ class Experiment(Generic[AnyStudy]):
     def report(self, study: AnyStudy) -> Report:
         """Computes what is missing, and says what was found, with the verdict in words."""
         found = self.render(study, self.compute(study))
+        pictures = [each if each.name else self._named(each) for each in found.pictures]
         settings = {**self.settings(study.settings), **found.more.get("settings", {})}
         return dataclasses.replace(
             found,
+            title=found.title or self.title,
+            pictures=pictures,
             verdict=self._in_words(found.verdict),
             more={"metric": self.metric, "claim": self.claim, **found.more, "settings": settings},
         )
+
+    def _named(self, picture: Picture) -> Picture:
+        title = f"{self.title}\n{picture.title}"
+        return dataclasses.replace(picture, name=self.name, title=title)
 
     def _in_words(self, verdict: str) -> str:
         if not self.claim:
@@ -138,6 +149,8 @@ def run(
     """
     names = only or list(experiments)
     check_names(names, experiments)
+    if study.num_threads is not None:
+        torch.set_num_threads(study.num_threads)
     device = torch.device(getattr(study.settings, "device", "cpu"))
     used = study.workspace.engine.threads
     if device.type == "cuda":

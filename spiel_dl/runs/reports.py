@@ -29,6 +29,12 @@ class Table:
     rows: Sequence[Mapping[str, Any]]
     titles: Mapping[str, str]
 
+    @staticmethod
+    def of(rows: Sequence[Mapping[str, Any]], **titles: str) -> Table:
+        """All entries of all rows; a column's title is its name, but for these."""
+        names = dict.fromkeys(name for row in rows for name in row)
+        return Table(rows, {name: titles.get(name, name) for name in names})
+
     @property
     def columns(self) -> list[str]:
         """The names of the entries that are shown."""
@@ -197,5 +203,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.3g}"
+        return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

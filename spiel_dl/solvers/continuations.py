@@ -23,12 +23,8 @@ import numpy.typing as npt
 from spiel_dl.solvers import continuation_kernels, kernels
 from spiel_dl.solvers.checks import check_num_threads
 from spiel_dl.solvers.continuation_kernels import Blocks
-from spiel_dl.solvers.regret_minimization import (
-    RELATIVE_TOLERANCE,
-    Pair,
-    Weighting,
-    new_learned,
-)
+from spiel_dl.solvers.minimizer_state import new_learned
+from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE, Pair, Weighting
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import Treeplex
 

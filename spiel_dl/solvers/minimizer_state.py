@@ -1,4 +1,4 @@
-"""States of regret minimizers, for checkpoints: what they are of, and whether they are whole."""
+"""States of regret minimizers: how they begin, what of them is saved, and whether that is whole."""
 
 from __future__ import annotations
 
@@ -17,6 +17,28 @@ FIELDS = ("regret", "strategy", "realization", "average", "prediction")
 COUNTS = ("iteration", "num_averaged")
 # States are saved and loaded as they are, but perhaps on machines that round differently.
 _TOLERANCE = 1e-6
+
+
+def new_learned(treeplex: Treeplex, predictive: bool) -> Learned:
+    """A learner that has learned nothing yet, with a reach of 1 everywhere."""
+    return Learned(
+        regret=np.zeros(treeplex.num_sequences),
+        strategy=treeplex.uniform_strategy(),
+        realization=np.ones(treeplex.num_sequences),
+        average=np.zeros(treeplex.num_sequences),
+        prediction=np.zeros(treeplex.num_sequences if predictive else 0),
+        inflow=np.zeros(0),
+        is_fixed=np.zeros(treeplex.num_infosets, np.bool_),
+    )
+
+
+def arrays_of(learned: tuple[Learned, ...]) -> dict[str, np.ndarray]:
+    """What changes from iteration to iteration, by its name and player: no copies."""
+    return {
+        f"{field}_{player}": getattr(learner, field)
+        for player, learner in enumerate(learned)
+        for field in FIELDS
+    }
 
 
 def game_checksum(form: SequenceForm) -> np.ndarray:

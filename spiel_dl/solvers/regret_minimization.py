@@ -23,15 +23,9 @@ import numpy as np
 
 from spiel_dl.solvers import arranged_kernels, kernels, minimizer_state
 from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
-from spiel_dl.solvers.checks import (
-    check_iterations,
-    check_num_threads,
-    check_values,
-    check_weights,
-)
-from spiel_dl.solvers.kernels import Learned
+from spiel_dl.solvers.checks import check_iterations, check_num_threads, check_values, check_weights
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
-from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from spiel_dl.tree.sequence_form import SequenceForm
 
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
 # Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
@@ -118,6 +112,7 @@ class RegretMinimizer:
         self.num_averaged = 0
         self.sequence_form = sequence_form
         self.weighting = weighting
+        self._exponents = (weighting.alpha, weighting.beta, weighting.gamma)
         self._alternating_updates = alternating_updates
         self._num_threads = num_threads
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
@@ -126,7 +121,9 @@ class RegretMinimizer:
         payoffs = tuple(kernels.slice_payoffs(sequence_form.payoffs_for(p)) for p in (0, 1))
         constants = sequence_form.constants or tuple(np.zeros_like(cfv) for cfv in self._cfvs)
         self._game = (self._treeplexes, payoffs, constants)
-        self.learned = tuple(new_learned(t, weighting.predictive) for t in sequence_form.treeplexes)
+        self.learned = tuple(
+            minimizer_state.new_learned(t, weighting.predictive) for t in sequence_form.treeplexes
+        )
         self._realize(0)
         self._realize(1)
 
@@ -136,21 +133,16 @@ class RegretMinimizer:
         if self._num_threads > 1:
             self._iterate(num_iterations, None, None)
             return
-        first, last = self.num_averaged + 1, self.num_averaged + num_iterations
-        how = (
-            self.learned,
-            (first, last),
-            (self.weighting.alpha, self.weighting.beta, self.weighting.gamma),
-            self._alternating_updates,
-            self._tolerance,
-        )
+        span = (self.num_averaged + 1, self.num_averaged + num_iterations)
+        alternating = self._alternating_updates
+        how = (self.learned, span, self._exponents, alternating, self._tolerance)
         is_long = num_iterations >= _WORTH_ARRANGING
         if is_long and self._is_plain() and self._arranged_game is not None:
             arranged_kernels.run_iterations(self._arranged_game, *how)
         else:
             kernels.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
-        self.num_averaged = last
+        self.num_averaged = span[1]
 
     def run_with_leaves(
         self, num_iterations: int, leaf_sequences: Pair, leaf_cfvs: LeafCfvs
@@ -175,7 +167,6 @@ class RegretMinimizer:
         """`kernels.run_iterations` step by step."""
         num_iterations = check_iterations(num_iterations)
         plans = (self.learned[0].realization, self.learned[1].realization)
-        weighting = (self.weighting.alpha, self.weighting.beta, self.weighting.gamma)
         treeplexes = self._game[0]
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self._alternating_updates else ((0, 1),)
@@ -194,7 +185,7 @@ class RegretMinimizer:
                         treeplexes[player],
                         self.learned[player],
                         self.num_averaged,
-                        weighting,
+                        self._exponents,
                         self._tolerance,
                         self._cfvs[player],
                     )
@@ -366,25 +357,15 @@ class RegretMinimizer:
 
         With it go a checksum of the game and the variant, which `load_state` compares.
         """
-        weighting = self.weighting
+        variant = (*dataclasses.astuple(self.weighting), self._alternating_updates)
         state = {
             "game": self._game_checksum.copy(),
-            "variant": np.array(
-                [
-                    weighting.alpha,
-                    weighting.beta,
-                    weighting.gamma,
-                    weighting.predictive,
-                    self._alternating_updates,
-                ]
-            ),
+            "variant": np.array(variant),
             "iteration": np.array([self.iteration]),
             "num_averaged": np.array([self.num_averaged]),
         }
-        for player, learner in enumerate(self.learned):
-            for field in minimizer_state.FIELDS:
-                state[f"{field}_{player}"] = getattr(learner, field).copy()
-        return state
+        arrays = minimizer_state.arrays_of(self.learned)
+        return {**state, **{name: array.copy() for name, array in arrays.items()}}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on from a `state()` of a minimizer of the same game and variant.
@@ -397,9 +378,8 @@ class RegretMinimizer:
         minimizer_state.check_state(state, self.state(), treeplexes, self.learned)
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
-        for player, learner in enumerate(self.learned):
-            for field in minimizer_state.FIELDS:
-                getattr(learner, field)[:] = state[f"{field}_{player}"]
+        for name, array in minimizer_state.arrays_of(self.learned).items():
+            array[:] = state[name]
 
     @functools.cached_property
     def _game_checksum(self) -> np.ndarray:
@@ -415,16 +395,3 @@ class RegretMinimizer:
 
     def _realize(self, player: int) -> None:
         kernels.realize(self._treeplexes[player], self.learned[player])
-
-
-def new_learned(treeplex: Treeplex, predictive: bool) -> Learned:
-    """A learner that has learned nothing yet, with a reach of 1 everywhere."""
-    return Learned(
-        regret=np.zeros(treeplex.num_sequences),
-        strategy=treeplex.uniform_strategy(),
-        realization=np.ones(treeplex.num_sequences),
-        average=np.zeros(treeplex.num_sequences),
-        prediction=np.zeros(treeplex.num_sequences if predictive else 0),
-        inflow=np.zeros(0),
-        is_fixed=np.zeros(treeplex.num_infosets, np.bool_),
-    )

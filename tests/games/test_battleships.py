@@ -14,8 +14,8 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.battleships import BattleshipsRules
-from spiel_dl.games.battleships_fleets import consistent_fleets, fleet_tables
 from tests.games import conformance, enumeration, twins
+from tests.games.test_battleships_fleets import count_fleets, ship_tiles
 
 TERMINAL = pyspiel.PlayerId.TERMINAL
 
@@ -180,12 +180,6 @@ class _Board:
         return all(ship <= set(self.shots) for ship in self.ships)
 
 
-def _ship(width: int, height: int, size: int, action: int) -> set[int]:
-    tile = action % (width * height)
-    step = 1 if action < 2 * width * height else width
-    return {tile + step * index for index in range(size)}
-
-
 @pytest.mark.parametrize("allow_repeated_shots", [False, True])
 def test_announcements_and_winners_equal_plain_python(allow_repeated_shots: bool) -> None:
     rules = BattleshipsRules(3, 3, "[2;2]", allow_repeated_shots, num_shots=8)
@@ -202,7 +196,7 @@ def test_announcements_and_winners_equal_plain_python(allow_repeated_shots: bool
             action = generator.choice(rules.legal_actions(state)[0].nonzero()[:, 0].tolist())
             state = rules.apply(state, torch.tensor([action]))
             if move < 4:
-                boards[player].ships.append(_ship(3, 3, 2, action))
+                boards[player].ships.append(ship_tiles(3, 3, 2, action))
             else:
                 said.append(boards[1 - player].announce(action))
             assert rules.round_index(state).item() == (move + 1) // 2
@@ -232,45 +226,6 @@ def _count_after_placement(num_tiles: int, fleet_tiles: int, num_shots: int) -> 
         own, other = move // 2, (move + 1) // 2
         count += afloat(own) * afloat(other) * (num_tiles - own)
     return count
-
-
-def count_fleets(width: int, height: int, ship_sizes: list[int]) -> int:
-    """The number of fleets, ships of equal size told apart, before any shot."""
-    tables = fleet_tables(width, height, ship_sizes)
-    return consistent_fleets(tables, [], [], len(ship_sizes), limit=100_000)[0]
-
-
-def test_number_of_fleets() -> None:
-    assert count_fleets(2, 2, [2]) == 4
-    assert count_fleets(3, 2, [2]) == 7
-    # 12 places for a first ship of two; the second has 12 - 5 in a corner's, and so on.
-    assert count_fleets(3, 3, [2, 2]) == 88
-    assert count_fleets(5, 5, [3, 2, 2]) == 25_596
-    assert count_fleets(3, 1, [1, 2]) == 2
-    assert count_fleets(3, 1, [1, 1, 1]) == 6
-    for width, height, sizes in [(3, 3, [2, 2]), (4, 2, [3, 1, 2]), (3, 2, [2, 2, 2])]:
-        ships = [
-            [
-                ship
-                for action in range(width * height, 3 * width * height)
-                if _fits(width, height, size, action)
-                for ship in [frozenset(_ship(width, height, size, action))]
-            ]
-            for size in sizes
-        ]
-        fleets = [fleet for fleet in itertools.product(*ships) if _disjoint(fleet)]
-        assert count_fleets(width, height, sizes) == len(fleets)
-
-
-def _fits(width: int, height: int, size: int, action: int) -> bool:
-    kind, tile = divmod(action, width * height)
-    row, column = divmod(tile, width)
-    return column + size <= width if kind == 1 else row + size <= height and size > 1
-
-
-def _disjoint(fleet: Iterable[frozenset[int]]) -> bool:
-    fleet = list(fleet)
-    return len(frozenset().union(*fleet)) == sum(map(len, fleet))
 
 
 @pytest.mark.parametrize(

@@ -288,7 +288,7 @@ def test_other_settings_are_refused(finished: Path, tmp_path: Path) -> None:
 def test_wrong_settings(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"seeds=\(\)"):
         dataclasses.replace(SETTINGS, seeds=())
-    with pytest.raises(ValueError, match="every_state=0: all numbers must be positive"):
+    with pytest.raises(ValueError, match="every_state=0 must be at least 1"):
         dataclasses.replace(SETTINGS, every_state=0)
     with pytest.raises(ValueError, match="experiment 'figure' must be one of checkpoints"):
         run(EXPERIMENTS, of(tmp_path), tmp_path, ["checkpoints", "figure"])

@@ -119,10 +119,10 @@ def test_responses(tmp_path: Path) -> None:
     assert list((tmp_path / "runs" / "responses" / "parts").glob("*.json"))
 
 
-def test_sepot_goes_on_where_it_was_stopped_also_with_workers(tmp_path: Path) -> None:
-    for start, workers in enumerate((2, 1)):
+def test_sepot_goes_on_where_it_was_stopped_also_by_another_process(tmp_path: Path) -> None:
+    for start, engine in enumerate(("processes", "in_process")):
         code, output, errors = reproduce(
-            tmp_path, "sepot", "curves", *KUHN_SEPOT, more=(f"--num_workers={workers}",)
+            tmp_path, "sepot", "curves", *KUHN_SEPOT, more=(f"--engine={engine}",)
         )
         assert code == 0, errors
         assert "results/sepot/curves.md" in output

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.run.scripts import RUN, run_script
+from tests.run.scripts import RUN, run_script, started_script
 
 SCRIPTS = sorted(
     path.name
@@ -98,25 +96,16 @@ def test_spaces_around_a_value_do_not_matter(tmp_path: Path) -> None:
 
 
 def test_what_was_interrupted_says_how_to_go_on(tmp_path: Path) -> None:
-    # A pipe that nobody reads would fill with the progress bar, and stop the script.
-    with (tmp_path / "errors").open("w") as errors_file:
-        process = subprocess.Popen(
-            [sys.executable, str(RUN / "solve.py"), "--iterations=1000000000", "--run_dir=run"],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=errors_file,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        )
+    arguments = ("--iterations=1000000000", "--run_dir=run")
+    with started_script("solve.py", *arguments, directory=tmp_path) as script:
         deadline = time.monotonic() + 100
         while not (tmp_path / "run" / "checkpoint.safetensors").exists():
-            assert process.poll() is None
+            assert script.is_running()
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=100)
-    errors = (tmp_path / "errors").read_text()
-    assert (process.returncode, output) == (1, "")
+        os.kill(script.pid, signal.SIGINT)
+        code, output, errors = script.wait()
+    assert (code, output) == (1, "")
     told = "error: interrupted; the same command goes on with the run in run with --resume"
     assert errors.splitlines()[-1] == told
     assert "Traceback" not in errors

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
+import signal
 import time
 from pathlib import Path
 
@@ -15,28 +14,14 @@ import pytest
 
 from spiel_dl.algorithms import cfr
 from spiel_dl.policies.array_policy import ArrayPolicy
+from tests.run.scripts import Started, run_script, started_script
 
-SCRIPT = Path(__file__).parents[2] / "run" / "solve.py"
 POLICY = "average_policy.safetensors"
-
-
-def start(directory: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Starts the script in a directory."""
-    return subprocess.Popen(
-        [sys.executable, str(SCRIPT), *arguments],
-        cwd=directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
 
 
 def solve(directory: Path, *arguments: str) -> tuple[int, str, str]:
     """Runs the script to its end: exit code, standard output, standard error."""
-    process = start(directory, *arguments)
-    output, errors = process.communicate(timeout=300)
-    return process.returncode, output, errors
+    return run_script("solve.py", *arguments, directory=directory)
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +62,12 @@ def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
     generator = random.Random(time.time_ns())
     run = tmp_path / "run"
     for lines in sorted(generator.sample(range(1, 30), 3)):
-        process = start(tmp_path, *arguments, "--resume")
-        try:
-            wait_for_metrics(run, lines, process)
+        with started_script("solve.py", *arguments, "--resume", directory=tmp_path) as script:
+            wait_for_metrics(run, lines, script)
             time.sleep(generator.uniform(0.0, 0.1))
-            assert process.poll() is None, "the run was over before it could be killed"
-        finally:
-            process.kill()
-            process.communicate()
+            assert script.is_running(), "the run was over before it could be killed"
+            os.kill(script.pid, signal.SIGKILL)
+            assert script.wait()[0] == -signal.SIGKILL
         assert not (run / POLICY).exists()
     code, _, errors = solve(tmp_path, *arguments, "--resume")
     assert code == 0, errors
@@ -147,12 +130,12 @@ def test_a_finished_run_is_not_spoiled(
     assert after == before
 
 
-def wait_for_metrics(run: Path, lines: int, process: subprocess.Popen[str]) -> None:
+def wait_for_metrics(run: Path, lines: int, script: Started) -> None:
     """Waits until the run has written so many lines."""
     metrics = run / "metrics.jsonl"
     deadline = time.monotonic() + 60
     while not metrics.exists() or metrics.read_bytes().count(b"\n") < lines:
-        assert process.poll() is None, "the run ended early"
+        assert script.is_running(), "the run ended early"
         assert time.monotonic() < deadline
         time.sleep(0.002)
 

@@ -15,7 +15,6 @@ from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate
-from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.positional import PositionalNetwork, PositionalSamples
@@ -251,15 +250,8 @@ def test_metrics_and_kept_networks(kuhn, tmp_path):
     assert last["learning_rate"] == pytest.approx(SHORT.final_learning_rate)
     kept = {line["network"] for line in lines if "network" in line}
     assert kept == {path.name for path in tmp_path.glob("network-step-*")}
-    assert [line["step"] for line in lines if "network" in line] == [
-        1,
-        2,
-        3,
-        6,
-        10,
-        18,
-        last["step"],
-    ]
+    steps_kept = [line["step"] for line in lines if "network" in line]
+    assert steps_kept == [1, 2, 3, 6, 10, 18, last["step"]]
     final = PositionalNetwork.load(tmp_path / training.NETWORK_FILE)
     assert_equal(final, network)
     assert_equal(PositionalNetwork.load(tmp_path / last["network"]), network)
@@ -381,18 +373,6 @@ def test_a_killed_training_of_a_particle_network_ends_the_same(kuhn, tmp_path, m
     resumed = new_particle_network(kuhn, seed=9)
     train(resumed, kuhn, tmp_path / "killed", SHORT)
     assert_equal(resumed, whole)
-
-
-def test_files_are_loaded_by_their_kind(kuhn, tmp_path):
-    for network in (new_network(kuhn, seed=3), new_particle_network(kuhn, seed=3)):
-        network.save(tmp_path / network.kind)
-        loaded = load_network(tmp_path / network.kind)
-        assert type(loaded) is type(network)
-        assert loaded.header() == network.header()
-        assert_equal(loaded, network)
-    train(new_network(kuhn), kuhn, tmp_path / "run", SHORT)
-    with pytest.raises(ValueError, match="holds a None, not one of positional_network, particle"):
-        load_network(tmp_path / "run" / "checkpoint.safetensors")
 
 
 def test_a_share_of_the_loss_counts_by_mass(kuhn, tmp_path):

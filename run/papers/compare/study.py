@@ -15,8 +15,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import torch
-
 from papers import study as papers_study
 from papers.compare import openspiel as theirs
 from papers.compare import own as ours
@@ -139,6 +137,8 @@ DOMAINS = {game: Settings(game) for game in ("leduc_poker", "goofspiel_4")}
 class Study(papers_study.Study[Settings]):
     """Both twins of the game."""
 
+    num_threads = 1
+
     @functools.cached_property
     def game(self) -> ComparedGame:
         """The game, compiled when it is first asked for."""
@@ -164,7 +164,6 @@ def compare(study: Study) -> Comparison:
       ValueError: if the game cannot be compiled, a part is of other settings, or one of `PROBES`
         runs after all: no algorithm here stands for it.
     """
-    torch.set_num_threads(1)
     settings, game = study.settings, study.game
     reasons = {name: refusal(name, game) for name in settings.chosen}
     for name in PROBES:

@@ -73,8 +73,6 @@ def _rows(study: Study) -> list[dict[str, Any]]:
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     return study.report(
-        "exact",
-        EXACT.title,
         [
             f"Subgames are solved to gaps of {study.settings.exact_tolerance} utility units, from "
             "scratch at every evaluation or on from the last solution (warm starts). Restarts: "

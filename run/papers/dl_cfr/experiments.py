@@ -63,8 +63,6 @@ def _checkpoints_report(study: Study, rows: Rows) -> Report:
     reference, num_iterations = study.measure_reference()[METRIC], study.settings.num_iterations
     last = list({row["network"]: row for row in rows}.values())
     return study.report(
-        "checkpoints",
-        CHECKPOINTS.title,
         [
             f"Networks kept while training; each is then used in {num_iterations:,} iterations of "
             "DL-CFR+. CFR+ of the whole game comes to a trunk of normalised exploitability "
@@ -135,21 +133,15 @@ def _left_out_report(study: Study, rows: Rows) -> Report:
     verdict = ""
     if paper is not None:
         verdict = MET if max(row[_PAPER_LINF[0]] for row in rows) <= paper else NOT_MET
-    titles = {"network": "network", "state": "public state", "infosets": "infosets"}
     return study.report(
-        "left_out",
-        LEFT_OUT.title,
         [
             f"Of {study.trunk.leaves.num_public_states} leaf public states, one in "
             f"{study.settings.every_state} is left out in turn; errors are of the validation "
             "strategies' samples in that one. The summary is over all public states that were left "
             "out.",
         ],
-        Table(
-            summary,
-            {"what": "error", "mean": "mean", "largest": "largest", "paper": "the paper"},
-        ),
-        Table(rows, titles | ALL_ERROR_TITLES),
+        Table.of(summary, what="error", paper="the paper"),
+        Table.of(rows, state="public state", **ALL_ERROR_TITLES),
         _error_panels("state", "left-out public state", "linear"),
         "network",
         levels={} if paper is None else {"the paper": dict.fromkeys(_PAPER_LINF, paper)},
@@ -222,14 +214,12 @@ def _amount_report(study: Study, rows: Rows) -> Report:
         line[network] = min(enough, default="more than these")
     met = all(isinstance(line[network], int) for network in networks)
     return study.report(
-        "amount",
-        AMOUNT.title,
         [
             "One sample is a leaf public state of one trunk strategy. Less data is gone through "
             "more often, so that all networks take about as many steps.",
         ],
         Table([line], {"what": "", "paper": "the paper", **networks}),
-        Table(rows, {"network": "network", "samples": "samples", **_OUTCOME}),
+        Table.of(rows, **_OUTCOME),
         _figure_panels("samples", "training samples"),
         "network",
         verdict=MET if met else NOT_MET,
@@ -275,13 +265,10 @@ def _size_report(study: Study, rows: Rows) -> Report:
         {"what": f"{name} of least {ALL_ERROR_TITLES[_HUBER]}", "ours": best[name], "paper": paper}
         for name, paper in _PAPER_SIZE.items()
     ]
-    titles = {name: name for name in ("network", "layers", "units", "parameters")}
     return study.report(
-        "size",
-        SIZE.title,
         ["Depth and width are varied one at a time; all else stays the same."],
-        Table(lines, {"what": "", "ours": "ours", "paper": "the paper"}),
-        Table(rows, {**titles, **_OUTCOME}),
+        Table.of(lines, what="", paper="the paper"),
+        Table.of(rows, **_OUTCOME),
         _figure_panels("parameters", "parameters"),
         "network",
         verdict=MET if 4 <= best["layers"] <= 6 and 200 <= best["units"] <= 500 else NOT_MET,
@@ -311,7 +298,7 @@ def _outcome(study: Study, trained: TrainedNetwork) -> dict[str, float]:
     """What there is to say about a trained network, by the names of `_OUTCOME`."""
     last = trained.metrics[-1]
     found = {name: last[name] for name in _OUTCOME if name in last}
-    return {**found, METRIC: study.measure(trained.path)[METRIC]}
+    return {METRIC: study.measure(trained.path)[METRIC], **found}
 
 
 def _error_panels(x: str, x_title: str, x_scale: str) -> list[Panel]:

@@ -46,8 +46,6 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     # The ranges of the paper's validation are random.
     names = {name: name if name == METRIC else on_policy.RANDOM + name for name in BOUNDS}
     return study.report(
-        "on_policy",
-        ON_POLICY.title,
         [
             "Round 0 trains on random ranges alone; each other round adds the ranges that "
             f"{iterations:,} iterations of DL-CFR+ with the network ask for, and the last one "

@@ -68,8 +68,6 @@ def _report(study: Study, found: _Found) -> Report:
         for name, title in ALL_ERROR_TITLES.items()
     ]
     return study.report(
-        "ranges",
-        RANGES.title,
         [
             "Means over leaf public states that both players reach, and over the players; "
             "distances are total variations. The summary compares a network's errors at ranges of "

@@ -65,8 +65,6 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     reference = study.part("resolving-cfr_plus", measure_reference)
     title = _TITLES["exploitability"]
     return study.report(
-        "resolving",
-        RESOLVING.title,
         [
             f"{iterations:,} iterations of CFR+ per piece; the optimal value function is solved to "
             f"gaps of {_EXACT_TOLERANCE}. Networks are those trained on policy. CFR+ of the whole "

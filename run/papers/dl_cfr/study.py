@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from papers import study as papers_study
+from papers.settings import check_least
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.jobs.dl_cfr_run import METRIC, measure_trunk
@@ -97,15 +98,10 @@ class Settings:
     exact_tolerance: float = 0.01
 
     def __post_init__(self) -> None:
-        if not self.seeds or self.num_iterations < 1 or self.num_shards < 1:
-            raise ValueError(
-                f"seeds={self.seeds} must not be empty, num_iterations={self.num_iterations} and "
-                f"num_shards={self.num_shards} must be positive"
-            )
-        for name in ("every_state", "amounts", "layers", "units"):
-            value = getattr(self, name)
-            if min(value if isinstance(value, tuple) else (value,), default=1) < 1:
-                raise ValueError(f"{name}={value}: all numbers must be positive")
+        if not self.seeds:
+            raise ValueError(f"seeds={self.seeds} must not be empty")
+        positive = ("num_iterations", "num_shards", "every_state", "amounts", "layers", "units")
+        check_least(self, **dict.fromkeys(positive, 1))
         if self.on_policy.num_iterations != self.num_iterations:
             own = dataclasses.replace(self.on_policy, num_iterations=self.num_iterations)
             object.__setattr__(self, "on_policy", own)
@@ -334,8 +330,6 @@ class Study(papers_study.Study[Settings]):
 
     def report(
         self,
-        name: str,
-        title: str,
         notes: Sequence[str],
         summary: Table,
         table: Table,
@@ -350,8 +344,6 @@ class Study(papers_study.Study[Settings]):
         """A report with a summary, all numbers, and a picture of them.
 
         Args:
-          name: of the picture.
-          title: of the report.
           notes: what else there is to say, one paragraph each.
           summary: what it comes to, with the paper's numbers.
           table: all numbers.
@@ -370,9 +362,9 @@ class Study(papers_study.Study[Settings]):
         for row in table.rows:
             if all(panel.x in row for panel in panels):
                 groups.setdefault(str(row[group]), []).append(row)
-        picture = Picture(name, f"{title}\n{game}, {limit}", panels, groups, levels or {}, joined)
+        picture = Picture("", f"{game}, {limit}", panels, groups, levels or {}, joined)
         return Report(
-            title,
+            "",
             [what, *notes],
             {"Summary": summary, "All numbers": table},
             [picture],

@@ -139,7 +139,7 @@ def _architectures_report(study: Study, found: Curves) -> Report:
         Panel("step", MSE, "steps of Adam", _MSE_TITLE),
     ]
     settings = data_settings(trunk, "training")
-    return _report(ARCHITECTURES, trunk, found, notes, columns, panels, settings)
+    return _report(trunk, found, notes, columns, panels, settings)
 
 
 def _on_policy_report(study: Study, found: Curves) -> Report:
@@ -159,11 +159,10 @@ def _on_policy_report(study: Study, found: Curves) -> Report:
     columns = {"round": "round", "longer": longer, **_ERRORS, "num_samples": "samples"}
     panels = [Panel("round", NASH_CONV, "round", NASH_CONV_TITLE, "linear")]
     settings = data_settings(trunk, "on_policy")
-    return _report(ON_POLICY, trunk, found, notes, columns, panels, settings)
+    return _report(trunk, found, notes, columns, panels, settings)
 
 
 def _report(
-    experiment: Experiment[Study],
     trunk: dl_cfr_study.Study,
     found: Curves,
     notes: Sequence[str],
@@ -178,8 +177,6 @@ def _report(
     titles["seconds"] = "seconds of training"
     positional, particle = found.last
     return trunk.report(
-        experiment.name,
-        experiment.title,
         notes,
         Table(found.last, titles),
         Table([point for curve in found.points.values() for point in curve], titles),

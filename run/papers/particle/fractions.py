@@ -72,8 +72,6 @@ def _report(study: Study, found: Found) -> Report:
     trunk, settings, played = _trunk(study), study.settings, found.game.played.depth_limit
     is_papers = is_the_papers(trunk.trunk.tree, played)
     return trunk.report(
-        "fractions",
-        FRACTIONS.title,
         [
             f"An equilibrium is played for {played} and may reach "
             f"{(found.game.reach > 0).sum()} histories. Below those that are kept, the look-ahead "

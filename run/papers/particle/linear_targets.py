@@ -27,7 +27,6 @@ ARCHITECTURES = ("linear", "projection", "concatenation_1", "concatenation_2")
 _NUM_SAMPLES = 200  # inputs, standard normal; all are in every step
 _FINAL_LEARNING_RATE = 1e-6
 _POINTS_PER_DECADE = 8
-_COLUMNS = ("architecture", "seed", "final loss", "smallest loss", "seconds")
 
 Found = dict[tuple[str, int], dict[str, Any]]
 """From architecture and seed to `curve` and `seconds`."""
@@ -60,8 +59,9 @@ def _report(study: Study, found: Found) -> Report:
     rows, curves = [], {}
     for (architecture, seed), trained in found.items():
         losses = [point["loss"] for point in trained["curve"]]
-        values = (architecture, seed, losses[-1], min(losses), trained["seconds"])
-        rows.append(dict(zip(_COLUMNS, values, strict=True)))
+        labels = {"architecture": architecture, "seed": seed}
+        ends = {"final loss": losses[-1], "smallest loss": min(losses)}
+        rows.append({**labels, **ends, "seconds": trained["seconds"]})
         curves[f"{architecture}, seed {seed}"] = trained["curve"]
     title = f"Mean squared error on linear targets, n = {study.settings.dimension}"
     panel = Panel("step", "loss", "steps of Adam", "mean squared error")
@@ -72,7 +72,7 @@ def _report(study: Study, found: Found) -> Report:
     return Report(
         title,
         [],
-        {"All networks": Table(rows, {column: column for column in _COLUMNS})},
+        {"All networks": Table.of(rows)},
         [Picture("linear_targets", title, [panel], curves)],
         verdict([max(worst) < min(best)]),
         {"curves": curves},

@@ -104,7 +104,7 @@ def _match_report(study: Study, rows: Rows) -> Report:
     return Report(
         f"Particle search in {game}",
         ["Returns are in utility units, of pairs of games with both seats and the same luck."],
-        {"Matches": Table(rows, {column: column for column in rows[0]})},
+        {"Matches": Table.of(rows)},
     )
 
 

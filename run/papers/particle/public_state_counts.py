@@ -14,58 +14,23 @@ import collections
 import functools
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from papers.particle.study import Study
 from papers.study import Experiment, verdict
 from spiel_dl.runs.reports import Report, Table
 
-_TITLES = {
-    "rounds": "rounds",
-    "histories, at least": "histories, at least",
-    "histories, exactly": "histories, exactly",
-    "infosets, at least": "infosets, at least",
-    "infosets, exactly": "infosets, exactly",
-}
-
-
-class PublicStateSize(NamedTuple):
-    """The largest public states of one depth.
-
-    Attributes:
-      depth: k, rounds over.
-      histories_bound: Lemma 2's X(k), or 1 before the first round.
-      infosets_bound: 2 sqrt(X(k)).
-      histories: of the public state that has most.
-      infosets: of the public state that has most, both players' counted.
-    """
-
-    depth: int
-    histories_bound: float
-    infosets_bound: float
-    histories: int
-    infosets: int
-
 
 def _rows(study: Study) -> list[dict[str, Any]]:
     """Table 1: the largest public states of Goofspiel, bounds and exact counts."""
-    return [
-        {
-            "rounds": row.depth,
-            "histories, at least": row.histories_bound,
-            "histories, exactly": row.histories,
-            "infosets, at least": row.infosets_bound,
-            "infosets, exactly": row.infosets,
-        }
-        for row in largest_public_states(study.settings.num_cards)
-    ]
+    return list(largest_public_states(study.settings.num_cards))
 
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     cards = study.settings.num_cards
     title = f"The largest public states of Goofspiel with {cards} cards and hidden bids"
     larger = all(row["histories, exactly"] >= row["histories, at least"] for row in rows)
-    return Report(title, [], {"By depth": Table(rows, _TITLES)}, verdict=verdict([larger]))
+    return Report(title, [], {"By depth": Table.of(rows)}, verdict=verdict([larger]))
 
 
 PUBLIC_STATES = Experiment(
@@ -79,8 +44,11 @@ PUBLIC_STATES = Experiment(
 )
 
 
-def largest_public_states(num_cards: int) -> Iterator[PublicStateSize]:
+def largest_public_states(num_cards: int) -> Iterator[dict[str, Any]]:
     """Table 1 with exact counts, for depths 0 to N - 1.
+
+    Bounds are Lemma 2's X(k), or 1 before the first round, and 2 sqrt(X(k)). Both players'
+    infosets are counted, of the public state that has most.
 
     Raises:
       ValueError: if `num_cards` is not positive.
@@ -94,16 +62,16 @@ def largest_public_states(num_cards: int) -> Iterator[PublicStateSize]:
             for wins in range(depth + 1)
             for draws in range(depth + 1 - wins)
         ]
-        yield PublicStateSize(
-            depth,
-            bound,
-            2 * math.sqrt(bound),
-            max(count_histories(num_cards, *outcome) for outcome in outcomes),
-            max(
-                count_infosets(num_cards, *outcome) + count_infosets(num_cards, *outcome[::-1])
-                for outcome in outcomes
+        yield {
+            "rounds": depth,
+            "histories, at least": bound,
+            "histories, exactly": max(count_histories(num_cards, *each) for each in outcomes),
+            "infosets, at least": 2 * math.sqrt(bound),
+            "infosets, exactly": max(
+                count_infosets(num_cards, *each) + count_infosets(num_cards, *each[::-1])
+                for each in outcomes
             ),
-        )
+        }
 
 
 def count_histories(num_cards: int, wins: int, draws: int, losses: int) -> int:

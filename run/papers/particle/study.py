@@ -17,7 +17,7 @@ import numpy as np
 from papers import study as papers_study
 from papers.dl_cfr import study as dl_cfr_study
 from papers.dl_cfr.study import TrainedNetwork
-from papers.settings import as_json
+from papers.settings import as_json, check_least
 from spiel_dl.algorithms.particle_self_play import ParticleConfig
 from spiel_dl.jobs.on_policy import OnPolicyConfig
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
@@ -121,10 +121,8 @@ class Settings:
     network: str | None = None
 
     def __post_init__(self) -> None:
-        if self.num_layers < 1 or not 0 < self.width < math.inf:
-            raise ValueError(
-                f"num_layers={self.num_layers} and width={self.width} must be positive"
-            )
+        if not 0 < self.width < math.inf:
+            raise ValueError(f"width={self.width} must be positive and finite")
         if not self.seeds:
             raise ValueError(f"seeds={self.seeds} must not be empty")
         if not self.fractions or not all(0 <= fraction <= 1 for fraction in self.fractions):
@@ -133,9 +131,8 @@ class Settings:
             raise ValueError(
                 f"{', '.join(SIZES)} must be the defaults: a network has its own sizes"
             )
-        for name in ("played", "num_draws", "equilibrium_iterations", "num_cards", "num_games"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
+        positive = ("played", "num_draws", "equilibrium_iterations", "num_cards", "num_games")
+        check_least(self, num_layers=1, **dict.fromkeys(positive, 1))
 
     @property
     def sizes(self) -> str:

@@ -43,14 +43,6 @@ _PANELS = (
     Panel("parameter", "exploitability", "p, alpha or weight", _EXPLOITABILITY, "linear", "linear"),
     Panel("exploitability", "gain", _EXPLOITABILITY, _GAIN, "linear", "linear"),
 )
-_LABELS = {"game": "game", "model": "model", "player": "player"}
-_POINT = {
-    "parameter": "parameter",
-    "gain": "gain",
-    "percent": "percent of best response's gain",
-    "exploitability": "exploitability",
-    "seconds": "seconds",
-}
 _NOTES = (
     "Gain and exploitability are in utility units of the game; exploitability is the responding "
     "player's own. All but LBR and the CFR averages come from linear programs, with the optimal "
@@ -139,17 +131,8 @@ def _report(
             *more,
         ],
         {
-            "The paper's claims": Table(
-                claims,
-                {
-                    **_LABELS,
-                    "claim": "claim",
-                    "ours": "ours",
-                    "best_nash": "best Nash's gain",
-                    "holds": "holds",
-                },
-            ),
-            "All points": Table(rows, {**_LABELS, "method": "method", **_POINT}),
+            "The paper's claims": Table.of(claims, best_nash="best Nash's gain"),
+            "All points": Table.of(rows, percent="percent of best response's gain"),
         },
         pictures,
         verdict(claim["holds"] == "yes" for claim in claims),
@@ -251,8 +234,7 @@ def _gadget_report(study: Study, found: Found) -> Report:
                 {"game": labels["game"], "method": method, **response}
                 for response in recovered(responder, points[method])
             ]
-    titles = {name: name for name in ("game", "method", "gain", "exploitability")}
-    titles |= {"from": "from p", "to": "to p", "below_pareto": "gain below the Pareto set's"}
+    titles = {"from": "from p", "to": "to p", "below_pareto": "gain below the Pareto set's"}
     return Report(
         GADGET_SETS.title,
         [
@@ -263,7 +245,7 @@ def _gadget_report(study: Study, found: Found) -> Report:
             "set; what is missing in the rows of a gadget, it cannot find.",
             _NOTES[0],
         ],
-        {"Responses": Table(rows, titles)},
+        {"Responses": Table.of(rows, **titles)},
         pictures,
     )
 

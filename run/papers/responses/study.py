@@ -9,6 +9,7 @@ from typing import Any
 
 from papers import study as papers_study
 from papers.responses.responders import Responder, compile_named, game_value, load_model
+from papers.settings import check_least
 from spiel_dl.algorithms.cdrnr import GADGETS
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -26,7 +27,7 @@ NETWORKS = (
 """Settings that say how networks are made and used."""
 
 
-def _training(num_epochs: int, **rates: float) -> TrainingConfig:
+def _training(num_epochs: int, **rates: Any) -> TrainingConfig:
     return TrainingConfig(num_epochs=num_epochs, networks_per_decade=0, **rates)
 
 
@@ -87,10 +88,7 @@ class Settings:
         unknown = [gadget for gadget in self.gadgets if gadget not in GADGETS]
         if unknown:
             raise ValueError(f"gadgets={unknown} must be some of {GADGETS}")
-        least = {"num_strategies": 1, "iterations": 1, "num_rounds": 0, "abr_episodes": 0}
-        for name, bound in least.items():
-            if getattr(self, name) < bound:
-                raise ValueError(f"{name}={getattr(self, name)} must be at least {bound}")
+        check_least(self, num_strategies=1, iterations=1, num_rounds=0, abr_episodes=0)
 
 
 Labels = dict[str, Any]

@@ -63,8 +63,8 @@ def _table_1_report(study: Study, rows: Rows) -> Report:
             paper = dict(zip(_COLUMNS, _PAPER[row["game"]], strict=True))
             cells = {name: row[name] for name in _COLUMNS if name in row}
             apart = {name: cell - paper[name] for name, cell in cells.items()}
-            for whose, numbers in (("ours", cells), ("the paper", paper), ("difference", apart)):
-                beside.append({"game": row["game"], "whose": whose, **numbers})
+            for name, numbers in (("ours", cells), ("the paper", paper), ("difference", apart)):
+                beside.append({"game": row["game"], "whose": name, **numbers})
             close += [abs(value) < _SAME for name, value in apart.items() if name != "abr"]
     columns = {"game": "game", "model": "model", "player": "player", **_COLUMNS}
     columns |= {

@@ -28,21 +28,12 @@ _TOLERANCE = 1e-3
 _MAX_ITERATIONS = 10_000
 _SECONDS_TO_THINK = 0.04
 _NUM_EPISODES = 20
-_POLICY_TITLES = {
-    "game": "game",
+_TITLES = {
     "limit": "depth limit",
-    "solver": "solver",
-    "seconds": "seconds",
     "percent": "percent of best response's gain",
-    "gap": "gap, percent",
-}
-_DECISION_TITLES = {
-    "game": "game",
-    "limit": "depth limit",
-    "decisions": "decisions",
     "mean": "mean, ms",
     "slowest": "slowest, ms",
-    "gap": "mean gap of an episode, percent",
+    "gap": "gap (in play: mean of an episode), percent",
 }
 Rows = list[dict[str, Any]]
 _VARIANTS: dict[str, Weighting] = {"CFR+": CFR_PLUS, "predictive CFR+": PREDICTIVE_CFR_PLUS}
@@ -79,8 +70,8 @@ def _report(study: Study, found: tuple[Rows, Rows]) -> Report:
             study.describe(row["game"] for row in decisions),
         ],
         {
-            "Whole policies": Table(policies, _POLICY_TITLES),
-            "Decisions in play": Table(decisions, _DECISION_TITLES),
+            "Whole policies": Table.of(policies, **_TITLES),
+            "Decisions in play": Table.of(decisions, **_TITLES),
         },
     )
 

@@ -98,7 +98,7 @@ def _curves_report(study: Study, figures: list[Figure]) -> Report:
     below = [row["nash_conv"] < row["network"] for figure in figures for row in figure.final]
     notes = ["Given cfvs are those of the critic everywhere."]
     held = verdict(below)
-    return _report(CURVES, study, figures, notes, CONTRADICTED if held == NOT_MET else held)
+    return _report(study, figures, notes, CONTRADICTED if held == NOT_MET else held)
 
 
 def _cfvs_report(study: Study, figures: list[Figure]) -> Report:
@@ -106,11 +106,10 @@ def _cfvs_report(study: Study, figures: list[Figure]) -> Report:
         "With cfvs of previous searches, own ranges are those of the searched strategy, too; with "
         "those of the critic, the network's."
     ]
-    return _report(CFVS, study, figures, notes)
+    return _report(study, figures, notes)
 
 
 def _report(
-    experiment: Experiment[Study],
     study: Study,
     figures: Sequence[Figure],
     notes: Sequence[str],
@@ -126,7 +125,7 @@ def _report(
     studies = {figure.study.name: figure.study for figure in figures}
     final = [row for figure in figures for row in figure.final]
     return Report(
-        experiment.title,
+        "",
         [*_notes(study.settings, list(studies.values())), *notes],
         {"At the last step": Table(final, _FINAL), "All points": Table([*rows.values()], _POINT)},
         pictures,

@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from papers.sepot.evaluation import compiled, judge, tabulated
 from papers.sepot.study import TRAINED, GameStudy, Study
@@ -151,7 +150,6 @@ def measure(item: Item) -> list[dict[str, Any]]:
       ValueError: if the second search would have leaves of its own, which the network does not
         value.
     """
-    torch.set_num_threads(1)
     study, tree = item.study, compiled(item.study.game)
     trunk = cut(tree, item.depth_limit)
     _check_reach(trunk)

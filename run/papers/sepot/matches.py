@@ -49,13 +49,6 @@ _TABLE_1 = {
     "half_width": "± (95 %, over pairs of games)",
     "paper": "paper",
 }
-_POSITION = {
-    "seed": "seed",
-    "step": "learner steps",
-    "network": "network, on rational tiles",
-    "search": "search, on rational tiles",
-    "seconds": "seconds of search",
-}
 
 
 def _table_1(study: Study) -> tuple[Rows, Rows]:
@@ -131,7 +124,15 @@ def _position_report(study: Study, rows: Rows) -> Report:
             f"{', '.join(sepot_position.RATIONAL_TILES)}.",
             f"Search: {search.depth_limit} ahead, {search.effort.iterations} iterations of CFR+.",
         ],
-        {"By seed and step": Table(rows, _POSITION)},
+        {
+            "By seed and step": Table.of(
+                rows,
+                step="learner steps",
+                network="network, on rational tiles",
+                search="search, on rational tiles",
+                seconds="seconds of search",
+            )
+        },
         verdict=verdict(row["search"] > row["network"] for row in last),
     )
 

@@ -58,13 +58,6 @@ _TITLES = {
     "before": "exploitability of the blueprint (utility)",
     "after": "of search (utility)",
 }
-_COUNTS = {
-    "cfvs": "given cfvs",
-    "looks": "depth limit",
-    "worse": f"more exploitable by more than {_TOLERANCE}",
-    "cases": "of",
-    "largest": "largest increase (utility)",
-}
 
 
 class Case(NamedTuple):
@@ -140,7 +133,17 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
                 for each in study.games(*dict.fromkeys(row["game"] for row in rows))
             ),
         ],
-        {"How often": Table(counts(rows), _COUNTS), "All searches": Table(rows, _TITLES)},
+        {
+            "How often": Table.of(
+                counts(rows),
+                cfvs="given cfvs",
+                looks="depth limit",
+                worse=f"more exploitable by more than {_TOLERANCE}",
+                cases="of",
+                largest="largest increase (utility)",
+            ),
+            "All searches": Table(rows, _TITLES),
+        },
     )
 
 

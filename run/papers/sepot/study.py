@@ -17,10 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from papers import study as papers_study
 from papers.sepot.evaluation import Evaluation, Search, evaluate
+from papers.settings import check_least
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.jobs import learner_run
 from spiel_dl.learning.checkpoints import load_blueprint
@@ -100,13 +99,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds={self.seeds} must be different numbers from 0 on, one or more")
-        for name in ("num_steps", "steps_per_evaluation", "iterations"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be positive")
-        if self.critic_steps < 0:
-            raise ValueError(f"critic_steps={self.critic_steps} must not be negative")
-        if self.num_strategies < 2:
-            raise ValueError(f"num_strategies={self.num_strategies} must be at least 2")
+        positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
+        check_least(self, **positive, critic_steps=0, num_strategies=2)
 
     @property
     def steps(self) -> list[int]:
@@ -117,6 +111,8 @@ class Settings:
 
 class Study(papers_study.Study[Settings]):
     """Makes what experiments ask for, once."""
+
+    num_threads = 1
 
     def games(self, *otherwise: str) -> list[GameStudy]:
         """The games that were chosen, or else these.
@@ -220,7 +216,6 @@ def default_limits(game: str) -> tuple[DepthLimit, ...]:
 
 def _train(study: GameStudy, seed: int) -> None:
     """Trains the network of one seed, and keeps its checkpoints."""
-    torch.set_num_threads(1)
     settings, game = study.settings, load_turn_based(study.game)
     also: dict[str, Any] = {}
     if not settings.critic_steps:
