@@ -21,13 +21,17 @@ setuptools.setup(
     license="Apache-2.0",
     license_files=["LICENSE"],
     python_requires=">=3.11",
-    # The games lie beside the package, because they depend on none of it.
-    package_dir={"": ".", "spiel_dl.games": "games"},
+    # The games lie beside the package, because they depend on none of it; so do trained networks.
+    package_dir={"": ".", "spiel_dl.games": "games", "spiel_dl.models": "models"},
     packages=[
         *setuptools.find_packages(include=["spiel_dl", "spiel_dl.*"]),
         "spiel_dl.games",
+        "spiel_dl.models",
     ],
-    package_data={"spiel_dl": ["py.typed", "play/templates/*"]},
+    package_data={
+        "spiel_dl": ["py.typed", "play/templates/*"],
+        "spiel_dl.models": ["*.json", "*.safetensors"],
+    },
     install_requires=[
         "absl-py>=2.1",
         "numba>=0.60",

@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
@@ -166,6 +167,10 @@ class Flags(Generic[T]):
                 text = re.sub(rf"(?<![\w(-])(?<!, ){name}=", f"--{option.flag}=", text)
             raise ValueError(text) from error
 
+    def build_over(self, settings: Mapping[str, Any]) -> T:
+        """The same with other defaults than the flags have: flags that were given win."""
+        return self.build(**{n: value for n, value in settings.items() if n not in self.given})
+
     def call(self) -> T:
         """Calls the function with the parsed flags, and leaves its errors as they are."""
         return self._target(**self.values)
@@ -275,6 +280,24 @@ def define(
     group = Flags(target, title, options, flag_values)
     _GROUPS.insert(0 if is_first else len(_GROUPS), group)
     return group
+
+
+def read_early(name: str, default: str) -> str:
+    """The value of a flag on which it depends what other flags there are, before any is parsed.
+
+    Whatever is wrong with the command line is told when all of it is parsed.
+
+    Args:
+      name: the flag's name. It is still to be defined beside the others.
+      default: its value if it is not given.
+    """
+    early = flags.FlagValues()
+    flags.DEFINE_string(name, default, "", early)
+    try:
+        early(sys.argv, known_only=True)
+    except flags.Error:
+        return default
+    return str(early[name].value).strip()
 
 
 def _define_one(option: _Option, flag_values: flags.FlagValues) -> None:

@@ -40,12 +40,12 @@ def main(
       first: who plays.
       second: against whom; the same names as for --first.
       game: OpenSpiel game string, with parameters.
-      preset: a game of the SePoT paper, by name.
+      preset: a game by name.
       work_dir: keep finished parts here; a match that was stopped goes on there.
       output: write the result to OUTPUT.json and OUTPUT.md.
     """
     environment = describe_environment()
-    game_string = game or PRESETS[preset or ""]
+    game_string = game or PRESETS[preset or ""].game
     search = _SEARCH.build(game_string)
     engine, what = _WORKERS.build(), "pairs of games, in parts"
     workspace = Workspace(work_dir, engine, show_progress=True) if work_dir else None

@@ -8,7 +8,8 @@ Examples:
       --opponent=runs/demo/leduc_poker/average_policy.safetensors
 
 Against search on top of a policy network that was just trained (minutes):
-  python run/train_sepot.py --preset=leduc --num_steps=2000 --run_dir=runs/sepot/leduc
+  python run/train.py --preset=leduc --transformations=pure --num_steps=2000 \\
+      --run_dir=runs/sepot/leduc
   python run/play.py --game="python_leduc" --opponent=sepot:runs/sepot/leduc --reveal
 """
 

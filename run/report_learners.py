@@ -1,8 +1,8 @@
 """Puts runs of one learner with different seeds into a table and a picture.
 
 Example:
-  python run/train_rnad.py --game=kuhn_poker --num_steps=2000 --seed=0 --run_dir=runs/kuhn/0
-  python run/train_rnad.py --game=kuhn_poker --num_steps=2000 --seed=1 --run_dir=runs/kuhn/1
+  python run/train.py --game=kuhn_poker --num_steps=2000 --seed=0 --run_dir=runs/kuhn/0
+  python run/train.py --game=kuhn_poker --num_steps=2000 --seed=1 --run_dir=runs/kuhn/1
   python run/report_learners.py --run=runs/kuhn/0 --run=runs/kuhn/1 --output=runs/kuhn/report
 """
 

@@ -131,6 +131,7 @@ def parse_flags(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> 
     parsed = []
     monkeypatch.setattr(app, "run", lambda *_, **__: parsed.append(flags.FLAGS(list(arguments))))
     monkeypatch.setattr(sys, "path", [str(script.parent), *sys.path])
+    monkeypatch.setattr(sys, "argv", list(arguments))  # run/train.py looks at it first
     before = set(flags.FLAGS)
     modules = set(sys.modules)
     try:

@@ -94,7 +94,7 @@ def _read(directory: Path) -> dict[str, Any]:
     """What a run directory says."""
     config, starts, metrics = read_run(directory)
     if "learner" not in config:
-        raise ValueError(f"{directory} holds no run of a learner; give one of run/train_rnad.py")
+        raise ValueError(f"{directory} holds no run of a learner; give one of run/train.py")
     if not metrics or "nash_conv" not in metrics[-1]:
         raise ValueError(f"{directory} holds no NashConv yet, or its game is too large for it")
     return {

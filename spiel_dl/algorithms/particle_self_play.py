@@ -17,17 +17,30 @@ utilities allow.
 
 For exploration, a player's range may be replaced by a random one, so that the network also learns
 about beliefs to which good play does not lead. A range of mass 0 is always replaced.
+
+    learner = ParticleSelfPlay("python_goofspiel_ii(num_cards=5)", None, DepthLimit(rounds=1))
+    learner.run(100)
+    policy = learner.policy()  # searches among particles; an open_spiel Policy
 """
 
 from __future__ import annotations
 
 import collections
+import dataclasses
+import json
 import math
+import os
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.optimize
+import torch
+import tqdm
 
+from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.optimization import Descent, LearningRate
+from spiel_dl.runs import tensor_files
 from spiel_dl.search import sparse_solution
 from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
@@ -37,116 +50,261 @@ from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import Particles, rules_of, sample_consistent
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import ParticleNetwork
-from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
+from spiel_dl.value_functions.particle_samples import (
+    SparseSample,
+    join_samples,
+    pack_samples,
+    possible_cfvs,
+    unpack_samples,
+)
+
+FILE_KIND = "particle_learner"
+"""What a header calls a checkpoint."""
+BUFFER = "buffer."
+"""What the names of its arrays begin with that hold the samples, see `pack_samples`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ParticleConfig:
+    """How to play and to learn. A learner step is a game.
+
+    Attributes:
+      budget: particles that a search starts with, at most.
+      iterations: iterations of CFR+ in each search.
+      exploration: probability of a random range, for each player in each search, and of drawing the
+        next public state evenly.
+      buffer_size: how many samples are kept, the newest ones.
+      batch_size: samples in a step of Adam.
+      steps_per_game: steps of Adam after each game.
+      learning_rate: Adam's learning rate in the first game.
+      final_learning_rate: Adam's learning rate from game `decay_steps` on; it falls exponentially
+        until then. None: it does not fall.
+      decay_steps: over how many games the learning rate falls.
+      max_tree_histories: games of at most so many histories are compiled to measure the network.
+      seed: seed of chance, particles, exploration and batches.
+    """
+
+    budget: int = 1000
+    iterations: int = 100
+    exploration: float = 0.25
+    buffer_size: int = 10_000
+    batch_size: int = 64
+    steps_per_game: int = 8
+    learning_rate: float = 1e-3
+    final_learning_rate: float | None = 1e-4
+    decay_steps: int = 1000
+    max_tree_histories: int = 200_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("budget", "iterations", "buffer_size", "batch_size", "steps_per_game"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
+        if not 0 <= self.exploration <= 1:
+            raise ValueError(f"exploration={self.exploration} must be between 0 and 1")
+        self.rate()  # raises if the rates are wrong
+
+    def rate(self) -> LearningRate:
+        """Adam's learning rate by the number of games."""
+        return LearningRate(self.learning_rate, self.final_learning_rate, self.decay_steps)
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        return dataclasses.asdict(self)
 
 
 class ParticleSelfPlay:
-    """Self-play of one network.
+    """Self-play of one network; it is trained, saved and resumed as a `Learner` is.
 
     Attributes:
-      game: the game.
+      name: the name of the algorithm, in files.
+      game: the turn-based game.
+      depth_limit: how deep each search is.
+      config: how to play and to learn.
       network: the network, which changes with every step.
-      num_games: games played.
+      num_steps: games played.
       buffer: the newest samples.
     """
+
+    name: ClassVar[str] = "particle"
 
     def __init__(
         self,
         game: AnyGame,
-        network: ParticleNetwork,
+        network: ParticleNetwork | None,
         depth_limit: DepthLimit,
-        *,
-        budget: int = 1000,
-        iterations: int = 100,
-        exploration: float = 0.25,
-        buffer_size: int = 10_000,
-        batch_size: int = 64,
-        steps_per_game: int = 8,
-        learning_rate: float = 1e-3,
-        final_learning_rate: float = 1e-4,
-        num_games: int = 1000,
-        seed: int = 0,
+        config: ParticleConfig | None = None,
     ):
-        """Loads the game; plays nothing yet.
+        """Loads the game, and makes the network's parameters if there are none; plays nothing yet.
 
         Args:
           game: the game, its game string, or the compiled game.
-          network: learns; it may be fresh.
+          network: learns; it may be fresh. None: a fresh one with the defaults.
           depth_limit: how deep each search is.
-          budget: particles that a search starts with, at most.
-          iterations: iterations of CFR+ in each search.
-          exploration: probability of a random range, for each player in each search, and of drawing
-            the next public state evenly.
-          buffer_size: how many samples are kept, the newest ones.
-          batch_size: samples in a step of Adam.
-          steps_per_game: steps of Adam after each game.
-          learning_rate: Adam's learning rate in the first game.
-          final_learning_rate: Adam's learning rate from game `num_games` on; it falls exponentially
-            until then.
-          num_games: over how many games the learning rate falls.
-          seed: seed of chance, particles, exploration and batches.
+          config: how to play and to learn; None: the defaults.
 
         Raises:
-          ValueError: if the game has no rules, or if a number is out of range.
+          ValueError: if the game has no rules, if it ends above the limit, or if the network is one
+            of another game.
         """
-        counts = {
-            "budget": budget,
-            "iterations": iterations,
-            "buffer_size": buffer_size,
-            "batch_size": batch_size,
-            "steps_per_game": steps_per_game,
-            "num_games": num_games,
-        }
-        for name, count in counts.items():
-            if count < 1:
-                raise ValueError(f"{name}={count} must be at least 1")
-        if not 0 <= exploration <= 1:
-            raise ValueError(f"exploration={exploration} must be between 0 and 1")
-        self._rate = LearningRate(learning_rate, final_learning_rate, num_games)
-        self.network = network
-        self.num_games = 0
-        self.buffer: collections.deque[SparseSample] = collections.deque(maxlen=buffer_size)
+        self.config = config or ParticleConfig()
+        self.network = network or ParticleNetwork(seed=self.config.seed)
+        self.num_steps = 0
         self.game = turn_based_game(game)
+        self.depth_limit = depth_limit
+        self.buffer: collections.deque[SparseSample] = collections.deque(
+            maxlen=self.config.buffer_size
+        )
         self._rules = rules_of(self.game)
-        self._depth_limit = depth_limit
-        self._budget = budget
-        self._effort = Effort(iterations)
-        self._exploration = exploration
-        self._batch_size = batch_size
-        self._steps_per_game = steps_per_game
-        self._generator = np.random.default_rng(seed)
-        self._descent: Descent | None = None
+        self._effort = Effort(self.config.iterations)
+        # A look at the first public state draws nothing from the luck of the games.
+        self._generator = np.random.default_rng(self.config.seed)
+        self.network.initialize(sparse_trunk(self._start(), depth_limit).leaves)
+        self._generator = np.random.default_rng(self.config.seed)
+        self._descent = Descent(self.network.module.parameters(), self.config.rate())
+        self._losses: list[float] = []
+        self._seconds = 0.0
 
     @property
     def learning_rate(self) -> float:
         """Of Adam, after the games played so far."""
-        return self._rate.at(self.num_games)
+        return self.config.rate().at(self.num_steps)
 
-    def step(self) -> float:
-        """Plays a game, learns, and returns the mean squared error of the steps taken.
+    def run(self, num_steps: int, *, show_progress: bool = False) -> None:
+        """Plays so many games, and learns; arguments and errors are those of `Learner.run`."""
+        if not (num_steps >= 1 and num_steps % 1 == 0 and num_steps < math.inf):
+            raise ValueError(f"num_steps={num_steps} must be a positive whole number")
+        for _ in tqdm.trange(int(num_steps), unit="game", disable=not show_progress):
+            self.step()
+
+    def step(self) -> None:
+        """Plays a game, and learns.
 
         Raises:
-          ValueError: if the game ends above the first limit, so that there is nothing to learn, or
-            if the loss becomes NaN or infinite.
+          ValueError: if the game ends right below the first limit, so that there is nothing to
+            learn, or if the loss becomes NaN or infinite.
         """
+        start = time.perf_counter()
         self.buffer.extend(self.play())
-        self.num_games += 1
+        self.num_steps += 1
         if not self.buffer:
             raise ValueError(
-                f"{self.game} gave no samples: it ends above the depth limit of "
-                f"{self._depth_limit}, or right below it; choose a smaller limit"
+                f"{self.game} gave no samples: it ends right below the depth limit of "
+                f"{self.depth_limit}; choose a smaller limit"
             )
-        losses = [self._learn() for _ in range(self._steps_per_game)]
-        return float(np.mean(losses))
+        losses = [self._learn() for _ in range(self.config.steps_per_game)]
+        self._losses.append(float(np.mean(losses)))
+        self._seconds += time.perf_counter() - start
+
+    def policy(self) -> ParticlePolicy:
+        """Both players' search with the network, which later steps change."""
+        return ParticlePolicy(
+            self.game,
+            self.network,
+            self.depth_limit,
+            budget=self.config.budget,
+            effort=self._effort,
+            seed=self.config.seed,
+        )
+
+    def metrics(self) -> dict[str, float]:
+        """How learning went since the last call, or since the start.
+
+        Returns:
+          The step, `samples` in the buffer, the mean squared error of the steps of Adam (`loss`),
+          seconds of stepping, and learner steps per second of it. Without steps, the first two.
+        """
+        losses, seconds = self._losses, self._seconds
+        self._losses, self._seconds = [], 0.0
+        line: dict[str, float] = {"step": self.num_steps, "samples": len(self.buffer)}
+        if losses:
+            line["loss"] = float(np.mean(losses))
+            line |= {"seconds": seconds, "learner_steps_per_second": len(losses) / seconds}
+        return line
+
+    def settings(self) -> dict[str, Any]:
+        """All that says how it learns, as JSON can hold it."""
+        features = {"features": self.network.features.name}
+        return {**self.config.to_json(), **self.network.settings(), **features}
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Copies of all that further steps depend on, by name; samples are compressed."""
+        arrays = {name: tensor.cpu().numpy().copy() for name, tensor in self._tensors().items()}
+        arrays |= {f"{BUFFER}{name}": a for name, a in pack_samples(self.buffer).items()}
+        luck = json.dumps(self._generator.bit_generator.state).encode()
+        arrays["generator"] = np.frombuffer(luck, np.uint8)
+        arrays["num_steps"] = np.array(self.num_steps)
+        return arrays
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes back to a `state()`; on a CPU, what follows is the same to the last bit.
+
+        Raises:
+          ValueError: if it is the state of a network of other sizes. Nothing has changed then.
+        """
+        tensors = self._tensors()
+        for name, tensor in tensors.items():
+            if name not in state or state[name].shape != tuple(tensor.shape):
+                found = state[name].shape if name in state else "nothing"
+                raise ValueError(
+                    f"the state's {name} has shape {found}, but {tuple(tensor.shape)} is needed: "
+                    "it is the state of another network"
+                )
+        packed = {n.removeprefix(BUFFER): a for n, a in state.items() if n.startswith(BUFFER)}
+        samples = unpack_samples(packed)
+        with torch.no_grad():
+            for name, tensor in tensors.items():
+                tensor.copy_(torch.from_numpy(state[name]))
+        self._generator.bit_generator.state = json.loads(state["generator"].tobytes())
+        self.num_steps = int(state["num_steps"])
+        self.buffer.clear()
+        self.buffer.extend(samples)
+        self._losses, self._seconds = [], 0.0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything that further steps depend on, completely or not at all."""
+        tensor_files.save(path, self.state(), self._identity())
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Goes back to what `save` wrote; on a CPU, what follows is the same to the last bit.
+
+        Raises:
+          ValueError: if the file is of another game or config. Nothing has changed then.
+        """
+        arrays, header = tensor_files.load(path)
+        for name, value in self._identity().items():
+            if header.get(name) != value:
+                raise ValueError(
+                    f"{path} has {name} {header.get(name)}, not {value}; use the same game and "
+                    "settings, or another file"
+                )
+        self.load_state(arrays)
+
+    def _identity(self) -> dict[str, Any]:
+        """What a checkpoint must have in common with the learner."""
+        return {
+            "kind": FILE_KIND,
+            "algorithm": self.name,
+            "game": str(self.game),
+            "depth_limit": str(self.depth_limit),
+            "config": self.settings(),
+        }
+
+    def _tensors(self) -> dict[str, torch.Tensor]:
+        """All tensors that a checkpoint holds, by name."""
+        found = {}
+        for name, parameter in self.network.module.named_parameters():
+            found[f"network.{name}"] = parameter.detach()
+            adam = self._descent.state(parameter)
+            found |= {f"adam.{name}.{entry}": tensor for entry, tensor in adam.items()}
+        return found
 
     def play(self) -> list[SparseSample]:
         """One game; the samples on its way."""
         samples: list[SparseSample] = []
-        limit = self._depth_limit
+        limit = self.depth_limit
         particles = first = self._start()
         while True:
-            if self.network.domain is None:
-                self.network.initialize(sparse_trunk(particles, limit).leaves)
             solution = sparse_solution.solve(particles, self.network, limit, self._effort)
             if particles is not first:
                 samples.append(self._sample(solution))
@@ -161,7 +319,7 @@ class ParticleSelfPlay:
             outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
             state.apply_action(int(self._generator.choice(outcomes, p=probabilities)))
         public_tensor = self._rules.public_tensor(state.batch, True)[0]
-        return sample_consistent(self.game, public_tensor, self._budget, self._generator)
+        return sample_consistent(self.game, public_tensor, self.config.budget, self._generator)
 
     def _sample(self, solution: SparseSolution) -> SparseSample:
         """What a solution says about its root."""
@@ -177,7 +335,7 @@ class ParticleSelfPlay:
             others = particles.chance_reach * beliefs[1 - player][roots[1 - player]]
             reaches.append(np.bincount(roots[player], others))
         belief, reach, cfv = map(np.concatenate, (beliefs, reaches, solution.root_cfvs))
-        cfv = _possible_cfvs(belief, reach, cfv, self.game.max_utility())
+        cfv = possible_cfvs(belief, reach, cfv, self.game.max_utility())
         arrays = (array.astype(np.float32) for array in (belief, reach, cfv))
         return SparseSample(
             features.public(self._rules, particles.take(np.zeros(1, np.int64)).states)[0],
@@ -189,25 +347,22 @@ class ParticleSelfPlay:
         """Step 3."""
         leaves, generator = solution.trunk.leaves, self._generator
         reach = np.add.reduceat(solution.leaf_reach(), leaves.history_offsets[:-1])
-        if generator.random() < self._exploration or not reach.any():
+        if generator.random() < self.config.exploration or not reach.any():
             reach = np.ones(leaves.num_public_states)
         public_state = int(generator.choice(len(reach), p=reach / reach.sum()))
         reached = solution.leaf_particles(public_state)
         here = slice(*leaves.history_offsets[public_state : public_state + 2])
         for player in (0, 1):
-            if generator.random() < self._exploration or not reached.reach[player].any():
+            if generator.random() < self.config.exploration or not reached.reach[player].any():
                 infoset = leaves.infoset_of_history[player, here]
                 ranges = generator.exponential(size=leaves.num_infosets(player))
                 reached.reach[player] = ranges[infoset]
         infosets = leaves.infoset_of_history[:, here]
-        return reached.sample_infosets(infosets, self._budget, generator)
+        return reached.sample_infosets(infosets, self.config.budget, generator)
 
     def _learn(self) -> float:
         """A step of Adam; its samples' weighted mean squared error, in utility units squared."""
-        if self._descent is None:
-            # The parameters exist since the network was bound in the first game.
-            self._descent = Descent(self.network.module.parameters(), self._rate)
-        chosen = self._generator.integers(len(self.buffer), size=self._batch_size)
+        chosen = self._generator.integers(len(self.buffer), size=self.config.batch_size)
         samples = [self.buffer[i] for i in chosen.tolist()]
         inputs, targets, weights = join_samples(
             samples, self.network.device, conditional=self.network.conditional
@@ -217,35 +372,8 @@ class ParticleSelfPlay:
         value = loss.item()
         if not math.isfinite(value):
             raise ValueError(
-                f"the loss is {value} after {self.num_games} games; use a smaller learning rate "
-                f"than {self._rate.first}"
+                f"the loss is {value} after {self.num_steps} games; use a smaller learning rate "
+                f"than {self.config.learning_rate}"
             )
-        self._descent.step(loss, at=self.num_games)
+        self._descent.step(loss, at=self.num_steps)
         return value
-
-
-def _possible_cfvs(
-    belief: np.ndarray, reach: np.ndarray, cfv: np.ndarray, utility: float
-) -> np.ndarray:
-    """The cfvs nearest to these that are zero-sum and within the game's utilities: float64 [K].
-
-    What both players would win together, and what is beyond the utilities, is the network's error.
-    Learned from, it would grow from search to search. Each infoset gives up the same amount once it
-    is reached.
-
-    Args:
-      belief: float64 [K], both players' infosets.
-      reach: float64 [K], counterfactual.
-      cfv: float64 [K].
-      utility: the largest of the game, positive.
-    """
-    once_reached = np.divide(cfv, reach, out=np.zeros_like(cfv), where=reach > 0)
-
-    def less(amount: float) -> np.ndarray:
-        return reach * (once_reached - amount).clip(-utility, utility)
-
-    if not belief @ reach:
-        return less(0.0)
-    # All lose, or all win, the largest utility.
-    bounds = once_reached.min() - utility, once_reached.max() + utility
-    return less(scipy.optimize.brentq(lambda amount: belief @ less(amount), *bounds, xtol=1e-12))

@@ -191,7 +191,7 @@ def load(
     """Search on top of the blueprint and the critic of a learner.
 
     Args:
-      source: a learner with a critic, its checkpoint (`run/train_sepot.py`), or the run directory
+      source: a learner with a critic, its checkpoint (`run/train.py`), or the run directory
         that this is in.
       depth_limit: how deep each search looks.
       config: the rest; None: the defaults.

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from spiel_dl.play import matches, registry
+from spiel_dl.play import matches, presets, registry
 from spiel_dl.play.matches import DecisionTime, MatchResult, PairResults, Policies
-from spiel_dl.play.presets import PRESETS, TABLE_1
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.play.tally import Tally
 from spiel_dl.runs import distributed, reports
@@ -88,7 +87,7 @@ def play(
     if seed < 0:
         raise ValueError(f"seed={seed} must not be negative")
     parts = matches.parts_of(num_games, pairs_at_once)
-    game_string, names = _game_string(game), (first, second)
+    game_string, names = presets.game_string(game), (first, second)
     players: _Players = (game_string, names, search, device)
     _load(*players)  # what is wrong with them is better told before workers are started
     items = [(players, pairs, seed) for pairs in parts]
@@ -152,7 +151,7 @@ def measure(
     )
     wall_clock = time.perf_counter() - start
     row: dict[str, Any] = {
-        "game": _game_string(game),
+        "game": presets.game_string(game),
         "first": first,
         "second": second,
         "games": result.num_games,
@@ -183,9 +182,9 @@ def paper_result(game: str, first: str, search: SearchOptions = _SEARCH_OPTIONS)
     """
     if not first.startswith("sepot:"):
         return None
-    game_string = _game_string(game)
-    preset = next((name for name, text in PRESETS.items() if text == game_string), "")
-    found = TABLE_1.get(search.max_histories, {}).get(preset)
+    game_string = presets.game_string(game)
+    preset = next((n for n, each in presets.PRESETS.items() if each.game == game_string), "")
+    found = presets.TABLE_1.get(search.max_histories, {}).get(preset)
     return None if found is None else f"{found[0] / 100:.4f} ± {found[1] / 100:.4f}"
 
 
@@ -246,11 +245,6 @@ def _part_name(pairs: range) -> str:
 def _from_json(kept: dict[str, Any]) -> PairResults:
     first, second = (DecisionTime(*times) for times in kept["times"])
     return PairResults(np.array(kept["returns"]), (first, second))
-
-
-def _game_string(game: str) -> str:
-    """The game string of a game or of a preset's name."""
-    return PRESETS.get(game, game)
 
 
 def _settings(

@@ -4,9 +4,9 @@
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
     policy = SePoTPlayPolicy(game, blueprint.act, critic, DepthLimit(rounds=1))  # in large games
 
-Checkpoints, or the run directories that hold them, may be those of `run/train_sepot.py`, or of any
-learner with a critic; the policy alone can be read from those without one, such as those of
-`run/train_rnad.py`.
+Checkpoints, or the run directories that hold them, may be those of `run/train.py`, or of any
+learner with a critic; the policy alone can be read from those without one. Models of the zoo are
+such files, too, but for what further steps would need; their parameters may be float16.
 
 A checkpoint's header says in `policy` where its policy is. That is either a network's parameters
 (`array`, and `row` if they are one row of that array; with `hidden_sizes` and `fine_tuning`), or
@@ -66,14 +66,14 @@ def load(
     if "critic" not in header:
         raise ValueError(
             f"{path} is a checkpoint of {header['algorithm']} without a critic; train one beside "
-            "it or for it (run/train_sepot.py)"
+            "it or for it (run/train.py --transformations=paper)"
         )
     known = _game_of(path, header, game)
     described = header["critic"]
     names = tuple(described["transformations"])
     hidden_sizes = tuple(described["config"]["hidden_sizes"])
     network = CriticNetwork(described["num_inputs"], len(names), hidden_sizes)
-    parameters = torch.from_numpy(arrays["critic.target_parameters"]).to(device)
+    parameters = torch.from_numpy(arrays["critic.target_parameters"]).float().to(device)
     critic = NetworkCritic(known, network, parameters, names)
     return Trained(_blueprint(game or known, known, arrays, header, device), critic)
 
@@ -107,7 +107,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[_Arrays, dict[str, Any]]:
     if header.get("kind") != FILE_KIND:
         raise ValueError(
             f"{path} holds a {header.get('kind')} ({header.get('algorithm')}), not a learner's "
-            "checkpoint; give one that run/train_rnad.py or run/train_sepot.py has made"
+            "checkpoint; give one that run/train.py has made"
         )
     return arrays, header
 
@@ -143,7 +143,9 @@ def _blueprint(
     )
     tuning = described["fine_tuning"]
     fine_tuning = None if tuning is None else FineTuning(**tuning)
-    return NetworkPolicy(known, network, torch.from_numpy(parameters).to(device), fine_tuning)
+    return NetworkPolicy(
+        known, network, torch.from_numpy(parameters).float().to(device), fine_tuning
+    )
 
 
 def _description_before(arrays: _Arrays, header: Mapping[str, Any]) -> dict[str, Any]:

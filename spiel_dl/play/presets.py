@@ -1,25 +1,79 @@
-"""The games of Kubíček et al. (2023) by name, and what its Table 1 says of them."""
+"""Games by name, with settings for learners to begin with.
+
+    python run/train.py --algorithm=rnad --preset=goofspiel_5_descending
+
+The games are those of Kubíček et al. (2023) and smaller ones beside them. The paper trains in all
+of its games with one set of parameters, the defaults of `RNaDConfig`.
+"""
 
 from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 _GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order={},returns_type=win_loss)"
 _BATTLESHIPS = "python_battleships(board_width={0},board_height={0},ship_sizes={1})"
 
-PRESETS = {
-    "leduc": "python_leduc",
-    "goofspiel_4_descending": _GOOFSPIEL.format(4, "descending"),
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """A game, and how learners are to learn it.
+
+    Attributes:
+      game: the game string.
+      settings: by an algorithm's name, the fields of its configuration that are not the defaults,
+        and `num_steps`, how many learner steps to do, where that is known.
+      transformations: which policy transformations a critic knows here if nothing else is said.
+    """
+
+    game: str
+    settings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    transformations: str = "paper"
+
+    def of(self, algorithm: str) -> dict[str, Any]:
+        """The settings of an algorithm that are not the defaults."""
+        return dict(self.settings.get(algorithm, {}))
+
+
+# As in the runs of results/rnad, which were made in goofspiel_5_descending and leduc_poker: periods
+# so long that each regularised game is nearly solved, larger steps than the paper's, and a rate
+# that falls.
+_SMALL = {"batch_size": 64, "hidden_sizes": (128, 128), "first_period": 5000, "num_steps": 100_000}
+_GOOFSPIEL_5 = {
+    "rnad": {
+        **_SMALL,
+        "learning_rate": 2e-3,
+        "final_learning_rate": 3e-4,
+        "num_first_periods": 4,
+        "period": 100_000,
+    }
+}
+_LEDUC = {"rnad": {**_SMALL, "learning_rate": 1e-3, "final_learning_rate": 3e-4}}
+
+PRESETS: dict[str, Preset] = {
+    "leduc": Preset("python_leduc", _LEDUC, "pure"),
+    "leduc_poker": Preset("leduc_poker", _LEDUC, "pure"),
+    "goofspiel_4_descending": Preset(_GOOFSPIEL.format(4, "descending"), _GOOFSPIEL_5),
     **{
-        f"goofspiel_{cards}_{order}": _GOOFSPIEL.format(cards, order)
+        f"goofspiel_{cards}_{order}": Preset(
+            _GOOFSPIEL.format(cards, order), _GOOFSPIEL_5 if cards == 5 else {}
+        )
         for cards in (5, 8, 13)
         for order in ("descending", "random")
     },
-    "battleships_3x3": _BATTLESHIPS.format(3, "[2;2]"),
-    "battleships_5x5": _BATTLESHIPS.format(5, "[3;2;2]"),
+    "oshi_zumo": Preset("python_oshi_zumo_ii"),
+    "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
+    "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]")),
+    "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]")),
 }
-"""Game strings, by name.
+"""All presets, by name."""
 
-The paper trains in all of them but Goofspiel with 4 cards with one set of parameters.
-"""
+
+def game_string(name: str) -> str:
+    """The game string of a preset's name; any other string is returned as it is."""
+    return PRESETS[name].game if name in PRESETS else name
+
 
 TABLE_1 = {
     25_000: {
@@ -39,7 +93,8 @@ TABLE_1 = {
         "battleships_5x5": (36.54, 0.2),
     },
 }
-"""SePoT's mean return against R-NaD, times 100, and half the width of its 95% interval.
+"""SePoT's mean return against R-NaD in the paper's Table 1, times 100, and half the width of its
+95% interval.
 
 By the largest number of histories of a public state in which it searches, and by game.
 """

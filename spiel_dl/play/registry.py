@@ -1,7 +1,8 @@
 """The one registry that turns a name into a policy, for scripts and for `spiel_dl.load_policy`.
 
 A name is one of the patterns of `KINDS`, or a path: the file of a policy, a run directory, or a
-learner's checkpoint. A new kind of policy is one more entry of `KINDS`.
+learner's checkpoint. Trained networks have names of their own, see `play.zoo`. A new kind of policy
+is one more entry of `KINDS`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.play import searches
+from spiel_dl.play import searches, zoo
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -37,6 +38,8 @@ class Kind:
       load: makes the policy.
       compiles: whether the game must be small enough to compile.
       uses: which of the search options it uses, as `options_used` names them.
+      models: whose models of the zoo may stand behind the colon without their algorithm; empty:
+        nobody's.
     """
 
     pattern: str
@@ -44,6 +47,7 @@ class Kind:
     load: Callable[[Request], openspiel_policy.Policy]
     compiles: bool = False
     uses: tuple[str, ...] = ()
+    models: str = ""
 
     @property
     def name(self) -> str:
@@ -109,6 +113,7 @@ def load_policy(
     kind = KINDS.get(name.partition(":")[0])
     source = name.partition(":")[2]
     if kind is not None and kind.fits(name):
+        source = zoo.file_of(source, kind.models) if kind.models else source
         return kind.load(Request(name, source, game, settings, device, load_model))
     if kind is not None or not name or not Path(name).exists():
         raise ValueError(f"no policy {name!r}; give one of {POLICY_NAMES}")
@@ -165,6 +170,13 @@ def _cfr_last(request: Request) -> openspiel_policy.Policy:
 def _cfr_plus(request: Request) -> openspiel_policy.Policy:
     weighting = regret_minimization.CFR_PLUS
     return opponent_models.cfr_average(request.compiled(), request.number(), weighting)
+
+
+def _network(request: Request) -> openspiel_policy.Policy:
+    """The policy network of a model of the zoo."""
+    from spiel_dl.learning import checkpoints
+
+    return checkpoints.load_blueprint(zoo.find(request.name), request.given_game, request.device)
 
 
 def _of_path(request: Request) -> openspiel_policy.Policy:
@@ -224,10 +236,11 @@ _ALL = (
     ),
     Kind(
         "sepot:CHECKPOINT",
-        "SePoT on top of a learner's network and critic; in games without Rules, or if the game is "
-        "given compiled, in the compiled game",
+        "SePoT on top of a learner's network and critic, or of a model's of the zoo; in games "
+        "without Rules, or if the game is given compiled, in the compiled game",
         searches.sepot,
         uses=_SEPOT_USES,
+        models="rnad",
     ),
     Kind(
         "sepot_continual:CHECKPOINT",
@@ -235,13 +248,18 @@ _ALL = (
         searches.sepot_continual,
         compiles=True,
         uses=_SEPOT_USES,
+        models="rnad",
     ),
     Kind(
         "particle:NETWORK",
         "search among particles with a particle value network, in games with Rules",
         searches.particle,
         uses=("depth_limit", "budget", "iterations"),
+        models="particle",
     ),
+    Kind("rnad:NAME", "a network of the model zoo, trained by R-NaD", _network),
+    Kind("mmd:NAME", "the same by MMD", _network),
+    Kind("ppo:NAME", "the same by PPO", _network),
 )
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 """All kinds of policies that have a name, by what stands before the colon."""
@@ -281,6 +299,11 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
 
 def path_in(name: str) -> Path | None:
     """The file or directory that a policy is made of, if its name has one."""
+    if name in zoo.models():
+        return zoo.find(name)
+    head, _, source = name.partition(":")
+    if head in KINDS and KINDS[head].models:
+        name = zoo.file_of(source, KINDS[head].models)
     while not Path(name).exists():
         _, colon, name = name.partition(":")
         if not colon:

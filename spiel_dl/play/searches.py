@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.play import zoo
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy
@@ -150,8 +152,8 @@ def _check_checkpoint(source: str) -> None:
 
     if not checkpoints.is_checkpoint(source):
         raise ValueError(
-            f"{source} is neither a learner's checkpoint nor a run directory with one; train one "
-            "by run/train_sepot.py"
+            f"{source} is neither a learner's checkpoint nor a run directory with one, nor a model "
+            f"of the zoo: {zoo.described()}; train one by run/train.py --transformations=paper"
         )
 
 
@@ -159,11 +161,21 @@ def particle(request: Request) -> openspiel_policy.Policy:
     """Search among particles."""
     from spiel_dl.algorithms.particle_search import ParticlePolicy
     from spiel_dl.value_functions.particle import ParticleNetwork
+    from spiel_dl.value_functions.training import NETWORK_FILE
 
-    search = request.search()
+    search, path = request.search(), Path(request.source)
+    if path.is_dir():
+        path /= NETWORK_FILE
+    if not path.is_file():
+        raise ValueError(
+            f"{path} is neither the file of a particle network nor a model of the zoo: "
+            f"{zoo.described()}; train one by run/train.py --algorithm=particle"
+        )
+    network = ParticleNetwork.load(path, device=request.device)
+    known = network.domain["game"] if network.domain else None
     return ParticlePolicy(
-        turn_based_game(request.game),
-        ParticleNetwork.load(request.source, device=request.device),
+        turn_based_game(request.given_game or known or request.game),
+        network,
         search.depth_limit,
         budget=search.budget,
         effort=Effort(search.effort.iterations),

@@ -1,10 +1,12 @@
-"""Samples for training a `ParticleNetwork` that come one by one as a game goes on."""
+"""Samples for training a `ParticleNetwork` that come one by one as a game goes on, and files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import scipy.optimize
 import torch
 
 from spiel_dl.value_functions.particle_module import ParticleBatch
@@ -45,6 +47,60 @@ class SparseSample:
         return bits.astype(np.float32)
 
 
+_FLOATS = ("belief", "reach", "cfv")
+
+
+def pack_samples(samples: Iterable[SparseSample]) -> dict[str, np.ndarray]:
+    """Samples as arrays for a file, compressed without loss: features of bits to about a tenth.
+
+    Returns:
+      Arrays by name: `sizes`, int64 [N, 2], K and F of each sample; `are_bits`, bool [N]; and the
+      samples' arrays joined, as bytes.
+    """
+    kept = list(samples)
+    parts = {name: [getattr(sample, name) for sample in kept] for name in ("public", *_FLOATS)}
+    for name, dtype in (("bits", np.uint8), ("features", np.float32)):
+        # Features that are no bits are kept as they are.
+        parts[name] = [s._features for s in kept if s._features.dtype == dtype]
+    joined = {name: b"".join(array.tobytes() for array in own) for name, own in parts.items()}
+    arrays: dict[str, np.ndarray] = {
+        n: np.frombuffer(zlib.compress(b, 1), np.uint8) for n, b in joined.items()
+    }
+    sizes = [(len(s.belief), s._num_features) for s in kept]
+    arrays["sizes"] = np.array(sizes, np.int64).reshape(-1, 2)
+    arrays["are_bits"] = np.array([s._features.dtype == np.uint8 for s in kept], bool)
+    return arrays
+
+
+def unpack_samples(arrays: Mapping[str, np.ndarray]) -> list[SparseSample]:
+    """The samples that `pack_samples` has packed."""
+    if not len(arrays["sizes"]):
+        return []
+    found = {
+        name: np.frombuffer(zlib.decompress(array.tobytes()), np.float32)
+        for name, array in arrays.items()
+        if name in ("public", "features", *_FLOATS)
+    }
+    bits = np.frombuffer(zlib.decompress(arrays["bits"].tobytes()), np.uint8)
+    publics = found["public"].reshape(len(arrays["sizes"]), -1)
+    samples, first, first_byte, first_feature = [], 0, 0, 0
+    sizes = zip(arrays["sizes"].tolist(), arrays["are_bits"].tolist(), strict=True)
+    for public, ((size, num_features), is_bits) in zip(publics, sizes, strict=True):
+        if is_bits:
+            row = -(-num_features // 8)
+            packed = bits[first_byte : first_byte + size * row].reshape(size, row)
+            features = np.unpackbits(packed, axis=1, count=num_features).astype(np.float32)
+            first_byte += size * row
+        else:
+            flat = found["features"][first_feature : first_feature + size * num_features]
+            features = flat.reshape(size, num_features)
+            first_feature += size * num_features
+        here = slice(first, first + size)
+        samples.append(SparseSample(public, features, *(found[name][here] for name in _FLOATS)))
+        first += size
+    return samples
+
+
 def join_samples(
     samples: Sequence[SparseSample],
     device: torch.device | str = "cpu",
@@ -77,3 +133,30 @@ def join_samples(
         *(torch.from_numpy(a).to(device) for a in (features, infostate, belief, public))
     )
     return inputs, torch.from_numpy(targets).to(device), torch.from_numpy(weights).to(device)
+
+
+def possible_cfvs(
+    belief: np.ndarray, reach: np.ndarray, cfv: np.ndarray, utility: float
+) -> np.ndarray:
+    """The cfvs nearest to these that are zero-sum and within the game's utilities: float64 [K].
+
+    What both players would win together, and what is beyond the utilities, is the network's error.
+    Learned from, it would grow from search to search. Each infoset gives up the same amount once it
+    is reached.
+
+    Args:
+      belief: float64 [K], both players' infosets.
+      reach: float64 [K], counterfactual.
+      cfv: float64 [K].
+      utility: the largest of the game, positive.
+    """
+    once_reached = np.divide(cfv, reach, out=np.zeros_like(cfv), where=reach > 0)
+
+    def less(amount: float) -> np.ndarray:
+        return reach * (once_reached - amount).clip(-utility, utility)
+
+    if not belief @ reach:
+        return less(0.0)
+    # All lose, or all win, the largest utility.
+    bounds = once_reached.min() - utility, once_reached.max() + utility
+    return less(scipy.optimize.brentq(lambda amount: belief @ less(amount), *bounds, xtol=1e-12))

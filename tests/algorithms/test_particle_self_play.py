@@ -6,12 +6,18 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import dl_cfr
-from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
+from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from spiel_dl.value_functions.particle_samples import join_samples
+from spiel_dl.value_functions.particle_samples import (
+    SparseSample,
+    join_samples,
+    pack_samples,
+    unpack_samples,
+)
 from tests.particle_networks import leaves_of
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -22,7 +28,7 @@ SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2
 def test_samples_of_a_game():
     """Rounds 2 and 3 of 4 are looked at, the last of which decides the game by itself."""
     network = ParticleNetwork(SMALL)
-    samples = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, iterations=2000).play()
+    samples = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleConfig(iterations=2000)).play()
     assert len(samples) == 2
     for sample in samples:
         for player in (0, 1):
@@ -41,7 +47,7 @@ def test_samples_of_a_game():
 def test_values_that_no_play_can_have_are_not_learned():
     """Learned from, they make the next ones larger still, without bound."""
     network = ParticleNetwork(SMALL)
-    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, iterations=3)
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleConfig(iterations=3))
     learner.play()
     with torch.no_grad():
         for parameter in network.module.parameters():
@@ -56,7 +62,7 @@ def test_values_that_no_play_can_have_are_not_learned():
 def test_values_are_zero_sum_whatever_the_network_says():
     """Networks promise both players something, and players who choose take the best of it."""
     network = ParticleNetwork(SMALL)
-    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, iterations=3)
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleConfig(iterations=3))
     for number in range(4):
         for sample in learner.play():
             together = (sample.belief * sample.cfv).sum()
@@ -73,8 +79,7 @@ def test_a_conditional_network_learns_what_infosets_are_worth_once_reached():
         GOOFSPIEL_4,
         ParticleNetwork(SMALL, conditional=True),
         LIMIT,
-        budget=3,
-        iterations=100,
+        ParticleConfig(budget=3, iterations=100),
     )
     for _ in range(10):
         sample = learner.play()[-1]
@@ -92,10 +97,12 @@ def test_a_conditional_network_learns_what_infosets_are_worth_once_reached():
 def test_the_same_seed_plays_the_same():
     losses = []
     for _ in range(2):
-        learner = ParticleSelfPlay(
-            GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, budget=4, iterations=3, seed=5
-        )
-        losses.append([learner.step() for _ in range(3)])
+        config = ParticleConfig(budget=4, iterations=3, seed=5)
+        learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, config)
+        losses.append([])
+        for _ in range(3):
+            learner.step()
+            losses[-1].append(learner.metrics()["loss"])
         assert all(np.unique(s.features, axis=0).shape == s.features.shape for s in learner.buffer)
     assert losses[0] == losses[1]
 
@@ -105,15 +112,13 @@ def test_the_learning_rate_falls_to_the_last_one():
         GOOFSPIEL_4,
         ParticleNetwork(SMALL),
         LIMIT,
-        budget=4,
-        iterations=3,
-        learning_rate=0.1,
-        final_learning_rate=0.001,
-        num_games=2,
+        ParticleConfig(
+            budget=4, iterations=3, learning_rate=0.1, final_learning_rate=0.001, decay_steps=2
+        ),
     )
     rates, moved = [learner.learning_rate], []
     for _ in range(3):
-        before = learner.network.parameter_arrays() if learner.num_games else None
+        before = learner.network.parameter_arrays() if learner.num_steps else None
         learner.step()
         rates.append(learner.learning_rate)
         if before:
@@ -128,21 +133,83 @@ def test_the_learning_rate_falls_to_the_last_one():
 def test_it_learns_to_solve_the_trunk():
     """Uniform play has a trunk NashConv of 0.5, the untrained network of 2.0."""
     network = ParticleNetwork(ParticleSizes(32, 3, 1.0, 3, 2.0))
-    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, budget=50, iterations=50)
-    for _ in range(200):
-        learner.step()
+    learner = ParticleSelfPlay(
+        GOOFSPIEL_4, network, LIMIT, ParticleConfig(budget=50, iterations=50)
+    )
+    learner.run(200)
     solver = dl_cfr.DLCFRSolver(GameTree.from_game(GOOFSPIEL_4), network, LIMIT)
     solver.run(100)
     assert trunk_exploitability(solver.trunk.tree, solver.average_policy(), LIMIT) < 0.3
 
 
+def test_what_is_saved_goes_on_to_the_same_bit(tmp_path):
+    """With a buffer that overflows, and one whose features are no bits."""
+    config = ParticleConfig(budget=4, iterations=3, buffer_size=5, learning_rate=0.01, seed=3)
+
+    def fresh():
+        network = ParticleNetwork(SMALL, HalvedFeatures(), conditional=True)
+        return ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, config)
+
+    first = fresh()
+    first.run(4)
+    first.save(tmp_path / "checkpoint")
+    second = fresh()
+    second.load(tmp_path / "checkpoint")
+    for learner in (first, second):
+        learner.run(3)
+    states = [learner.state() for learner in (first, second)]
+    assert states[0].keys() == states[1].keys()
+    for name, array in states[0].items():
+        np.testing.assert_array_equal(array, states[1][name], err_msg=name)
+    assert len(first.buffer) == 5
+    assert first.num_steps == second.num_steps == 7
+    assert first.metrics()["samples"] == 5
+
+
+class HalvedFeatures(InfostateFeatures):
+    """Features that are no bits, of player 1 alone."""
+
+    def infostates(self, rules, states, player, public=None):
+        return super().infostates(rules, states, player, public) / (player + 1)
+
+
+def test_samples_are_kept_as_they_are():
+    generator = np.random.default_rng(0)
+    bits = generator.integers(2, size=(3, 13)).astype(np.float32)
+    samples = [
+        SparseSample(np.ones(4, np.float32), features, *generator.random((3, 3), np.float32))
+        for features in (bits, bits / 3, bits)
+    ]
+    found = unpack_samples(pack_samples(samples))
+    for sample, other in zip(samples, found, strict=True):
+        for name in ("public", "features", "belief", "reach", "cfv"):
+            np.testing.assert_array_equal(getattr(sample, name), getattr(other, name))
+    assert unpack_samples(pack_samples([])) == []
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path):
+    config = ParticleConfig(budget=4, iterations=3)
+    learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, config)
+    learner.save(tmp_path / "checkpoint")
+    for other in (
+        ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(), LIMIT, config),
+        ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), DepthLimit(rounds=2), config),
+    ):
+        with pytest.raises(ValueError, match="use the same game and settings"):
+            other.load(tmp_path / "checkpoint")
+
+
 def test_errors():
     with pytest.raises(ValueError, match="exploration=2"):
-        ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, exploration=2)
+        ParticleConfig(exploration=2)
     with pytest.raises(ValueError, match="budget=0 must be at least 1"):
-        ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, budget=0)
+        ParticleConfig(budget=0)
+    with pytest.raises(ValueError, match="final_learning_rate=1"):
+        ParticleConfig(final_learning_rate=1.0)
     with pytest.raises(ValueError, match="has no Rules"):
         ParticleSelfPlay("kuhn_poker", ParticleNetwork(SMALL), LIMIT)
-    learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), DepthLimit(rounds=9))
     with pytest.raises(ValueError, match="choose a smaller limit"):
-        learner.step()
+        ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), DepthLimit(rounds=9))
+    learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT)
+    with pytest.raises(ValueError, match="num_steps=0 must be a positive whole number"):
+        learner.run(0)

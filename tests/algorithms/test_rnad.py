@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +20,6 @@ from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import log_policy
-from spiel_dl.runs import tensor_files
 
 SMALL = rnad.RNaDConfig(batch_size=32, hidden_sizes=(32, 32), learning_rate=1e-3, seed=3)
 NO_TREE = dataclasses.replace(SMALL, max_tree_histories=10)
@@ -335,40 +330,3 @@ def test_wrong_games_and_networks_are_refused() -> None:
         rnad.RNaDSolver("kuhn_poker(players=3)", SMALL)
     with pytest.raises(ValueError, match=r"hidden_sizes=\(0,\)"):
         rnad.RNaDSolver("kuhn_poker", dataclasses.replace(SMALL, hidden_sizes=(0,)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["train_rnad.py", "train_sepot.py"])
-def test_killed_and_resumed_it_ends_with_the_same_parameters(name: str, tmp_path: Path) -> None:
-    """`SIGKILL` at arbitrary moments, in run/train_rnad.py and run/train_sepot.py."""
-    script = Path(__file__).parents[2] / "run" / name
-    command = [sys.executable, str(script), "--game=kuhn_poker", "--num_steps=3000"]
-    command += ["--steps_per_evaluation=100", "--hidden_size=32", "--batch_size=32", "--resume"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-
-    def run(directory: str, seconds: float | None) -> int:
-        process = subprocess.Popen(
-            [*command, f"--run_dir={tmp_path / directory}"],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            return process.wait()
-
-    assert run("whole", None) == 0
-    seconds, kills = 3.0, 0
-    while (code := run("killed", seconds)) != 0:
-        assert code == -signal.SIGKILL
-        seconds, kills = seconds * 1.3 + 0.37, kills + 1
-    assert kills
-    whole, killed = (
-        tensor_files.load(tmp_path / directory / "checkpoint.safetensors")
-        for directory in ("whole", "killed")
-    )
-    assert whole[1] == killed[1]
-    assert whole[0].keys() == killed[0].keys()
-    assert all(np.array_equal(array, killed[0][key]) for key, array in whole[0].items())

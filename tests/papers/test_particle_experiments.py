@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,16 @@ import pytest
 from papers.particle import linear_targets, play
 from papers.particle import study as particle_study
 from papers.particle.experiments import EXPERIMENTS
-from papers.particle.study import Play, Settings, Study
+from papers.particle.study import Settings, Study
 from papers.study import run
 
-from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
+from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
 from spiel_dl.jobs import head_to_head
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from spiel_dl.value_functions.training import NETWORK_FILE
 
 GAME = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 SIZES = ParticleSizes(base=4, regression_width=1.0)
@@ -29,7 +29,7 @@ DEFAULT_SIZES = {"particle": ParticleSizes()}  # a network's file has its own
 SETTINGS = Settings(
     GAME,
     particle=SIZES,
-    play=Play(iterations=5),
+    play=ParticleConfig(iterations=5),
     device="meta",
 )
 
@@ -60,7 +60,8 @@ def test_networks_live_on_the_device_that_is_asked_for(
         raise InterruptedError
 
     monkeypatch.setattr(particle_study, "ParticleNetwork", Recording)
-    monkeypatch.setattr(play, "learn", lambda *_: [{"games": 1}])
+    monkeypatch.setattr(play, "ParticleSelfPlay", lambda *_: None)
+    monkeypatch.setattr(play, "learn", lambda *_: [{"step": 1}])
     monkeypatch.setattr(head_to_head, "play", stop)
     paths = run(EXPERIMENTS, study(tmp_path / "run"), tmp_path / "out", ["self_play"])
     assert paths == [tmp_path / "out" / "self_play.md"]
@@ -69,20 +70,13 @@ def test_networks_live_on_the_device_that_is_asked_for(
     assert devices == ["meta", "meta"]
 
 
-def test_play_is_what_self_play_takes() -> None:
-    taken = inspect.signature(ParticleSelfPlay).parameters
-    defaults = {name: each.default for name, each in taken.items()}
-    del defaults["game"], defaults["network"]
-    assert vars(Play()) == {**defaults, "depth_limit": DepthLimit(rounds=1)}
-
-
 def test_self_play_goes_on_with_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     network = saved(tmp_path / "network", conditional=True, seed=7)
     learners: list[ParticleSelfPlay] = []
 
     def learn(_: Study, learner: ParticleSelfPlay, __: Any) -> list[Any]:
         learners.append(learner)
-        return [{"games": 1}]
+        return [{"step": 1}]
 
     monkeypatch.setattr(play, "learn", learn)
     changes = {"network": str(tmp_path / "network"), "device": "cpu", **DEFAULT_SIZES}
@@ -100,10 +94,8 @@ def test_self_play_is_made_once_and_keeps_its_network(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert found[0] == found[1], "also the seconds"
-    assert [row["games"] for row in found[0]] == [1, 2]
-    assert ParticleNetwork.load(
-        tmp_path / "run" / "self_play" / play.NETWORK_FILE
-    ).parameter_arrays()
+    assert [row["step"] for row in found[0]] == [1, 2]
+    assert ParticleNetwork.load(tmp_path / "run" / "self_play" / NETWORK_FILE).parameter_arrays()
 
 
 def test_a_match_that_was_stopped_goes_on(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
-from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.presets import game_string
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report
@@ -265,7 +265,7 @@ def test_goofspiel_4_may_play_matches() -> None:
     ],
 )
 def test_default_limits(game: str, limits: list[str]) -> None:
-    assert [str(limit) for limit in default_limits(PRESETS.get(game, game))] == limits
+    assert [str(limit) for limit in default_limits(game_string(game))] == limits
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from papers.sepot.position import RATIONAL_TILES, position, tile
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.presets import game_string
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -22,7 +22,7 @@ ALL_TILES = range(25)
 
 def untrained(seed, scale=1.0):
     """Networks of the game before training; a scale above 1 makes them opinionated."""
-    game = load_turn_based(PRESETS["battleships_5x5"])
+    game = load_turn_based(game_string("battleships_5x5"))
     transformations = transformations_by_name("paper", game)
     sizes = (64,)
     network = PolicyNetwork(

@@ -71,8 +71,8 @@ def test_errors_are_told_in_one_line() -> None:
 def test_a_new_user_plays_against_search_after_two_commands(tmp_path: Path) -> None:
     run = tmp_path / "run"
     code, _, errors = run_script(
-        "train_sepot.py", "--preset=leduc", "--num_steps=2", "--batch_size=8", "--hidden_size=8",
-        "--critic_hidden_size=8", f"--run_dir={run}", directory=tmp_path,
+        "train.py", "--preset=leduc", "--transformations=pure", "--num_steps=2", "--batch_size=8",
+        "--hidden_size=8", "--critic_hidden_size=8", f"--run_dir={run}", directory=tmp_path,
     )  # fmt: skip
     assert code == 0, errors
     arguments = ["--game=python_leduc", f"--opponent=sepot:{run}", "--seed=1"]

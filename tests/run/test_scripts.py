@@ -20,7 +20,7 @@ SOLVE = ("solve.py", "--game=kuhn_poker", "--iterations=10")
 
 
 def test_scripts_are_found() -> None:
-    assert {"solve.py", "train_sepot.py", "play.py"} <= set(SCRIPTS)
+    assert {"solve.py", "train.py", "play.py"} <= set(SCRIPTS)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -31,7 +31,7 @@ def test_help_fits_on_a_screen(script: str) -> None:
     assert len(lines) <= 50
     assert max(map(len, lines)) <= 100
     assert f"python run/{script}" in output
-    assert any(f"  --{flag}=" in output for flag in ("game", "data", "run", "paper"))
+    assert any(f"  --{flag}=" in output for flag in ("game", "data", "run", "run_dir", "paper"))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_help_fits_on_a_screen(script: str) -> None:
             "error: --on_policy_epochs=[1, 2] must be four numbers",
         ),
         (
-            ("train_rnad.py", "--game=kuhn_poker", "--run_dir=new", "--device=tpu"),
+            ("train.py", "--game=kuhn_poker", "--run_dir=new", "--device=tpu"),
             "error: --device=tpu cannot be used here; take cpu",
         ),
         (

@@ -7,22 +7,20 @@ action.
 from __future__ import annotations
 
 import resource
-import time
 from typing import Any
 
 from papers.particle.study import SIZES, Study
 from papers.study import Experiment
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
-from spiel_dl.jobs import head_to_head
+from spiel_dl.jobs import head_to_head, learner_run
+from spiel_dl.jobs.loop import log_spaced
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.run_directory import log_spaced_steps
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.value_functions.particle import ParticleNetwork
 
 OPPONENTS = {"uniform": "uniform", "highest action": "highest"}
 """Whom `match` plays: what the report says, and the policy's name."""
-NETWORK_FILE = "network.safetensors"
 _PAIRS_AT_ONCE = 5
 _POINTS_PER_DECADE = 8
 Rows = list[dict[str, Any]]
@@ -34,13 +32,12 @@ def _self_play(study: Study) -> Rows:
     told = SELF_PLAY.settings(settings)
 
     def train() -> Rows:
-        game, play = study.game_and_play()
+        game, limit, play = study.game_and_play()
         if settings.network:
             network = ParticleNetwork.load(settings.network, device=settings.device)
         else:
             network = study.make_particle_network(settings.seeds[0])
-        learner = ParticleSelfPlay(game, network, **vars(play))
-        return learn(study, learner, told)
+        return learn(study, ParticleSelfPlay(game, network, limit, play), told)
 
     return study.workspace.part("self_play", told, train)
 
@@ -48,24 +45,16 @@ def _self_play(study: Study) -> Rows:
 def learn(study: Study, learner: ParticleSelfPlay, identity: dict[str, Any]) -> Rows:
     """All games of a learner; its network is kept in the run directory `self_play`."""
     directory = study.workspace.run_directory("self_play", identity)
-    directory.truncate_metrics("games", 0)  # A learner that was stopped begins again.
-    shown = set(log_spaced_steps(study.settings.num_games, _POINTS_PER_DECADE))
-    rows: Rows = []
-    start = time.perf_counter()
-    for number in range(1, study.settings.num_games + 1):
-        loss = learner.step()
-        if number in shown:
-            seconds = time.perf_counter() - start
-            row = {"games": number, "loss": loss, "samples": len(learner.buffer)}
-            rows.append({**row, "seconds": seconds})
-            directory.append_metrics(rows[-1])
-            learner.network.save(directory.path / NETWORK_FILE)
-    return rows
+    num_games = study.settings.num_games
+    schedule = log_spaced(num_games, _POINTS_PER_DECADE)
+    learner_run.run_learner(learner, directory, num_games, schedule=schedule, show_progress=False)
+    return directory.read_metrics()
 
 
 def _self_play_report(study: Study, rows: Rows) -> Report:
-    game, _ = study.game_and_play()
-    return Report(f"Self-play in {game}", [], {"Learning": Table.of(rows)})
+    titles = {"step": "games", **{name: name for name in ("loss", "samples", "seconds")}}
+    game, *_ = study.game_and_play()
+    return Report(f"Self-play in {game}", [], {"Learning": Table(rows, titles)})
 
 
 def _match(study: Study) -> Rows:
@@ -79,9 +68,9 @@ def _match(study: Study) -> Rows:
         raise ValueError(
             "a match needs a network: make one by the experiment self_play, then set network="
         )
-    game, play = study.game_and_play()
+    game, limit, play = study.game_and_play()
     effort = Effort(iterations=play.iterations)
-    search = SearchOptions(play.depth_limit, effort=effort, budget=play.budget)
+    search = SearchOptions(limit, effort=effort, budget=play.budget)
     rows = []
     for name, opponent in OPPONENTS.items():
         found = head_to_head.play(
@@ -111,7 +100,7 @@ def _match(study: Study) -> Rows:
 
 
 def _match_report(study: Study, rows: Rows) -> Report:
-    game, _ = study.game_and_play()
+    game, *_ = study.game_and_play()
     return Report(
         f"Particle search in {game}",
         ["Returns are in utility units, of pairs of games with both seats and the same luck."],

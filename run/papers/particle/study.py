@@ -18,6 +18,7 @@ from papers import study as papers_study
 from papers.dl_cfr import study as dl_cfr_study
 from papers.dl_cfr.study import TrainedNetwork
 from papers.settings import as_json, check_least
+from spiel_dl.algorithms.particle_self_play import ParticleConfig
 from spiel_dl.jobs.on_policy import OnPolicyConfig
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -58,26 +59,6 @@ def _on_policy() -> OnPolicyConfig:
 
 
 @dataclasses.dataclass(frozen=True)
-class Play:
-    """What `ParticleSelfPlay` takes by name, with its defaults.
-
-    A study replaces `depth_limit`, `num_games` and `seed`, see `Study.game_and_play`.
-    """
-
-    depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(rounds=1))
-    budget: int = 1000
-    iterations: int = 100
-    exploration: float = 0.25
-    buffer_size: int = 10_000
-    batch_size: int = 64
-    steps_per_game: int = 8
-    learning_rate: float = 1e-3
-    final_learning_rate: float = 1e-4
-    num_games: int = 1000
-    seed: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
 class Settings:
     """Sizes of a study, and what its experiments vary. The networks' are the paper's (appendix F).
 
@@ -105,7 +86,8 @@ class Settings:
       linear_steps: linear_targets: steps of Adam.
       linear_learning_rate: linear_targets: Adam's at the first step.
       num_cards: public_states: cards of Goofspiel.
-      play: self_play, match: how to search; self_play: how to learn, too.
+      play: self_play, match: how to search; self_play: how to learn, too, but for the seed and over
+        how many games the learning rate falls, which are the first seed and all of them.
       num_games: self_play, match: games, of each opponent.
       network: match: the file of the network that plays; self_play: of one to go on with, or None
         for a new one.
@@ -134,7 +116,7 @@ class Settings:
     linear_steps: int = 20_000
     linear_learning_rate: float = 1e-2
     num_cards: int = 13
-    play: Play = dataclasses.field(default_factory=Play)
+    play: ParticleConfig = dataclasses.field(default_factory=ParticleConfig)
     num_games: int = 100
     network: str | None = None
 
@@ -262,19 +244,19 @@ class Study(papers_study.Study[Settings]):
         """That of a network's run directory."""
         return f"{kind}-{self.settings.sizes}-seed-{seed}"
 
-    def game_and_play(self) -> tuple[str, Play]:
-        """The complete game string of self-play and matches, and how it is played."""
+    def game_and_play(self) -> tuple[str, DepthLimit, ParticleConfig]:
+        """The complete game string of self-play and matches, how deep, and how it is played."""
         settings = self.settings
         game = settings.game or "python_goofspiel_ii(num_cards=13,points_order=descending)"
         loaded = load_turn_based(game)
         limit = settings.depth_limit or default_depth_limit(loaded)
-        return str(loaded), dataclasses.replace(
+        play = dataclasses.replace(
             settings.play,
-            depth_limit=limit,
             iterations=settings.iterations or settings.play.iterations,
-            num_games=settings.num_games,
+            decay_steps=settings.num_games,
             seed=settings.seeds[0],
         )
+        return str(loaded), limit, play
 
 
 def data_settings(trunk: dl_cfr_study.Study, *names: str) -> dict[str, Any]:

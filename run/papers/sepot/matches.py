@@ -20,8 +20,8 @@ from papers.sepot.study import TRAINED, GameStudy, Study
 from papers.study import Experiment, verdict
 from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints
-from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.presets import TABLE_1 as TABLE_1_BY_BOUND
+from spiel_dl.play.presets import game_string
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.reports import Report, Table
@@ -105,7 +105,7 @@ def _position(study: Study) -> Rows:
     for each in study.games(POSITION_GAME):
         if each.game != str(sepot_position.position().get_game()):
             raise ValueError(
-                f"the position is one of {PRESETS[POSITION_GAME]}, not of {each.game}; use "
+                f"the position is one of {game_string(POSITION_GAME)}, not of {each.game}; use "
                 f"games={POSITION_GAME}"
             )
         each.train()

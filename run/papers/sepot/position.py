@@ -22,7 +22,7 @@ import pyspiel
 
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning.critic_network import NetworkCritic
-from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.presets import game_string
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.solvers.effort import Effort
@@ -63,7 +63,7 @@ class Answer(NamedTuple):
 
 def position() -> pyspiel.State:
     """The position, player 0 to move."""
-    state = load_turn_based(PRESETS["battleships_5x5"]).new_initial_state()
+    state = load_turn_based(game_string("battleships_5x5")).new_initial_state()
     for ships in zip(*_FLEETS, strict=True):
         for name, is_horizontal in ships:
             state.apply_action((1 if is_horizontal else 2) * _SIDE**2 + tile(name))
@@ -90,7 +90,7 @@ def measure(
     """What a network and search on top of it do in the position.
 
     Args:
-      blueprint: of `PRESETS["battleships_5x5"]`.
+      blueprint: of the preset "battleships_5x5".
       critic: of this blueprint.
       search: how to search.
 

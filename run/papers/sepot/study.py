@@ -26,7 +26,7 @@ from spiel_dl.learning.checkpoints import load_blueprint
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.presets import game_string
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.runs.workspace import Workspace, file_name
@@ -49,7 +49,7 @@ class Settings:
     """Sizes of a study, and what its experiments vary.
 
     Attributes:
-      games: names in `PRESETS`, or game strings; empty: the experiment's.
+      games: names of presets, or game strings; empty: the experiment's.
       seeds: of the networks.
       num_steps: learner steps of each.
       steps_per_evaluation: learner steps between two checkpoints that are kept.
@@ -128,7 +128,7 @@ class GameStudy:
     """What is made in one game; worker processes get it as it is.
 
     Attributes:
-      name: of `PRESETS`, or a game string.
+      name: of a preset, or a game string.
       settings: of the study.
       game: the complete game string.
       limits: depth limits of searches.
@@ -142,7 +142,7 @@ class GameStudy:
         Raises:
           ValueError: if there is no such game, or if it has no rounds and a limit is in rounds.
         """
-        loaded = load_turn_based(PRESETS.get(name, name))
+        loaded = load_turn_based(game_string(name))
         self.name, self.settings, self.game = name, settings, str(loaded)
         self.limits = settings.limits or default_limits(self.game)
         if any(limit.rounds for limit in self.limits) and not has_rounds(loaded):

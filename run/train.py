@@ -1,0 +1,113 @@
+"""Trains a learner by self-play, on any two-player zero-sum OpenSpiel game that it can learn.
+
+Policy networks by rnad, mmd or ppo, also with a critic, for SePoT to search with; the critic alone;
+or particle networks. --help with another --algorithm shows its flags.
+
+Examples:
+  python run/train.py --algorithm=mmd --preset=goofspiel_5_descending --run_dir=runs/goofspiel_5
+  python run/train.py --game=python_leduc --transformations=pure --run_dir=runs/sepot/leduc
+  python run/train.py --algorithm=critic --blueprint=runs/goofspiel_5 --run_dir=runs/critic
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import config_flags
+import learners
+import script
+import torch
+from parameters import Positive
+
+from spiel_dl.jobs import learner_run
+from spiel_dl.policies.network_policy import FineTuning
+from spiel_dl.runs.run_directory import RunDirectory, slug
+
+_DEFAULT = "rnad"
+_SAID = {
+    "entropy": "policy entropy (nats)",
+    "loss": "squared error of values",
+    "critic_loss": "critic's squared error",
+    "nash_conv": "NashConv, last iterate",
+    "nash_conv_fine_tuned": "NashConv, fine-tuned",
+    "critic_error": "critic's mean error",
+    "trunk_nash_conv": "trunk NashConv of DL-CFR+",
+}
+"""Of the last line of metrics, what is said in the end."""
+
+
+def train(
+    made: learners.Made,
+    open_run: Callable[[str, Mapping[str, Any]], RunDirectory],
+    /,
+    *,
+    num_steps: Positive = 100_000,
+    steps_per_evaluation: Positive = 5000,
+    fine_tuning: bool = False,
+    device: str = "cpu",
+    num_threads: Positive = 1,
+) -> None:
+    """Trains a learner in its run directory, and says how well and where the results are.
+
+    Args:
+      made: the learner.
+      open_run: see `script.open_run`.
+      num_steps: learner steps in all.
+      steps_per_evaluation: learner steps between evaluations.
+      fine_tuning: evaluate the fine-tuned policy, too.
+      device: torch device, such as cpu or cuda.
+      num_threads: threads of torch.
+
+    Raises:
+      ValueError: as `RunDirectory` and `learner_run.run_learner`.
+    """
+    learner, tuning = made.learner, FineTuning() if fine_tuning else None
+    learner_run.check_fine_tuning(learner, tuning)
+    directory = open_run(
+        f"runs/{learner.name}/{slug(str(learner.game))}-{learner.config.seed}",
+        {
+            "game": str(learner.game),
+            "algorithm": learner.name,
+            "learner": learner.settings(),
+            "steps_per_evaluation": steps_per_evaluation,
+            "fine_tuning": dataclasses.asdict(tuning) if tuning else None,
+            "device": device,
+            "num_threads": num_threads,
+            **made.also,
+        },
+    )
+    last = learner_run.run_learner(
+        learner, directory, num_steps, steps_per_evaluation=steps_per_evaluation, fine_tuning=tuning
+    )
+    print(f"{'game':<28}{learner.game}")
+    print(f"{'learner steps':<28}{last['step']:,}")
+    print(f"{'seconds of learning':<28}{last['seconds']:.1f}")
+    for name, title in _SAID.items():
+        if name in last:
+            print(f"{title:<28}{last[name]:.4f}")
+    print(f"{'curves':<28}{directory.path / learner_run.PLOT_FILE}")
+    print(f"{'checkpoint':<28}{directory.checkpoint_path}")
+
+
+_NAME = config_flags.read_early("algorithm", _DEFAULT)
+_LEARNER = learners.LEARNERS.get(_NAME, learners.LEARNERS[_DEFAULT])()
+_RUN = config_flags.define(train, "Run", defaults=_LEARNER.defaults)
+_DIRECTORY = script.run_directory()
+
+
+def main(*, algorithm: str = _DEFAULT) -> None:
+    """Trains.
+
+    Args:
+      algorithm: what learns, and what the flags below are of.
+    """
+    del algorithm  # It was read before there were the flags that depend on it.
+    run = {**_RUN.values, **_LEARNER.of_run(_RUN.given)}
+    torch.set_num_threads(run["num_threads"])
+    _RUN.build(_LEARNER.build(run), _DIRECTORY.build, num_steps=run["num_steps"])
+
+
+if __name__ == "__main__":
+    script.run(main, one_of=_LEARNER.games, choices={"algorithm": learners.LEARNERS})

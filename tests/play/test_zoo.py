@@ -1,0 +1,48 @@
+"""The zoo of this checkout: what the index says of every model holds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.play import registry, zoo
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.tree import GameTree
+from spiel_dl.tree.load import turn_based_game
+
+
+def test_the_index_can_be_read() -> None:
+    assert zoo.names() == sorted(zoo.models())
+    assert (zoo.folder() / zoo.INDEX_FILE).is_file()
+    files = {file for model in zoo.models().values() for file in (model.file, model.curve)}
+    there = {
+        path.name for path in zoo.folder().iterdir() if path.suffix in (".json", ".safetensors")
+    }
+    assert there == {zoo.INDEX_FILE, *files}
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_a_model_is_as_strong_as_the_index_says(name: str) -> None:
+    model = zoo.models()[name]
+    assert json.loads((zoo.folder() / model.curve).read_text())["metrics"]
+    policy = registry.load_policy(name)
+    assert str(turn_based_game(model.game)) == model.game
+    if "nash_conv" in model.measured:
+        tree = GameTree.from_game(model.game)
+        found = nash_conv(tree, registry.load_array_policy(name, tree))
+        assert found == pytest.approx(model.measured["nash_conv"], abs=1e-6)
+    assert policy
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_are_games_with_settings_that_learners_take(name: str) -> None:
+    from spiel_dl.algorithms.particle_self_play import ParticleConfig
+    from spiel_dl.algorithms.rnad import RNaDSolver
+
+    configs = {"rnad": RNaDSolver.default_config, "particle": ParticleConfig}
+    turn_based_game(PRESETS[name].game)
+    for algorithm, settings in PRESETS[name].settings.items():
+        given = {key: value for key, value in settings.items() if key != "num_steps"}
+        assert configs[algorithm](**given)

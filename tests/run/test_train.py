@@ -1,0 +1,217 @@
+"""`run/train.py` as users start it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+import pytest
+
+from spiel_dl.algorithms import sepot
+from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.learning import checkpoints
+from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs import tensor_files
+from spiel_dl.tree import DepthLimit
+from spiel_dl.value_functions.particle import ParticleNetwork
+from tests.run.scripts import RUN, run_script
+
+COMMON = ("train.py", "--steps_per_evaluation=20", "--batch_size=8")
+TRAIN = (*COMMON, "--hidden_size=8")
+KUHN = (*TRAIN, "--game=kuhn_poker", "--run_dir=kuhn", "--fine_tuning")
+CRITIC = ("--transformations=pure", "--critic_hidden_size=8")
+SEPOT = (*TRAIN, *CRITIC, "--game=kuhn_poker", "--run_dir=sepot")
+FROZEN = (*COMMON, *CRITIC, "--algorithm=critic", "--blueprint=sepot", "--run_dir=frozen")
+PARTICLE = (
+    *COMMON, "--algorithm=particle", "--budget=4", "--iterations=3", "--base=4",
+    "--regression_width=1", "--game=python_goofspiel_ii(num_cards=3)", "--run_dir=particle",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with runs, some of them in two goes."""
+    directory = tmp_path_factory.mktemp("finished")
+    for arguments, steps in (
+        (KUHN, 20), (KUHN, 50), (SEPOT, 20), (SEPOT, 50), (FROZEN, 50), (PARTICLE, 3)
+    ):  # fmt: skip
+        code, output, errors = run_script(
+            *arguments, f"--num_steps={steps}", "--resume", directory=directory
+        )
+        assert code == 0, errors
+        assert "checkpoint.safetensors" in output
+    return directory
+
+
+def metrics_of(run: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_a_run_leaves_metrics_policy_and_picture(finished: Path) -> None:
+    metrics = metrics_of(finished / "kuhn")
+    assert [line["step"] for line in metrics] == [20, 40, 50]
+    seconds = [line["seconds"] for line in metrics]
+    assert 0 < seconds[0] < seconds[1] < seconds[2]
+    assert {"value_loss", "policy_loss", "entropy", "nash_conv_fine_tuned"} <= metrics[0].keys()
+    policy = ArrayPolicy.load(finished / "kuhn" / "policy.safetensors")
+    found = nash_conv(pyspiel.load_game("kuhn_poker"), policy)
+    assert metrics[-1]["nash_conv"] == pytest.approx(found, abs=1e-12)
+    assert (finished / "kuhn" / "curves.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.parametrize("run", ["sepot", "frozen"])
+def test_a_run_with_a_critic_leaves_what_searches_need(finished: Path, run: str) -> None:
+    metrics = metrics_of(finished / run)
+    assert [line["step"] for line in metrics] == [20, 40, 50]
+    assert ("entropy" in metrics[0]) == (run == "sepot")
+    path = finished / run / "checkpoint.safetensors"
+    policy = ArrayPolicy.load(finished / run / "policy.safetensors")
+    game = policy.tree.game
+    exact = ExactCritic(policy.tree, policy.strategies, transformations_by_name("pure", game))
+    error = mean_absolute_error(checkpoints.load(path).critic, exact)
+    assert metrics[-1]["critic_error"] == pytest.approx(error, abs=1e-6)
+    assert metrics[-1]["critic_loss"] > 0
+    search = sepot.load(path, DepthLimit(moves=1), game=policy.tree)
+    state = game.new_initial_state().child(0).child(1)
+    assert sum(search.action_probabilities(state).values()) == pytest.approx(1)
+
+
+def test_a_frozen_blueprint_stays_as_it_is(finished: Path) -> None:
+    trained, frozen = (
+        checkpoints.load(finished / run / "checkpoint.safetensors").blueprint
+        for run in ("sepot", "frozen")
+    )
+    assert trained.parameters.equal(frozen.parameters)
+
+
+def test_a_particle_network_is_trained(finished: Path) -> None:
+    [line] = metrics_of(finished / "particle")
+    assert line["step"] == 3
+    assert line["trunk_nash_conv"] > 0
+    network = ParticleNetwork.load(finished / "particle" / "network.safetensors")
+    assert network.settings()["sizes"]["base"] == 4
+
+
+def test_a_preset_is_a_game_with_settings_and_flags_win(tmp_path: Path) -> None:
+    code, output, errors = run_script(
+        "train.py", "--preset=goofspiel_5_descending", "--batch_size=8", "--num_steps=1",
+        "--max_tree_histories=1", "--run_dir=run", directory=tmp_path,
+    )  # fmt: skip
+    assert code == 0, errors
+    assert "num_cards=5" in output
+    assert "NashConv" not in output
+    learner = json.loads((tmp_path / "run" / "config.json").read_text())["learner"]
+    assert learner["hidden_sizes"] == [128, 128]
+    assert learner["batch_size"] == 8
+    # The learning rate reaches its end with the last step.
+    assert learner["decay_steps"] == 1
+
+
+def test_flags_are_those_of_the_algorithm(tmp_path: Path) -> None:
+    code, output, _ = run_script("train.py", "--help", "--algorithm=mmd")
+    assert code == 0
+    assert "--gae_lambda=" in output
+    assert "--eta=" not in output
+    code, _, errors = run_script(*KUHN, "--algorithm=mmd", "--eta=1", directory=tmp_path)
+    assert code == 1
+    assert "Unknown command line flag 'eta'" in errors
+    code, _, errors = run_script(*KUHN, "--algorithm=alphazero", directory=tmp_path)
+    assert code == 1
+    assert "value should be one of <rnad|mmd|ppo|critic|particle>" in errors
+    code, _, errors = run_script(
+        *TRAIN, "--algorithm=ppo", "--game=kuhn_poker", "--num_steps=1", "--run_dir=new",
+        directory=tmp_path,
+    )  # fmt: skip
+    assert code == 0, errors
+    assert json.loads((tmp_path / "new" / "config.json").read_text())["algorithm"] == "ppo"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (KUHN, "is not empty; resume its run (--resume)"),
+        ((*KUHN, "--resume", "--eta=0.1"), "its learner is"),
+        ((*KUHN, "--resume", "--num_steps=30"), "has done 50 steps already"),
+        ((*TRAIN, "--game=chess", "--run_dir=new"), "information state tensors"),
+        ((*TRAIN, "--game=kuhn_poker", "--run_dir=new", "--learning_rate=0"), "learning_rate=0"),
+        ((*TRAIN, "--run_dir=new"), "must have a value"),
+        ((*SEPOT, "--resume", "--critic_c_bar=0.5"), "its critic is"),
+        ((*KUHN, "--resume", "--critic_c_bar=0.5"), "used with --transformations only"),
+        ((*FROZEN, "--resume", "--exploration=0.5"), "its learner is"),
+        ((*FROZEN, "--game=kuhn_poker"), "Unknown command line flag 'game'"),
+        ((*FROZEN, "--fine_tuning"), "fine-tune the blueprint before its critic learns"),
+        ((*PARTICLE, "--fine_tuning", "--resume"), "a particle network has values"),
+        (
+            (*TRAIN, "--game=kuhn_poker", "--run_dir=new", "--fine_tuning",
+             "--max_tree_histories=9"),
+            "raise max_tree_histories, or leave fine-tuning out",
+        ),
+    ],
+    ids=[
+        "not empty", "other eta", "fewer steps", "no tensors", "rate", "no game", "c_bar",
+        "no critic", "exploration", "two games", "frozen and tuned", "particles tuned",
+        "tuned and not measured",
+    ],
+)  # fmt: skip
+def test_wrong_input_is_told_and_spoils_nothing(
+    arguments: tuple[str, ...], message: str, finished: Path
+) -> None:
+    files = sorted(finished.glob("*/*.safetensors")) + sorted(finished.glob("*/metrics.jsonl"))
+    before = [file.read_bytes() for file in files]
+    code, _, errors = run_script(*arguments, directory=finished)
+    assert code == 1
+    assert message in errors
+    assert [file.read_bytes() for file in files] == before
+    assert not (finished / "new").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments", [(), ("--algorithm=mmd", *CRITIC), ("--algorithm=ppo",), PARTICLE[3:-1]], ids=str
+)
+def test_killed_and_resumed_it_ends_with_the_same_parameters(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    """`SIGKILL` at arbitrary moments."""
+    command = [sys.executable, str(RUN / "train.py"), *arguments, "--resume"]
+    if "--algorithm=particle" in arguments:
+        command += ["--num_steps=60", "--steps_per_evaluation=3"]
+    else:
+        command += ["--game=kuhn_poker", "--num_steps=3000", "--steps_per_evaluation=100"]
+        command += ["--hidden_size=32", "--batch_size=32"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+    def run(directory: str, seconds: float | None) -> int:
+        process = subprocess.Popen(
+            [*command, f"--run_dir={tmp_path / directory}"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            return process.wait()
+
+    assert run("whole", None) == 0
+    seconds, kills = 3.0, 0
+    while (code := run("killed", seconds)) != 0:
+        assert code == -signal.SIGKILL
+        seconds, kills = seconds * 1.3 + 0.37, kills + 1
+    assert kills
+    whole, killed = (
+        tensor_files.load(tmp_path / directory / "checkpoint.safetensors")
+        for directory in ("whole", "killed")
+    )
+    assert whole[1] == killed[1]
+    assert whole[0].keys() == killed[0].keys()
+    assert all(np.array_equal(array, killed[0][key]) for key, array in whole[0].items())
