@@ -29,6 +29,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Self, TypeVar
 
+import numpy as np
 import torch
 
 from spiel_dl.games.compiled import CompiledRules
