@@ -82,7 +82,10 @@ class RNaDConfig(LearnerConfig):
 
 
 PAPER = RNaDConfig(
+    hidden_sizes=(512, 512),
+    batch_size=128,
     learning_rate=3e-4,
+    final_learning_rate=None,
     adam_beta1=0.0,
     first_period=500,
     target_averaging=1e-3,

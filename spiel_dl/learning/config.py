@@ -87,9 +87,11 @@ class LearnerConfig(NetworkConfig):
       utility_unit: the unit of utilities; None: what random play earns.
     """
 
-    learning_rate: float = 1e-3
+    hidden_sizes: tuple[int, ...] = (128, 128)
+    learning_rate: float = 2e-3
+    final_learning_rate: float | None = 2e-4
     adam_beta1: float = 0.9
-    batch_size: int = 128
+    batch_size: int = 64
     max_tree_histories: int = 200_000
     target_averaging: float = 1e-4
     target_share: float = 0.1

@@ -11,9 +11,9 @@ One learner step:
      the value.
   4. The target network moves by `target_averaging` of the way to the current one.
 
-The temperature falls as 1 / sqrt(1 + step / annealing_steps). The learning rate does not fall:
-infosets to which games seldom come would be learned too slowly then. The price is that the current
-policy goes round the fixed point that the losses have. The policy handed out is that of the target
+The temperature falls as 1 / sqrt(1 + step / annealing_steps). The learning rate is large for long,
+because small steps learn too little where games seldom come. The price is that the current policy
+goes round the fixed point that the losses have. The policy handed out is that of the target
 network, an average over many steps, which is much nearer to it (docs/algorithms/rnad.md has
 numbers).
 """

@@ -2,13 +2,14 @@
 
     python run/train.py --algorithm=rnad --preset=goofspiel_5_descending
 
-The games are those of Kubíček et al. (2023) and smaller ones beside them. The paper trains in all
-of its games with one set of parameters, the defaults of `RNaDConfig`.
+The games are those of Kubíček et al. (2023) and smaller ones beside them. The defaults of learners
+are meant for all of them. The paper's own parameters, its Table 2, have a preset of their own.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,32 +37,31 @@ class Preset:
         return dict(self.settings.get(algorithm, {}))
 
 
-# As in the runs of results/rnad, which were made in goofspiel_5_descending and leduc_poker: periods
-# so long that each regularised game is nearly solved, larger steps than the paper's, and a rate
-# that falls.
-_SMALL = {"batch_size": 64, "hidden_sizes": (128, 128), "first_period": 5000, "num_steps": 100_000}
-_GOOFSPIEL_5 = {
-    "rnad": {
-        **_SMALL,
-        "learning_rate": 2e-3,
-        "final_learning_rate": 3e-4,
-        "num_first_periods": 4,
-        "period": 100_000,
-    }
+# What `rnad.PAPER` says other than the defaults.
+_PAPERS_RNAD = {
+    "hidden_sizes": (512, 512),
+    "batch_size": 128,
+    "learning_rate": 3e-4,
+    "final_learning_rate": None,
+    "adam_beta1": 0.0,
+    "first_period": 500,
+    "target_averaging": 1e-3,
+    "target_share": math.inf,
+    "utility_unit": 1.0,
 }
-_LEDUC = {"rnad": {**_SMALL, "learning_rate": 1e-3, "final_learning_rate": 3e-4}}
 
 PRESETS: dict[str, Preset] = {
-    "leduc": Preset("python_leduc", _LEDUC, "pure"),
-    "leduc_poker": Preset("leduc_poker", _LEDUC, "pure"),
-    "goofspiel_4_descending": Preset(_GOOFSPIEL.format(4, "descending"), _GOOFSPIEL_5),
+    "leduc": Preset("python_leduc", transformations="pure"),
+    "leduc_poker": Preset("leduc_poker", transformations="pure"),
+    "goofspiel_4_descending": Preset(_GOOFSPIEL.format(4, "descending")),
     **{
-        f"goofspiel_{cards}_{order}": Preset(
-            _GOOFSPIEL.format(cards, order), _GOOFSPIEL_5 if cards == 5 else {}
-        )
+        f"goofspiel_{cards}_{order}": Preset(_GOOFSPIEL.format(cards, order))
         for cards in (5, 8, 13)
         for order in ("descending", "random")
     },
+    "goofspiel_5_descending_paper": Preset(
+        _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPERS_RNAD}
+    ),
     "oshi_zumo": Preset("python_oshi_zumo_ii"),
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
     "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]")),
