@@ -28,7 +28,7 @@ GAMES = {
         "python_oshi_zumo_ii",
         "turn_based_simultaneous_game(game=oshi_zumo(coins=8,min_bid=1,size=3))",
     ),
-    "leduc": ("python_leduc", "leduc_poker"),
+    "python_leduc": ("python_leduc", "leduc_poker"),
     "battleships 5x5, ships 3, 2, 2": common.battleships(5, (3, 2, 2)),
     "battleships 10x10, five ships": common.battleships(10, (2, 3, 3, 4, 5)),
 }

@@ -35,7 +35,7 @@ SIZES = {
 }
 LARGEST = common.GOOFSPIEL.format(13)
 GAMES = {
-    "leduc": "python_leduc",
+    "python_leduc": "python_leduc",
     "goofspiel 5": common.GOOFSPIEL.format(5),
     "goofspiel 13": LARGEST,
 }

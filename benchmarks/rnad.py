@@ -28,7 +28,7 @@ _PEER_GOOFSPIEL_5 = (
 )
 # The game, the histories up to which it is compiled and played by tables, and the peer's game.
 GAMES = {
-    "leduc": ("leduc_poker", 200_000, "leduc_poker"),
+    "leduc_poker": ("leduc_poker", 200_000, "leduc_poker"),
     "goofspiel 5": (common.GOOFSPIEL.format(5), 200_000, _PEER_GOOFSPIEL_5),
     "goofspiel 5, by its rules": (common.GOOFSPIEL.format(5), 0, None),
     "goofspiel 8": (common.GOOFSPIEL.format(8), 0, None),
