@@ -31,7 +31,8 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions import ExactValue, ZeroValue
 
-GAMES = {"leduc": "leduc_poker", "goofspiel_4": common.GOOFSPIEL.format(4)}
+GAMES = {"leduc_poker": "leduc_poker", "goofspiel_4": common.GOOFSPIEL.format(4)}
+PLAYED = {"python_leduc": "python_leduc", "goofspiel_4": common.GOOFSPIEL.format(4)}
 PLIES, MOVES = DepthLimit(plies=2), DepthLimit(moves=2)
 Case = tuple[str, Callable[[], Any]]
 """A name, and what makes a policy."""
@@ -172,7 +173,8 @@ def write(path: str, only: str) -> None:
             if only in f"{short} {name}":
                 strategies = make().to_array_policy().strategies
                 arrays |= {f"{short} {name} {player}": strategies[player] for player in (0, 1)}
-        game = pyspiel.load_game("python_leduc" if short == "leduc" else string)
+    for short, string in PLAYED.items():
+        game = pyspiel.load_game(string)
         for name, make in _played(game):
             if only in f"{short} {name}":
                 arrays[f"{short} {name}"] = _along(make(), game)
