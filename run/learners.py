@@ -33,9 +33,11 @@ from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
 
-# What the papers fix, and no flag changes; `decay_steps` are the steps of the run.
-_OF_ADAM = ("adam_beta1", "adam_beta2", "adam_epsilon", "gradient_clip", "decay_steps")
-_FIXED = (*_OF_ADAM, "neurd_clip", "c_bar", "rho_bar", "target_averaging")
+# What the papers fix, and no flag changes.
+_FIXED_OF_ADAM = ("adam_beta1", "adam_beta2", "adam_epsilon", "gradient_clip")
+# `decay_steps` are the steps of the run.
+_OF_ADAM = (*_FIXED_OF_ADAM, "decay_steps")
+_FIXED = (*_FIXED_OF_ADAM, "neurd_clip", "c_bar", "rho_bar")
 _RATES = {
     "learning_rate": "Adam's, of the first step.",
     "final_learning_rate": "Adam's, of the last step. None: it does not fall.",
@@ -109,8 +111,6 @@ class SelfPlayFlags:
         """See `LearnerFlags`."""
         game = turn_based_game(self._game.build())
         config = self._config.build_over(_settings(self._game, self._solver.name)[0])
-        # A step of R-NaD is one of Adam; MMD and PPO do some.
-        steps = run["num_steps"] * getattr(config, "num_epochs", 1)
         others: dict[str, Any] = {}
         also: dict[str, Any] = {}
         names = self._transformations.build()
@@ -122,7 +122,7 @@ class SelfPlayFlags:
             critic = self._critic.build()
             others = {"critic": critic, "transformations": transformations_by_name(names, game)}
             also = {"critic": critic.to_json(), "transformations": names}
-        learner = self._own.build(game, _falling(config, steps), device=run["device"], **others)
+        learner = self._own.build(game, config, device=run["device"], **others)
         return Made(learner, also)
 
 

@@ -25,6 +25,7 @@ import math
 
 import torch
 
+from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints
 from spiel_dl.learning.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
@@ -69,6 +70,16 @@ class MMDSolver(PolicyGradientLearner):
         super().step()
         if self.num_steps % self.config.magnet_period == 0:
             self._renew_regularization()
+
+    def fixed_points(self) -> MMDFixedPoints:
+        """What is headed for, exactly: the next fixed point is that of the magnet as it is now.
+
+        Raises:
+          ValueError: if the game is not compiled.
+        """
+        magnet, unit = self.regularization_policy(), self.utility_scale
+        weights = {"temperature": self.temperature(), "magnet_weight": self.config.magnet_weight}
+        return MMDFixedPoints(magnet.tree, magnet, **{n: unit * w for n, w in weights.items()})
 
     def policy_loss(
         self,

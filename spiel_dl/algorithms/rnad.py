@@ -30,6 +30,7 @@ import math
 
 import torch
 
+from spiel_dl.algorithms.regularized_fixed_points import RNaDFixedPoints
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
@@ -138,6 +139,15 @@ class RNaDSolver(SelfPlayLearner):
         self._is_last_alone = False
         if cuda_graph:
             self._advance = StepGraph(self._play_and_learn, self._self_play.environment.generator)
+
+    def fixed_points(self) -> RNaDFixedPoints:
+        """What is headed for in the second half of a period, exactly, as the next fixed point.
+
+        Raises:
+          ValueError: if the game is not compiled.
+        """
+        last = self.regularization_policy()
+        return RNaDFixedPoints(last.tree, last, eta=self.config.eta * self.utility_scale)
 
     def step(self) -> None:
         """As `Learner.step`; also moves on to the next regularisation policy when it is time."""

@@ -17,10 +17,10 @@ class NetworkConfig:
 
     Attributes:
       hidden_sizes: units of the network's hidden layers.
-      learning_rate: Adam's learning rate in its first step.
-      final_learning_rate: Adam's learning rate from its step `decay_steps` on; it falls
-        exponentially until then. None: it does not fall.
-      decay_steps: for how many steps of Adam the learning rate falls.
+      learning_rate: Adam's learning rate in the first step.
+      final_learning_rate: the learning rate from step `decay_steps` on; it falls exponentially
+        until then. None: it does not fall.
+      decay_steps: for how many steps the learning rate falls.
       adam_beta1: decay of Adam's mean gradient.
       adam_beta2: decay of Adam's mean squared gradient.
       adam_epsilon: Adam's epsilon.
@@ -74,8 +74,8 @@ class NetworkConfig:
 class LearnerConfig(NetworkConfig):
     """What every learner by self-play is told; `NetworkConfig` has the rest.
 
-    Weights of regularisation are in units of `SelfPlayLearner.utility_scale`, what random play
-    earns, so that they mean the same in every game.
+    Weights of regularisation are in units of `SelfPlayLearner.utility_scale`, the game's largest
+    absolute utility, so that they mean about the same in every game.
 
     Attributes:
       batch_size: games per learner step.
@@ -84,7 +84,7 @@ class LearnerConfig(NetworkConfig):
         current one in a step.
       target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
         is an average over about this share of all steps so far; infinite: `target_averaging` alone.
-      utility_unit: the unit of utilities; None: what random play earns.
+      utility_unit: the unit of utilities; None: the game's largest absolute one.
     """
 
     hidden_sizes: tuple[int, ...] = (128, 128)

@@ -5,7 +5,7 @@ One learner step:
   1. A batch of games is played by the current policy pi_old, from the root to the end.
   2. The advantages A of its moves are those of generalized advantage estimation, each player seeing
      the moves of the other as part of its environment: v-trace on the acting policy, whose c_bar is
-     then GAE's lambda. Utilities are in units of what random play earns.
+     then GAE's lambda. Utilities are in units of the game's largest one.
   3. Once or a few times, Adam descends the mean over all moves of the algorithm's own policy loss,
      minus the entropy H(pi) times the temperature, plus `value_weight` times the squared error of
      the value.
@@ -85,7 +85,7 @@ class PolicyGradientLearner(SelfPlayLearner):
             value_loss = (weight * (outputs[..., -1] - target).square()).sum()
             mean_entropy = (weight * entropy).sum()
             loss = policy_loss + self.config.value_weight * value_loss - temperature * mean_entropy
-            self._descent.step(loss)
+            self._descent.step(loss, at=self.num_steps)
             reported.append(torch.stack([value_loss, policy_loss, mean_entropy]).detach())
         self._move_target()
         return list(torch.stack(reported).mean(dim=0))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+import pyspiel
 import torch
 
 from spiel_dl.learning.compiled_self_play import ActingNetwork
@@ -21,8 +22,6 @@ from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 from spiel_dl.tree.load import AnyGame
 
-# Their mean square is then known to about 3 %.
-_NUM_SCALE_GAMES = 1024
 _TARGET = 0  # row of the fixed networks' parameters; the regularisation policies come after it
 
 
@@ -39,9 +38,8 @@ class SelfPlayLearner(Learner):
       num_regularization_policies: how many of them the algorithm has.
       network: the network.
       parameters: float32 [P], its current parameters.
-      utility_scale: float32 [], the unit in which rewards and values are learned: if the
-        configuration says nothing else, the root mean square of what random play earns. So weights
-        of regularisation mean the same in all games.
+      utility_scale: the unit in which rewards and values are learned: the game's largest absolute
+        utility, if the configuration says nothing else.
     """
 
     config: LearnerConfig
@@ -88,10 +86,7 @@ class SelfPlayLearner(Learner):
         )
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters)
-        unit = config.utility_unit
-        self.utility_scale = (
-            self._typical_utility() if unit is None else torch.tensor(unit, device=device)
-        )
+        self.utility_scale = config.utility_unit or _largest_utility(self.game)
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._log_policy_tables = self._tabulate()
@@ -118,6 +113,20 @@ class SelfPlayLearner(Learner):
         if isinstance(environment, TreeEnvironment):
             return tabulate(environment, self.network, parameters, fine_tuning)
         return NetworkPolicy(self.game, self.network, parameters, fine_tuning)
+
+    def regularization_policy(self) -> ArrayPolicy:
+        """The newest regularisation policy of a compiled game.
+
+        Raises:
+          ValueError: if the game is not compiled.
+        """
+        environment = self._self_play.environment
+        if not isinstance(environment, TreeEnvironment):
+            raise ValueError(
+                f"{self.game} is not compiled, so there is no table of its infosets; raise "
+                f"max_tree_histories={self.config.max_tree_histories}"
+            )
+        return tabulate(environment, self.network, self._fixed[1])
 
     def _move_target(self) -> None:
         """Moves the target network to the current one, as far as it goes in a step."""
@@ -182,11 +191,7 @@ class SelfPlayLearner(Learner):
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         adam = self._descent.state(self.parameters)
-        tensors = {
-            "parameters": self.parameters,
-            "fixed_parameters": self._fixed,
-            "utility_scale": self.utility_scale,
-        }
+        tensors = {"parameters": self.parameters, "fixed_parameters": self._fixed}
         return {**super()._tensors(), **tensors, **{f"adam.{n}": t for n, t in adam.items()}}
 
     def _described(self) -> dict[str, Any]:
@@ -211,17 +216,7 @@ class SelfPlayLearner(Learner):
         logits = self.network.evaluate(self._fixed[_TARGET], seen.tensors).logits
         return policy_of(seen.at_moves(logits), trajectories.legal)
 
-    @torch.no_grad()
-    def _typical_utility(self) -> torch.Tensor:
-        """The root mean square of what random play earns; 1 where that is nothing: float32 []."""
-        num_batches = -(-_NUM_SCALE_GAMES // self.config.batch_size)
-        earned = [
-            self._self_play.play(_uniform_policy).reward.sum(dim=0) for _ in range(num_batches)
-        ]
-        scale = torch.stack(earned).square().mean().sqrt()
-        return scale.where(scale > 0, 1.0)
 
-
-def _uniform_policy(_: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """An `ActingPolicy`."""
-    return legal / legal.sum(dim=1, keepdim=True).clamp(min=1)
+def _largest_utility(game: pyspiel.Game) -> float:
+    """The largest absolute utility; 1 where all are 0."""
+    return max(abs(game.min_utility()), abs(game.max_utility())) or 1.0

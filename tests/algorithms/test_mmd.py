@@ -12,7 +12,7 @@ import torch
 
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
-from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints
+from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints, distance
 from spiel_dl.learning.policy_gradient import divergence
 from spiel_dl.learning.self_play import Trajectories
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -25,7 +25,7 @@ MOVING = MMDConfig(
     batch_size=64,
     hidden_sizes=(64, 64),
     learning_rate=2e-3,
-    magnet_weight=1.0,
+    magnet_weight=0.5,
     magnet_period=200,
     temperature=0.02,
     annealing_steps=math.inf,
@@ -74,17 +74,22 @@ def test_the_loss_by_hand() -> None:
         assert loss == pytest.approx(-3 + to_old / stepsize, rel=1e-5)
 
 
-@pytest.mark.parametrize(("game", "bound"), list(zip(EASY_GAMES, (0.1, 0.25), strict=True)))
-def test_the_defaults_come_near_the_first_fixed_point(game: str, bound: float) -> None:
-    """Measured after 300 steps: 0.07 and 0.16. Uniform play has a NashConv above 1.
+@pytest.mark.parametrize("game", EASY_GAMES)
+def test_the_defaults_come_to_the_first_fixed_point(game: str) -> None:
+    """Measured with three seeds after 1,000 steps: within 0.04 of its NashConv of 0.07 and 0.24.
 
-    The first magnet stays for 2,000 steps, and the fixed points it makes have 0.06 and 0.13.
+    Uniform play has a NashConv above 1. The first magnet stays for 2,000 steps.
     """
     tree = GameTree.from_game(game)
-    assert nash_conv(tree, ArrayPolicy.uniform(tree)) > 1
+    uniform = ArrayPolicy.uniform(tree)
+    assert nash_conv(tree, uniform) > 1
     learner = MMDSolver(tree)
-    learner.run(300)
-    assert nash_conv(tree, learner.policy()) < bound
+    learner.run(1000)
+    exact = learner.fixed_points()
+    exact.run(1)
+    found = distance(tree, learner.policy(), exact.current_policy())
+    assert found.nash_conv == pytest.approx(found.target_nash_conv, abs=0.06)
+    assert found.mean_kl < 0.1 * distance(tree, uniform, exact.current_policy()).mean_kl
 
 
 def test_a_broken_learner_misses_the_bound() -> None:
@@ -102,7 +107,7 @@ def test_magnets_lead_to_an_equilibrium(solver: type[MMDSolver]) -> None:
     learner = solver("kuhn_poker", MOVING)
     learner.run(2400)
     found = nash_conv(learner.game, learner.policy())
-    exact = MMDFixedPoints("kuhn_poker", temperature=0.03, magnet_weight=1.45)
+    exact = MMDFixedPoints("kuhn_poker", temperature=0.04, magnet_weight=1.0)
     exact.run(1)
     first = nash_conv(exact.game, exact.current_policy())
     if solver is MMDSolver:
@@ -131,7 +136,7 @@ def test_without_annealing_it_heads_for_the_quantal_response_equilibrium() -> No
         annealing_steps=math.inf,
     )
     game = pyspiel.create_matrix_game(MATRIX.tolist(), (-MATRIX).tolist())
-    scale = MMDSolver(game, config).utility_scale.item()
+    scale = MMDSolver(game, config).utility_scale
     learner = MMDSolver(game, dataclasses.replace(config, temperature=temperature / scale))
     learner.run(300)
     state = learner.game.new_initial_state()

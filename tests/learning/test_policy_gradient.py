@@ -32,7 +32,7 @@ def test_advantages_are_those_of_gae() -> None:
     value = value.unflatten(0, played.action.shape)
     for game in range(20):
         length = int(played.valid[:, game].sum())
-        utility = played.reward[:, game].sum().item() / solver.utility_scale.item()
+        utility = played.reward[:, game].sum().item() / solver.utility_scale
         for player, sign in ((0, 1), (1, -1)):
             next_value, next_advantage = 0.0, 0.0
             earned = sign * utility

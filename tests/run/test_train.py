@@ -111,8 +111,7 @@ def test_a_preset_is_a_game_with_settings_and_flags_win(tmp_path: Path) -> None:
     learner = json.loads((tmp_path / "run" / "config.json").read_text())["learner"]
     assert learner["hidden_sizes"] == [128, 128]
     assert learner["batch_size"] == 8
-    # The learning rate reaches its end with the last step.
-    assert learner["decay_steps"] == 1
+    assert learner["decay_steps"] == 100_000
 
 
 def test_flags_are_those_of_the_algorithm(tmp_path: Path) -> None:
