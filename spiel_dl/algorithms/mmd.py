@@ -78,8 +78,12 @@ class MMDSolver(PolicyGradientLearner):
           ValueError: if the game is not compiled.
         """
         magnet, unit = self.regularization_policy(), self.utility_scale
-        weights = {"temperature": self.temperature(), "magnet_weight": self.config.magnet_weight}
-        return MMDFixedPoints(magnet.tree, magnet, **{n: unit * w for n, w in weights.items()})
+        return MMDFixedPoints(
+            magnet.tree,
+            magnet,
+            temperature=unit * self.temperature(),
+            magnet_weight=unit * self.config.magnet_weight,
+        )
 
     def policy_loss(
         self,
