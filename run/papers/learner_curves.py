@@ -1,7 +1,7 @@
 """NashConv over training, for runs of one learner that differ in their seeds.
 
 Perolat et al. (2022) and Kubíček et al. (2023) show such curves of R-NaD. What is reported is the
-last iterate of every run, not the best one on the way.
+policy after the last step of every run, not the best one on the way.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from spiel_dl.runs.run_directory import describe_environment, read_run
 _TITLES = {
     "seed": "seed",
     "step": "learner steps",
-    "nash_conv": "NashConv of the last iterate (utility)",
+    "nash_conv": "NashConv (utility)",
     "nash_conv_fine_tuned": "fine-tuned",
+    "target_nash_conv": "of the exact fixed point",
+    "kl_from_target": "mean KL from that (nats)",
     "seconds": "seconds of learning",
     "steps_per_second": "learner steps/s",
 }
@@ -58,7 +60,7 @@ def write_curves(runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike
     seeds = [run["seed"] for run in found]
     if len(set(seeds)) < len(seeds):
         raise ValueError(f"two runs have the same seed; the seeds are {seeds}")
-    rows = [_last_iterate(run) for run in found]
+    rows = [_last_step(run) for run in found]
     values = [row["nash_conv"] for row in rows]
     environment, half_width = describe_environment(), student_half_width(values)
     learner = ", ".join(f"{name} {value}" for name, value in config["learner"].items())
@@ -70,14 +72,14 @@ def write_curves(runs: Sequence[str | os.PathLike[str]], path: str | os.PathLike
         title,
         [
             f"Learner: {learner}.",
-            f"NashConv of the last iterates: mean {np.mean(values):.3g}{spread} (95 %, t, over "
+            f"NashConv after the last step: mean {np.mean(values):.3g}{spread} (95 %, t, over "
             "seeds).",
             "The runs:\n\n"
             + "".join(f"- {reports.describe_run(start)}" for start in starts).rstrip(),
             f"{reports.describe_machine(starts[-1], config['device'])}; runs beside each other "
             "shared the cores.",
         ],
-        {"Last iterates": Table(rows, _TITLES)},
+        {"After the last step": Table(rows, _TITLES)},
         [Picture(Path(path).name, title, [_PANEL], curves)],
         more={
             "config": config,
@@ -120,7 +122,7 @@ def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} is {a!r} and {b!r}" for name, a, b in pairs if a != b)
 
 
-def _last_iterate(run: Mapping[str, Any]) -> dict[str, Any]:
+def _last_step(run: Mapping[str, Any]) -> dict[str, Any]:
     last = run["metrics"][-1]
     row = {name: last[name] for name in _TITLES if name in last}
     return {**row, "seed": run["seed"], "steps_per_second": last["step"] / last["seconds"]}
