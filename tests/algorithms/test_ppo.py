@@ -6,9 +6,12 @@ import dataclasses
 import math
 
 import pytest
+import torch
 
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
+from spiel_dl.learning.policy_gradient import move_ratio
+from spiel_dl.learning.self_play import Trajectories
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
 from tests.learning.learner_checks import EASY_GAMES, NegatedAdvantage, loss_of_one_move
@@ -20,14 +23,41 @@ class BrokenPPO(NegatedAdvantage, PPOSolver):
     """Learns to lose."""
 
 
-@pytest.mark.parametrize(
-    ("probability", "advantage", "loss"),
-    [(0.6, 2.0, -2.4), (0.44, 2.0, -2.2), (0.2, 2.0, -1.0), (0.6, -2.0, 3.0), (0.2, -2.0, 1.6)],
-)
+class UnclippedPPO(PPOSolver):
+    """Its ratio has no bound."""
+
+    def policy_loss(
+        self,
+        log_pi: torch.Tensor,
+        trajectories: Trajectories,
+        advantage: torch.Tensor,
+        log_magnets: torch.Tensor,
+    ) -> torch.Tensor:
+        """As PPO's, without the clipped ratio."""
+        return -move_ratio(log_pi, trajectories) * advantage
+
+
+BY_HAND = (
+    (0.6, 2.0, -2.4), (0.44, 2.0, -2.2), (0.2, 2.0, -1.0), (0.6, -2.0, 3.0), (0.2, -2.0, 1.6)
+)  # fmt: skip
+"""The probability of the move, its advantage, its loss."""
+
+
+@pytest.mark.parametrize(("probability", "advantage", "loss"), BY_HAND)
 def test_the_loss_by_hand(probability: float, advantage: float, loss: float) -> None:
     learner = PPOSolver("kuhn_poker", SMALL)
     found = loss_of_one_move(learner, [probability, 1 - probability], advantage)
     assert found == pytest.approx(loss, rel=1e-5)
+
+
+def test_a_ratio_without_bound_has_other_losses() -> None:
+    learner = UnclippedPPO("kuhn_poker", SMALL)
+    wrong = [
+        p
+        for p, advantage, loss in BY_HAND
+        if loss_of_one_move(learner, [p, 1 - p], advantage) != pytest.approx(loss, rel=1e-5)
+    ]
+    assert wrong == [0.6, 0.2]
 
 
 def test_the_bound_of_the_ratio_is_an_option() -> None:
