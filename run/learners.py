@@ -37,7 +37,8 @@ from spiel_dl.value_functions.particle_module import ParticleSizes
 _FIXED_OF_ADAM = ("adam_beta1", "adam_beta2", "adam_epsilon", "gradient_clip")
 # `decay_steps` are the steps of the run.
 _OF_ADAM = (*_FIXED_OF_ADAM, "decay_steps")
-_FIXED = (*_FIXED_OF_ADAM, "neurd_clip", "c_bar", "rho_bar")
+_OF_TARGET = ("target_averaging", "target_share", "utility_unit")
+_FIXED = (*_FIXED_OF_ADAM, *_OF_TARGET, "neurd_clip", "c_bar", "rho_bar")
 _RATES = {
     "learning_rate": "Adam's, of the first step.",
     "final_learning_rate": "Adam's, of the last step. None: it does not fall.",
@@ -237,7 +238,7 @@ def _settings(
 def _define_critic() -> config_flags.Flags[CriticConfig]:
     return config_flags.define(
         CriticConfig,
-        leave_out=[*_OF_ADAM, "final_learning_rate"],
+        leave_out=[*_OF_ADAM, "final_learning_rate", "c_bar", "rho_bar"],
         prefix="critic_",
         names={"hidden_sizes": "critic_hidden_size", "seed": "seed"},
         texts={"hidden_sizes": _UNITS, **_RATES},

@@ -32,6 +32,7 @@ FIXED_REGULARISATION = dataclasses.replace(
     num_first_periods=1,
     neurd_threshold=100.0,
     target_averaging=0.005,
+    utility_unit=1.0,
 )
 Table = dict[tuple[int, str], np.ndarray]
 
@@ -163,7 +164,8 @@ def test_the_defaults_solve_a_small_game() -> None:
 
 
 def test_leduc_poker_gets_better() -> None:
-    solver = rnad.RNaDSolver("leduc_poker", dataclasses.replace(SMALL, target_averaging=0.01))
+    config = dataclasses.replace(SMALL, target_averaging=0.01, utility_unit=1.0)
+    solver = rnad.RNaDSolver("leduc_poker", config)
     before = nash_conv(solver.game, solver.policy())
     for _ in range(600):
         solver.step()

@@ -91,7 +91,9 @@ def test_search_with_the_trained_critic_improves_the_blueprint() -> None:
 
 def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
     """The target network's, which is another one than the network that acts."""
-    config = dataclasses.replace(SMALL, target_averaging=1e-9, learning_rate=1e-2)
+    config = dataclasses.replace(
+        SMALL, target_averaging=1e-9, target_share=math.inf, learning_rate=1e-2
+    )
     learner = with_critic(config=config)
     for _ in range(30):
         learner.step()
@@ -160,7 +162,7 @@ def test_nan_names_step_term_and_checkpoint(where: str, tmp_path: Path) -> None:
     learner.load_state(broken)
     for _ in range(3):
         learner.step()
-    term, rate = ("value loss", 0.001) if where == "blueprint" else ("critic loss", 0.002)
+    term, rate = ("value loss", 0.002) if where == "blueprint" else ("critic loss", 0.002)
     message = (
         rf"the {term} is nan at step 8; .* that of step 7 \({re.escape(str(path))}\); use a "
         rf"smaller learning rate than {rate}"

@@ -178,7 +178,7 @@ def test_what_there_is_is_listed(tmp_path: Path) -> None:
         ("responses", "frontier", ("parameters=2",), (), "between 0 and 1"),
         ("responses", "frontier", ("players=3",), (), "must be 0, 1 or both"),
         ("sepot", "position", KUHN_SEPOT, (), "use games=battleships_5x5"),
-        ("sepot", "curves", (*KUHN_SEPOT, "num_steps=0"), (), "num_steps=0 must be positive"),
+        ("sepot", "curves", (*KUHN_SEPOT, "num_steps=0"), (), "num_steps=0 must be at least 1"),
         ("sepot", "curves", (*KUHN_SEPOT, "limits=1 rounds"), (), "has no rounds"),
         ("sepot", "curves", ("seed=3",), (), "there is no setting 'seed'; there are games, seeds"),
     ],
