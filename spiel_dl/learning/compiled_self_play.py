@@ -132,5 +132,5 @@ class CompiledSelfPlay(SelfPlay):
         )
         moves = None if bool(made.all()) else made.flatten().nonzero()[:, 0]
         played = ListedTrajectories(*record._replace(observation=record.observation[..., :0]))
-        played.listed = Distinct(inputs, None, made.shape, moves)
+        played.listed = Distinct(inputs, self._place, made.shape, moves)
         return played

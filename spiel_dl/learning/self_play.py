@@ -60,7 +60,8 @@ class Distinct(NamedTuple):
 
     Attributes:
       tensors: float32 [N, D]; of `CompiledSelfPlay`, the same as lists of ones.
-      place: the row among them of each of T * B moves, int64 [T, B]; None: they are in turn.
+      place: the row among them of each of T * B moves, int64 [T, B], any row for moves that have
+        none; None: they are in turn, on devices other than a CPU.
       shape: (T, B).
       moves: int64 [N], if no two moves share a row: the moves, of all T * B, that have one.
     """

@@ -13,6 +13,7 @@ from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play import ActingPolicy, Distinct, Trajectories
+from spiel_dl.learning.step_kernels import References
 from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -152,6 +153,17 @@ class SelfPlayLearner(Learner):
         logits = self.network.evaluate(networks, seen.tensors).logits
         at_moves = torch.stack([seen.at_moves(network) for network in logits])
         return log_policy(at_moves, trajectories.legal)
+
+    @torch.no_grad()
+    def _references(
+        self, trajectories: Trajectories, seen: Distinct, num_newest: int
+    ) -> References:
+        """As `regularization_log_policies`, by rows; for `learning.step_kernels`."""
+        if self._log_policy_tables is not None:
+            return References(self._log_policy_tables[:num_newest], trajectories.infoset)
+        networks = self._fixed[1 : num_newest + 1]
+        assert seen.place is not None  # on a CPU
+        return References(self.network.outputs(networks, seen.tensors), seen.place)
 
     @torch.no_grad()
     def _tabulate(self) -> torch.Tensor | None:
