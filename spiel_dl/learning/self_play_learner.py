@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from spiel_dl.learning.compiled_self_play import ActingNetwork
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.self_play import ActingPolicy, Distinct, Trajectories
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Distinct, Trajectories
 from spiel_dl.learning.step_kernels import References
 from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.transformations import PolicyTransformations
@@ -205,7 +204,7 @@ class SelfPlayLearner(Learner):
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
         act = ActingNetwork(self.network, self.parameters.detach())
         environment = self._self_play.environment
-        if isinstance(environment, TreeEnvironment):
+        if isinstance(environment, TreeEnvironment) and not self.parameters.is_cpu:
             legal = environment.infoset_legal
             # All at once, unless that is much more than is asked for move by move.
             if len(legal) <= 2 * self._self_play.num_steps * self.config.batch_size:
