@@ -32,7 +32,8 @@ from spiel_dl.learning.policy_gradient import (
     divergence,
     move_ratio,
 )
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.self_play import Distinct, Trajectories
+from spiel_dl.learning.step_kernels import mmd_gradient
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,6 +85,36 @@ class MMDSolver(PolicyGradientLearner):
             temperature=unit * self.temperature(),
             magnet_weight=unit * self.config.magnet_weight,
         )
+
+    def _has_kernel(self) -> bool:
+        """On a CPU, unless a subclass has another loss."""
+        is_mine = type(self).policy_loss is MMDSolver.policy_loss
+        return is_mine and self.parameters.is_cpu
+
+    def _learn_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        magnet = self._references(trajectories, seen, 1)
+        is_repeated = self.config.num_epochs > 1
+        reported, old_value = [], None
+        for _ in range(self.config.num_epochs):
+            outputs = self.network.outputs(self.parameters, seen.tensors)
+            if old_value is None:
+                old_value = outputs.detach()[:, -1]
+            gradient, terms = mmd_gradient(
+                outputs,
+                old_value,
+                magnet,
+                trajectories,
+                seen,
+                reward_unit=self.utility_scale,
+                gae_lambda=self.config.gae_lambda,
+                value_weight=self.config.value_weight,
+                temperature=self.temperature(),
+                magnet_weight=self.config.magnet_weight,
+                old_weight=1 / self.config.stepsize if is_repeated else 0.0,
+            )
+            self._descent.step(outputs, gradient, at=self.num_steps)
+            reported.append(terms)
+        return list(torch.stack(reported).mean(dim=0))
 
     def policy_loss(
         self,

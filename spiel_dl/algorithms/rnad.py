@@ -37,6 +37,7 @@ from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.step_graph import StepGraph
+from spiel_dl.learning.step_kernels import rnad_gradient
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.policies.policy_network import log_policy
@@ -162,6 +163,34 @@ class RNaDSolver(SelfPlayLearner):
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         seen = trajectories.distinct_observations()
+        learn = self._learn_by_kernel if self.parameters.is_cpu else self._learn_by_torch
+        terms = learn(trajectories, seen)
+        self._move_target()
+        return terms
+
+    def _learn_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        """Steps 2 to 4 of the module's docstring, on a CPU."""
+        outputs = self.network.outputs(self.parameters, seen.tensors)
+        num_reference = 1 if self._is_last_alone else 2
+        gradient, terms = rnad_gradient(
+            outputs,
+            self.network.evaluate(self._fixed[0], seen.tensors).value.detach(),
+            self._references(trajectories, seen, num_reference),
+            self._shares[:num_reference],
+            trajectories,
+            seen,
+            reward_unit=self.utility_scale,
+            eta=self.config.eta,
+            c_bar=self.config.c_bar,
+            rho_bar=self.config.rho_bar,
+            threshold=self.config.neurd_threshold,
+            clip=self.config.neurd_clip,
+        )
+        self._descent.step(outputs, gradient)
+        return list(terms)
+
+    def _learn_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        """The same on any device."""
         outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
         logits, value = outputs.detach()[..., :-1], outputs.detach()[..., -1]
         log_pi = log_policy(logits, trajectories.legal)
@@ -179,7 +208,6 @@ class RNaDSolver(SelfPlayLearner):
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
         self._descent.step(outputs, gradient)
-        self._move_target()
         entropy = -(policy * log_pi).sum(dim=-1)
         return [
             (weight * error.square()).sum(),

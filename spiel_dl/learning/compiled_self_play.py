@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import torch
@@ -10,41 +9,17 @@ import torch
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER
 from spiel_dl.learning import kernels
-from spiel_dl.learning.self_play import ActingPolicy, Distinct, SelfPlay, Trajectories
+from spiel_dl.learning.self_play import (
+    ActingNetwork,
+    ActingPolicy,
+    Distinct,
+    ListedTrajectories,
+    SelfPlay,
+    Trajectories,
+)
 from spiel_dl.policies.growing_inputs import Evaluation, GrowingInputs
 from spiel_dl.policies.growing_perceptron import Layers, num_padded
-from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
-
-
-@dataclasses.dataclass(frozen=True)
-class ActingNetwork:
-    """The policy of a network, as an `ActingPolicy`.
-
-    Attributes:
-      network: the network.
-      parameters: float32 [P], not to be changed while it acts.
-    """
-
-    network: PolicyNetwork
-    parameters: torch.Tensor
-
-    def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        """Action probabilities, float32 [B, A]; see `ActingPolicy`."""
-        return policy_of(self.network.outputs(self.parameters, observation)[:, :-1], legal)
-
-
-class ListedTrajectories(Trajectories):
-    """`Trajectories` whose observations are lists of ones: D is 0 in `observation`.
-
-    Attributes:
-      listed: the observations, one row for each move made.
-    """
-
-    listed: Distinct
-
-    def distinct_observations(self) -> Distinct:
-        """The observations, of each move once, as `GrowingInputs`."""
-        return self.listed
+from spiel_dl.policies.policy_network import PolicyNetwork
 
 
 class CompiledSelfPlay(SelfPlay):
@@ -132,5 +107,5 @@ class CompiledSelfPlay(SelfPlay):
         )
         moves = None if bool(made.all()) else made.flatten().nonzero()[:, 0]
         played = ListedTrajectories(*record._replace(observation=record.observation[..., :0]))
-        played.listed = Distinct(inputs, None, made.shape, moves)
+        played.listed = Distinct(inputs, self._place, made.shape, moves)
         return played

@@ -80,6 +80,74 @@ def play_move(
         infoset[t + 1, game] = infoset_row[after]
 
 
+@_jit
+def make_move(
+    t: int,
+    num_actions: int,
+    uniform: np.ndarray,
+    action: np.ndarray,
+    history: np.ndarray,
+    infoset: np.ndarray,
+    successor: np.ndarray,
+    infoset_row: np.ndarray,
+    row: np.ndarray,
+    cumulative: np.ndarray,
+    child: np.ndarray,
+) -> None:
+    """As `play_move`, of actions that are given."""
+    for game in range(action.shape[1]):
+        after = successor[history[t, game] * num_actions + action[t, game]]
+        after = _after_chance(after, uniform[t, game], row, cumulative, child)
+        history[t + 1, game], infoset[t + 1, game] = after, infoset_row[after]
+
+
+@_jit
+def meet_infosets(
+    t: int,
+    infoset: np.ndarray,
+    infoset_legal: np.ndarray,
+    mover: np.ndarray,
+    player: np.ndarray,
+    legal: np.ndarray,
+    place: np.ndarray,
+    row_of: np.ndarray,
+    met: np.ndarray,
+    num_met: int,
+) -> int:
+    """Lists the infosets that games have come to, each once.
+
+    Args:
+      t: which move of the games.
+      infoset: int64 [T + 1, B], where they are.
+      infoset_legal: bool [R, A].
+      mover: int8 [R], who moves at infosets; negative: nobody.
+      player: int8 [T, B]; row t is written.
+      legal: bool [T, B, A]; row t is written.
+      place: int64 [T, B], the row of each move among those met; row t is written, 0 where nobody
+        moves.
+      row_of: int64 [R], the row of each infoset; anything not negative where it was not met.
+      met: int64 [T B], the infosets; written from `num_met` on.
+      num_met: how many have been met before.
+
+    Returns:
+      How many have been met now.
+    """
+    for game in range(infoset.shape[1]):
+        here = infoset[t, game]
+        player[t, game], place[t, game] = mover[here], 0
+        for a in range(infoset_legal.shape[1]):
+            legal[t, game, a] = infoset_legal[here, a]
+        if mover[here] < 0:
+            continue
+        row = row_of[here]
+        if row >= num_met or met[row] != here:
+            row = num_met
+            row_of[here], met[row] = row, here
+            num_met += 1
+        place[t, game] = row
+    return num_met
+
+
 @numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 def _after_chance(
     history: int,

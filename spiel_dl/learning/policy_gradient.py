@@ -69,6 +69,21 @@ class PolicyGradientLearner(SelfPlayLearner):
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         seen = trajectories.distinct_observations()
+        learn = self._learn_by_kernel if self._has_kernel() else self._learn_by_torch
+        terms = learn(trajectories, seen)
+        self._move_target()
+        return terms
+
+    def _has_kernel(self) -> bool:
+        """Whether `_learn_by_kernel` does the same, faster: where the loss is known to it."""
+        return False
+
+    def _learn_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        """As `_learn_by_torch`."""
+        raise NotImplementedError(f"{self.name} has no kernel")
+
+    def _learn_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        """Steps 2 and 3 of the module's docstring; returns the `terms`."""
         target, advantage = self.targets(trajectories, seen)
         log_magnets = self.regularization_log_policies(
             trajectories, seen, self.num_regularization_policies
@@ -87,7 +102,6 @@ class PolicyGradientLearner(SelfPlayLearner):
             loss = policy_loss + self.config.value_weight * value_loss - temperature * mean_entropy
             self._descent.step(loss, at=self.num_steps)
             reported.append(torch.stack([value_loss, policy_loss, mean_entropy]).detach())
-        self._move_target()
         return list(torch.stack(reported).mean(dim=0))
 
     @abc.abstractmethod

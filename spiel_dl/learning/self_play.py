@@ -7,12 +7,14 @@ time. Nothing looks at values on the host.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds, keep_freed_memory
+from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 
 ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From information state tensors (float32 [B, D]) and legal actions (bool [B, A]) to action
@@ -20,6 +22,23 @@ probabilities, float32 [B, A]."""
 
 # Divides a probability, so it must not be 0.
 _LEAST_WAIT = 1e-30
+
+
+@dataclasses.dataclass(frozen=True)
+class ActingNetwork:
+    """The policy of a network, as an `ActingPolicy`.
+
+    Attributes:
+      network: the network.
+      parameters: float32 [P], not to be changed while it acts.
+    """
+
+    network: PolicyNetwork
+    parameters: torch.Tensor
+
+    def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        """Action probabilities, float32 [B, A]; see `ActingPolicy`."""
+        return policy_of(self.network.outputs(self.parameters, observation)[:, :-1], legal)
 
 
 class Environment(Protocol):
@@ -59,8 +78,9 @@ class Distinct(NamedTuple):
     are left out: to count them takes longer than to ask about all.
 
     Attributes:
-      tensors: float32 [N, D]; of `CompiledSelfPlay`, the same as lists of ones.
-      place: the row among them of each of T * B moves, int64 [T, B]; None: they are in turn.
+      tensors: float32 [N, D]; or the same as lists of ones, or met in play.
+      place: the row among them of each of T * B moves, int64 [T, B], any row for moves that have
+        none; None: they are in turn, on devices other than a CPU.
       shape: (T, B).
       moves: int64 [N], if no two moves share a row: the moves, of all T * B, that have one.
     """
@@ -144,6 +164,22 @@ class Trajectories(NamedTuple):
     def distinct_histories(self) -> Distinct:
         """The histories, each once."""
         return Distinct.of(self.history, self.history_number)
+
+
+class ListedTrajectories(Trajectories):
+    """`Trajectories` whose distinct observations are known from play.
+
+    Those of `CompiledSelfPlay` are lists of ones alone: D is 0 in `observation`.
+
+    Attributes:
+      listed: the observations: one row for each move made, or for each infoset met.
+    """
+
+    listed: Distinct
+
+    def distinct_observations(self) -> Distinct:
+        """The observations that were listed, and what a network has said of them."""
+        return self.listed
 
 
 class SelfPlay:

@@ -9,11 +9,11 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.learning.compiled_self_play import ActingNetwork
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.self_play import ActingPolicy, Distinct, Trajectories
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Distinct, Trajectories
+from spiel_dl.learning.step_kernels import References
 from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -167,6 +167,17 @@ class SelfPlayLearner(Learner):
         return log_policy(at_moves, trajectories.legal)
 
     @torch.no_grad()
+    def _references(
+        self, trajectories: Trajectories, seen: Distinct, num_newest: int
+    ) -> References:
+        """As `regularization_log_policies`, by rows; for `learning.step_kernels`."""
+        if self._log_policy_tables is not None:
+            return References(self._log_policy_tables[:num_newest], trajectories.infoset)
+        networks = self._fixed[1 : num_newest + 1]
+        assert seen.place is not None  # on a CPU
+        return References(self.network.outputs(networks, seen.tensors), seen.place)
+
+    @torch.no_grad()
     def _tabulate(self) -> torch.Tensor | None:
         """The regularisation policies at all infosets: float32 [K, R, A].
 
@@ -202,7 +213,7 @@ class SelfPlayLearner(Learner):
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
         act = ActingNetwork(self.network, self.parameters.detach())
         environment = self._self_play.environment
-        if isinstance(environment, TreeEnvironment):
+        if isinstance(environment, TreeEnvironment) and not self.parameters.is_cpu:
             legal = environment.infoset_legal
             # All at once, unless that is much more than is asked for move by move.
             if len(legal) <= 2 * self._self_play.num_steps * self.config.batch_size:

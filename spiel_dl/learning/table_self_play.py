@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
+from spiel_dl.games.rules import TERMINAL_PLAYER
 from spiel_dl.learning import kernels
-from spiel_dl.learning.self_play import ActingPolicy, SelfPlay, Trajectories
+from spiel_dl.learning.self_play import (
+    ActingNetwork,
+    ActingPolicy,
+    Distinct,
+    ListedTrajectories,
+    SelfPlay,
+    Trajectories,
+)
 from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.policies.growing_inputs import EvaluatedInputs, Evaluation
+from spiel_dl.policies.growing_perceptron import Layers, num_padded
+from spiel_dl.policies.policy_network import PolicyNetwork
 
 
 class TableSelfPlay(SelfPlay):
@@ -28,6 +41,15 @@ class TableSelfPlay(SelfPlay):
         self._trajectories = self._trajectories._replace(
             infoset=self._infoset[:-1], history_number=torch.zeros_like(self._infoset[:-1])
         )
+        self._place = torch.zeros_like(self._infoset[:-1])
+        self._met = torch.zeros(self._place.numel(), dtype=torch.int64)
+        # Of `kernels.meet_infosets`.
+        legal = environment.infoset_legal
+        self._row_of = torch.zeros(len(legal), dtype=torch.int64)
+        self._mover = torch.full((len(legal),), TERMINAL_PLAYER, dtype=player.dtype)
+        acts = environment.player >= 0
+        self._mover[environment.row[acts].cpu()] = environment.player[acts].cpu()
+        self._units: list[torch.Tensor] = []
         events = (*player.shape, environment.events_after_move)
         self._uniform = player.new_zeros(events, dtype=torch.float64)
 
@@ -42,12 +64,57 @@ class TableSelfPlay(SelfPlay):
         self._start()
         self._history[0] = self.environment.history
         self._infoset[0] = self.environment.infoset
-        if self._history.device.type == "cpu":
+        is_cpu = self._history.device.type == "cpu"
+        if is_cpu and isinstance(policy, ActingNetwork):
+            listed = self._play_network(policy)
+            self._look_up()
+            played = ListedTrajectories(*self._trajectories)
+            played.listed = listed
+            return played
+        if is_cpu:
             self._play_by_kernel(policy)
         else:
             self._play_by_torch(policy)
         self._look_up()
         return self._trajectories
+
+    def _play_network(self, policy: ActingNetwork) -> Distinct:
+        """Plays all moves; returns the infosets met, with what the network says of them."""
+        environment, record = self.environment, self._trajectories
+        torch.rand(self._uniform.shape, generator=environment.generator, out=self._uniform)
+        inputs, units = self._make_room(policy.network)
+        layers = Layers.of(policy.parameters, policy.network.sizes)
+        recorded = [x.numpy() for x in (record.player, record.legal, self._place)]
+        infosets = [x.numpy() for x in (self._infoset, environment.infoset_legal, self._mover)]
+        met = [x.numpy() for x in (self._row_of, self._met)]
+        moves = (
+            self._uniform, record.action, self._history, self._infoset, environment.successor,
+            environment.row, *environment.chance,
+        )  # fmt: skip
+        arrays: list[Any] = [record.legal.shape[2], *(tensor.numpy() for tensor in moves)]
+        outputs = units[-1].numpy()
+        wait, *acts = (x.numpy() for x in (self._waits, record.behaviour, record.action))
+        start = end = 0
+        for t in range(self.num_steps):
+            start, end = end, kernels.meet_infosets(t, *infosets, *recorded, *met, end)
+            if end > start:
+                rows = inputs[start:end]
+                tensors = environment.infoset_tensors
+                torch.index_select(tensors, 0, self._met[start:end], out=rows)
+                new = [of_layer[start:end] for of_layer in units]
+                torch.addmm(layers.biases[0], rows, layers.weights[0], out=new[0]).relu_()
+                layers.after_first(new)
+            kernels.act(t, outputs, wait, *recorded, *acts)
+            kernels.make_move(t, *arrays)
+        evaluation = Evaluation(policy.parameters.clone(), [x[:end] for x in units])
+        return Distinct(EvaluatedInputs(inputs[:end], evaluation), self._place, self._place.shape)
+
+    def _make_room(self, network: PolicyNetwork) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """For inputs, float32 [T B, D], and what comes out of each layer."""
+        widths = [network.num_inputs, *network.hidden_sizes, num_padded(network.sizes[-1])]
+        if [units.shape[1] for units in self._units] != widths:
+            self._units = [torch.zeros((len(self._met), width)) for width in widths]
+        return self._units[0], self._units[1:]
 
     def _play_by_kernel(self, policy: ActingPolicy | torch.Tensor) -> None:
         environment, record = self.environment, self._trajectories

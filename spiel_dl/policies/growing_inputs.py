@@ -86,6 +86,30 @@ class GrowingInputs(NamedTuple):
         return (self.ones.numpy(), self.sequence.numpy(), self.begin.numpy(), self.end.numpy())
 
 
+class EvaluatedInputs(NamedTuple):
+    """N rows of any inputs, of which a network has said something already; on a CPU.
+
+    Attributes:
+      rows: float32 [N, D].
+      evaluation: what it said.
+    """
+
+    rows: torch.Tensor
+    evaluation: Evaluation
+
+    def first_layer(self, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """As `GrowingInputs.first_layer`."""
+        return torch.addmm(bias, self.rows, weight).relu_()
+
+    def first_layer_back(self, gradient: torch.Tensor, out: torch.Tensor) -> None:
+        """As `GrowingInputs.first_layer_back`."""
+        out.addmm_(self.rows.t(), gradient)
+
+    def dense(self) -> torch.Tensor:
+        """As `GrowingInputs.dense`."""
+        return self.rows
+
+
 @numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 def add_row(units: np.ndarray, total: np.ndarray, weight: np.ndarray, ones: np.ndarray) -> None:
     """The first layer of a row.

@@ -1,4 +1,4 @@
-"""Perceptrons of `GrowingInputs`: forwards and backwards by hand, on one core."""
+"""Perceptrons of inputs met in play: forwards and backwards by hand, on one core."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.policies.growing_inputs import GrowingInputs
+from spiel_dl.policies.growing_inputs import EvaluatedInputs, GrowingInputs
 
 # Matrix products of a few columns take as long as those of this many.
 _LEAST_OUTPUTS = 16
@@ -62,7 +62,9 @@ def num_padded(num_outputs: int) -> int:
     return -(-num_outputs // _LEAST_OUTPUTS) * _LEAST_OUTPUTS
 
 
-def outputs(parameters: torch.Tensor, inputs: GrowingInputs, sizes: Sequence[int]) -> torch.Tensor:
+def outputs(
+    parameters: torch.Tensor, inputs: GrowingInputs | EvaluatedInputs, sizes: Sequence[int]
+) -> torch.Tensor:
     """As `Perceptron.outputs`.
 
     Args:
@@ -84,7 +86,10 @@ class _Evaluate(torch.autograd.Function):
 
     @staticmethod
     def forward(  # type: ignore[no-untyped-def]
-        context, parameters: torch.Tensor, inputs: GrowingInputs, sizes: tuple[int, ...]
+        context,
+        parameters: torch.Tensor,
+        inputs: GrowingInputs | EvaluatedInputs,
+        sizes: tuple[int, ...],
     ) -> torch.Tensor:
         layers = Layers.of(parameters.detach(), sizes)
         if inputs.evaluation is not None and inputs.evaluation.holds(parameters):

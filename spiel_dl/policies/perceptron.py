@@ -14,7 +14,7 @@ from collections.abc import Callable
 import torch
 
 from spiel_dl.policies import growing_perceptron
-from spiel_dl.policies.growing_inputs import GrowingInputs
+from spiel_dl.policies.growing_inputs import EvaluatedInputs, GrowingInputs
 
 # Untrained policies are then nearly uniform, untrained values small.
 _OUTPUT_SCALE = 0.1
@@ -48,20 +48,20 @@ class Perceptron(abc.ABC):
         return torch.cat(pieces)
 
     def outputs(
-        self, parameters: torch.Tensor, inputs: torch.Tensor | GrowingInputs
+        self, parameters: torch.Tensor, inputs: torch.Tensor | GrowingInputs | EvaluatedInputs
     ) -> torch.Tensor:
         """What the last layer says.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          inputs: float32 [N, inputs], or the same as lists of ones.
+          inputs: float32 [N, inputs], or the same as lists of ones or met in play.
 
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
         """
-        if isinstance(inputs, GrowingInputs):
-            return growing_perceptron.outputs(parameters, inputs, self.sizes)
-        return self.with_parameters(parameters)(inputs)
+        if isinstance(inputs, torch.Tensor):
+            return self.with_parameters(parameters)(inputs)
+        return growing_perceptron.outputs(parameters, inputs, self.sizes)
 
     def with_parameters(self, parameters: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
         """`outputs` of these parameters, for many calls on few rows each."""

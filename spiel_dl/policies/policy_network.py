@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.policies.growing_inputs import GrowingInputs
+from spiel_dl.policies.growing_inputs import EvaluatedInputs, GrowingInputs
 from spiel_dl.policies.perceptron import Perceptron
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
@@ -53,13 +53,15 @@ class PolicyNetwork(Perceptron):
         return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
 
     def evaluate(
-        self, parameters: torch.Tensor, observation: torch.Tensor | GrowingInputs
+        self,
+        parameters: torch.Tensor,
+        observation: torch.Tensor | GrowingInputs | EvaluatedInputs,
     ) -> Outputs:
         """`outputs`, taken apart.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          observation: float32 [N, D], or the same as lists of ones.
+          observation: as `inputs` of `outputs`.
         """
         outputs = self.outputs(parameters, observation)
         return Outputs(outputs[..., :-1], outputs[..., -1])
