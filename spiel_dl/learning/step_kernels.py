@@ -129,6 +129,7 @@ def _run(
     seen: Distinct,
     numbers: list[float],
 ) -> tuple[torch.Tensor, torch.Tensor]:
+    assert seen.place is not None  # on a CPU
     games = (
         seen.place, trajectories.legal, trajectories.player, trajectories.action,
         trajectories.behaviour, trajectories.reward, trajectories.valid,

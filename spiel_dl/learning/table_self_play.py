@@ -96,7 +96,8 @@ class TableSelfPlay(SelfPlay):
         wait, *acts = (x.numpy() for x in (self._waits, record.behaviour, record.action))
         start = end = 0
         for t in range(self.num_steps):
-            start, end = end, kernels.meet_infosets(t, *infosets, *recorded, *met, end)
+            known: list[Any] = [t, *infosets, *recorded, *met, end]
+            start, end = end, kernels.meet_infosets(*known)
             if end > start:
                 rows = inputs[start:end]
                 tensors = environment.infoset_tensors
