@@ -147,10 +147,9 @@ def states_of(state: pyspiel.State) -> list[pyspiel.State]:
 
 @pytest.mark.slow
 def test_kuhn_poker_is_solved_with_the_default_parameters() -> None:
-    config = rnad.RNaDConfig(batch_size=64, hidden_sizes=(64, 64))
-    solver = rnad.RNaDSolver("kuhn_poker", config)
-    for _ in range(10_000):
-        solver.step()
+    """Measured: 0.016 after 30,000 steps, which are 15 regularisation policies."""
+    solver = rnad.RNaDSolver("kuhn_poker", rnad.RNaDConfig(hidden_sizes=(64, 64)))
+    solver.run(30_000)
     found = openspiel_exploitability.nash_conv(solver.game, solver.policy())
     assert found < 0.02
 
