@@ -174,7 +174,7 @@ class RNaDSolver(SelfPlayLearner):
         num_reference = 1 if self._is_last_alone else 2
         gradient, terms = rnad_gradient(
             outputs,
-            self.network.evaluate(self._fixed[0], seen.tensors).value.detach(),
+            self._target_rows(seen),
             self._references(trajectories, seen, num_reference),
             self._shares[:num_reference],
             trajectories,

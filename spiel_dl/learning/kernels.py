@@ -194,31 +194,66 @@ def go_back(
       v_t and D + w' v' - V_t, float [T, B] each; V_t and 0 at invalid moves.
     """
     target, error = value.copy(), np.zeros_like(value)
-    # What each player has been paid since its next move, plainly and weighted by the ratios, the
-    # product of these, and V' and v'.
-    paid, weighted, weight = np.zeros(2), np.zeros(2), np.ones(2)
-    next_value, next_target = np.zeros(2), np.zeros(2)
+    behind = np.empty((5, 2))
     for game in range(value.shape[1]):
-        paid[:], weighted[:], weight[:], next_value[:], next_target[:] = 0.0, 0.0, 1.0, 0.0, 0.0
+        at_the_end(behind)
         for t in range(len(value) - 1, -1, -1):
-            if not valid[t, game]:
-                continue
-            own = player[t, game]
-            other = 1 - own
-            utility = reward[t, game] if own == 0 else -reward[t, game]
-            k, rho, v = cost[t, game], ratio[t, game], value[t, game]
+            if valid[t, game]:
+                own = player[t, game]
+                utility = reward[t, game] if own == 0 else -reward[t, game]
+                target[t, game], error[t, game] = go_back_a_move(
+                    behind, own, value[t, game], ratio[t, game], cost[t, game], utility,
+                    c_bar, rho_bar,
+                )  # fmt: skip
+    return target, error
 
-            total = paid[own] + utility - k
-            error[t, game] = weighted[own] + utility + weight[own] * next_target[own] - v
-            w = rho * weight[own]
-            corrected = min(rho_bar, w) * (total + next_value[own] - v)
-            target[t, game] = v + corrected + min(c_bar, w) * (next_target[own] - next_value[own])
-            # A new stretch begins for the mover, and this move is added to the other's.
-            paid[own], weighted[own], weight[own] = 0.0, 0.0, 1.0
-            next_value[own], next_target[own] = v, target[t, game]
-            paid[other] += k - utility
-            weighted[other] = k + rho * (weighted[other] - utility)
-            weight[other] *= rho
+
+@numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
+def at_the_end(behind: np.ndarray) -> None:
+    """Writes what `go_back_a_move` needs to know at the end of a game."""
+    behind[:] = 0.0
+    behind[2] = 1.0
+
+
+@numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
+def go_back_a_move(
+    behind: np.ndarray,
+    own: int,
+    value: float,
+    ratio: float,
+    cost: float,
+    utility: float,
+    c_bar: float,
+    rho_bar: float,
+) -> tuple[float, float]:
+    """One move of `go_back`.
+
+    Args:
+      behind: float64 [5, 2], of both players: what each has been paid since its next move, plainly
+        and weighted by the ratios, the product of these, and V' and v'; is moved to this move.
+      own: the player who moved.
+      value: V.
+      ratio: rho.
+      cost: K.
+      utility: what the move earned the player.
+      c_bar: as there, and so is `rho_bar`.
+
+    Returns:
+      v_t and D + w' v' - V_t.
+    """
+    paid, weighted, weight, next_value, next_target = behind
+    other = 1 - own
+    total = paid[own] + utility - cost
+    error = weighted[own] + utility + weight[own] * next_target[own] - value
+    w = ratio * weight[own]
+    corrected = min(rho_bar, w) * (total + next_value[own] - value)
+    target = value + corrected + min(c_bar, w) * (next_target[own] - next_value[own])
+    # A new stretch begins for the mover, and this move is added to the other's.
+    paid[own], weighted[own], weight[own] = 0.0, 0.0, 1.0
+    next_value[own], next_target[own] = value, target
+    paid[other] += cost - utility
+    weighted[other] = cost + ratio * (weighted[other] - utility)
+    weight[other] *= ratio
     return target, error
 
 

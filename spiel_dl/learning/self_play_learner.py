@@ -141,7 +141,12 @@ class SelfPlayLearner(Learner):
     @torch.no_grad()
     def target_value(self, seen: Distinct) -> torch.Tensor:
         """The target network's values of what was seen, in units of `utility_scale`: [T, B]."""
-        return seen.at_moves(self.network.evaluate(self._fixed[_TARGET], seen.tensors).value)
+        return seen.at_moves(self._target_rows(seen))
+
+    @torch.no_grad()
+    def _target_rows(self, seen: Distinct) -> torch.Tensor:
+        """The same by rows: float32 [N]."""
+        return self.network.evaluate(self._fixed[_TARGET], seen.tensors).value
 
     @torch.no_grad()
     def regularization_log_policies(

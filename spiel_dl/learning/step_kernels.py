@@ -16,6 +16,7 @@ import numba
 import numpy as np
 import torch
 
+from spiel_dl.learning.kernels import at_the_end, go_back_a_move
 from spiel_dl.learning.self_play import Distinct, Trajectories
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
@@ -170,6 +171,32 @@ def _log_softmax(
         pi[index] /= total
 
 
+@_inline
+def _neurd(
+    logits: np.ndarray,
+    pi: np.ndarray,
+    actions: np.ndarray,
+    count: int,
+    threshold: float,
+    clip: float,
+    force: np.ndarray,
+) -> None:
+    """Turns action values to what pushes logits up, of the first `count` of some actions."""
+    baseline, centre, mean = 0.0, 0.0, 0.0
+    for index in range(count):
+        baseline += pi[index] * force[index]
+        centre += logits[actions[index]] / count
+    for index in range(count):
+        push = min(max(force[index] - baseline, -clip), clip)
+        centred = logits[actions[index]] - centre
+        if (centred >= threshold and push > 0) or (centred <= -threshold and push < 0):
+            push = 0.0
+        force[index] = push
+        mean += push / count
+    for index in range(count):
+        force[index] -= mean
+
+
 @_jit
 def _rnad(
     gradient: np.ndarray,
@@ -193,7 +220,7 @@ def _rnad(
     threshold: float,
     clip: float,
 ) -> None:
-    """`rnad_gradient`; adds to the gradient and to the terms. v-trace is as `kernels.go_back`."""
+    """`rnad_gradient`; adds to the gradient and to the terms."""
     num_actions = legal.shape[2]
     actions = np.empty(num_actions, np.int64)
     log_pi, pi, log_other, other, log_ratio, force = np.empty((6, num_actions), np.float32)
@@ -205,10 +232,9 @@ def _rnad(
     num_players = (weights > 0).sum()
     weights = 1 / np.maximum(weights, 1.0)
     value_loss, policy_loss, total_entropy = 0.0, 0.0, 0.0
-    paid, weighted, carried = np.zeros(2), np.zeros(2), np.ones(2)
-    next_value, next_target = np.zeros(2), np.zeros(2)
+    behind = np.empty((5, 2))
     for game in range(valid.shape[1]):
-        paid[:], weighted[:], carried[:], next_value[:], next_target[:] = 0.0, 0.0, 1.0, 0.0, 0.0
+        at_the_end(behind)
         for t in range(len(valid) - 1, -1, -1):
             if not valid[t, game]:
                 continue
@@ -229,41 +255,18 @@ def _rnad(
                     acting = behaviour[t, game, actions[index]]
                     ratio = pi[index] / acting
 
-            own = player[t, game]
-            opponent = 1 - own
+            own, value = player[t, game], target_value[row]
             earned = reward_scale * (reward[t, game] if own == 0 else -reward[t, game])
-            cost, value = eta * distance, target_value[row]
-            total = paid[own] + earned - cost
-            error = weighted[own] + earned + carried[own] * next_target[own] - value
-            w = ratio * carried[own]
-            corrected = min(rho_bar, w) * (total + next_value[own] - value)
-            target = value + corrected + min(c_bar, w) * (next_target[own] - next_value[own])
-            paid[own], weighted[own], carried[own] = 0.0, 0.0, 1.0
-            next_value[own], next_target[own] = value, target
-            paid[opponent] += cost - earned
-            weighted[opponent] = cost + ratio * (weighted[opponent] - earned)
-            carried[opponent] *= ratio
-
-            baseline, centre = 0.0, 0.0
+            target, error = go_back_a_move(
+                behind, own, value, ratio, eta * distance, earned, c_bar, rho_bar
+            )
             for index in range(count):
-                q = value - eta * log_ratio[index]
+                force[index] = value - eta * log_ratio[index]
                 if actions[index] == action[t, game]:
-                    q += error / acting
-                force[index] = q
-                baseline += pi[index] * q
-                centre += outputs[row, actions[index]]
-            centre /= count
-            mean_force = 0.0
+                    force[index] += error / acting
+            _neurd(outputs[row], pi, actions, count, threshold, clip, force)
             for index in range(count):
-                push = min(max(force[index] - baseline, -clip), clip)
-                centred = outputs[row, actions[index]] - centre
-                if (centred >= threshold and push > 0) or (centred <= -threshold and push < 0):
-                    push = 0.0
-                force[index] = push
-                mean_force += push
-            mean_force /= count
-            for index in range(count):
-                pull = weight * (mean_force - force[index])
+                pull = -weight * force[index]
                 gradient[row, actions[index]] += pull
                 policy_loss += pull * outputs[row, actions[index]]
             difference = outputs[row, num_actions] - target
@@ -307,20 +310,17 @@ def _mmd(
     log_pi, pi, log_other, other, bracket = np.empty((5, num_actions), np.float32)
     weight = 1 / max(1, valid.sum())
     value_loss, policy_loss, total_entropy = 0.0, 0.0, 0.0
-    paid, next_value, next_target = np.zeros(2), np.zeros(2), np.zeros(2)
+    behind = np.empty((5, 2))
     for game in range(valid.shape[1]):
-        paid[:], next_value[:], next_target[:] = 0.0, 0.0, 0.0
+        at_the_end(behind)
         for t in range(len(valid) - 1, -1, -1):
             if not valid[t, game]:
                 continue
-            # v-trace of the policy that played: all ratios are 1, and nothing is paid for.
             row, own = place[t, game], player[t, game]
             earned = reward_scale * (reward[t, game] if own == 0 else -reward[t, game])
             value = old_value[row]
-            target = value + paid[own] + earned + next_value[own] - value
-            target += gae_lambda * (next_target[own] - next_value[own])
-            paid[own], next_value[own], next_target[own] = 0.0, value, target
-            paid[1 - own] -= earned
+            # The policy is the one that played, and nothing is paid for.
+            target, _ = go_back_a_move(behind, own, value, 1.0, 0.0, earned, gae_lambda, np.inf)
             advantage = target - value
 
             count = _legal_actions(legal[t, game], actions)
