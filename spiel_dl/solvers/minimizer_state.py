@@ -13,20 +13,23 @@ from spiel_dl.solvers.kernels import Learned
 from spiel_dl.solvers.strategies import check_strategy
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
-FIELDS = ("regret", "strategy", "realization", "average", "prediction")
+FIELDS = ("regret", "strategy", "realization", "average", "memory")
 COUNTS = ("iteration", "num_averaged")
 # States are saved and loaded as they are, but perhaps on machines that round differently.
 _TOLERANCE = 1e-6
 
 
-def new_learned(treeplex: Treeplex, predictive: bool) -> Learned:
-    """A learner that has learned nothing yet, with a reach of 1 everywhere."""
+def new_learned(treeplex: Treeplex, memory: int = 0) -> Learned:
+    """A learner that has learned nothing yet, with a reach of 1 everywhere.
+
+    `memory` is how many numbers it remembers for each sequence besides.
+    """
     return Learned(
         regret=np.zeros(treeplex.num_sequences),
         strategy=treeplex.uniform_strategy(),
         realization=np.ones(treeplex.num_sequences),
         average=np.zeros(treeplex.num_sequences),
-        prediction=np.zeros(treeplex.num_sequences if predictive else 0),
+        memory=np.zeros(memory * treeplex.num_sequences),
         inflow=np.zeros(0),
         is_fixed=np.zeros(treeplex.num_infosets, np.bool_),
     )
@@ -61,6 +64,8 @@ def check_state(
     own: Mapping[str, np.ndarray],
     treeplexes: tuple[Treeplex, Treeplex],
     learned: tuple[Learned, ...],
+    *,
+    drops_negative: bool,
 ) -> None:
     """Holds a state to the game, the variant and the definitions of what is in it.
 
@@ -68,6 +73,7 @@ def check_state(
       state: the one to check.
       own: that of the regret minimizer that is to go on from it.
       treeplexes, learned: of this regret minimizer; nothing of them is changed.
+      drops_negative: whether its variant has no negative cumulative regrets.
 
     Raises:
       ValueError: if the state is of another game or variant, or if it is none.
@@ -92,7 +98,6 @@ def check_state(
             f"the state has averaged {state['num_averaged'][0]} iterations of only "
             f"{state['iteration'][0]}"
         )
-    drops_negative = own["variant"][1] == -np.inf
     for player, treeplex in enumerate(treeplexes):
         if drops_negative and (state[f"regret_{player}"] < 0).any():
             raise ValueError(

@@ -1,32 +1,52 @@
 """Counterfactual regret minimization on a sequence form: one loop for all its variants.
 
-A variant is a `Weighting`: how cumulative regrets are discounted, how iterates are averaged, and
-whether regret matching looks one step ahead. Iteration t does, for one player after the other
-(*alternating updates*, the default) or for both at once:
+A variant is three small functions (`solvers.variants`): how regrets are accumulated, how a strategy
+is derived from them, and how iterates are averaged. Iteration t does, for one player after the
+other (*alternating updates*, the default) or for both at once:
 
   1. The cfv of each sequence: payoffs against the opponent's realization plan, plus constants.
-  2. Bottom-up in each infoset: the newest regrets are added to the cumulative ones, these are
-     discounted, and regret matching makes the next strategy of them.
-  3. The realization plan that was played is added to the average with weight t^gamma, and the one
-     of the next strategy takes its place.
+  2. Bottom-up in each infoset: the newest regrets are accumulated, and the next strategy is
+     derived.
+  3. The realization plan that was played is added to the average with its weight, and the one of
+     the next strategy takes its place.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numba
 import numpy as np
 
-from spiel_dl.solvers import arranged_kernels, kernels, minimizer_state
+from spiel_dl.solvers import kernels, minimizer_state
 from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
 from spiel_dl.solvers.checks import check_iterations, check_num_threads, check_values, check_weights
+from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
+from spiel_dl.solvers.variants import (
+    CFR,
+    CFR_PLUS,
+    DISCOUNTED_CFR,
+    LINEAR_CFR,
+    PREDICTIVE_CFR_PLUS,
+    AnyVariant,
+    Weighting,
+)
 from spiel_dl.tree.sequence_form import SequenceForm
 
+__all__ = [
+    "CFR",
+    "CFR_PLUS",
+    "DISCOUNTED_CFR",
+    "LINEAR_CFR",
+    "PREDICTIVE_CFR_PLUS",
+    "RELATIVE_TOLERANCE",
+    "LeafCfvs",
+    "Pair",
+    "RegretMinimizer",
+    "Weighting",
+]
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
 # Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
 RELATIVE_TOLERANCE = 1e-12
@@ -36,43 +56,6 @@ LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
 [S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
 # From so many iterations on, an arrangement gains more time than copying learned takes.
 _WORTH_ARRANGING = 8
-
-
-@dataclasses.dataclass(frozen=True)
-class Weighting:
-    """A variant of CFR.
-
-    After the update of iteration t, positive cumulative regrets are multiplied by
-    t^alpha / (t^alpha + 1) and negative ones by t^beta / (t^beta + 1); iterates enter the average
-    with weight t^gamma (Brown and Sandholm 2019, "Solving Imperfect-Information Games via
-    Discounted Regret Minimization", section 4). An exponent of inf means a factor of 1, one of
-    -inf a factor of 0.
-
-    Attributes:
-      alpha: exponent of the discount of positive cumulative regrets.
-      beta: exponent of the discount of negative cumulative regrets.
-      gamma: exponent of the averaging weight.
-      predictive: regret matching adds the newest regrets once more, as a prediction of the next
-        ones (Farina, Kroer, Sandholm 2021, "Faster Game Solving via Predictive Blackwell
-        Approachability", section 5; here the prediction is the newest regret itself, so the values
-        of what lies behind an infoset are those of the strategies that were played there).
-    """
-
-    alpha: float = math.inf
-    beta: float = math.inf
-    gamma: float = 0.0
-    predictive: bool = False
-
-    def __post_init__(self) -> None:
-        if math.isnan(self.alpha) or math.isnan(self.beta) or not math.isfinite(self.gamma):
-            raise ValueError(f"{self}: alpha and beta must be numbers, gamma a finite one")
-
-
-CFR = Weighting()
-CFR_PLUS = Weighting(beta=-math.inf, gamma=1.0)
-LINEAR_CFR = Weighting(alpha=1.0, beta=1.0, gamma=1.0)
-DISCOUNTED_CFR = Weighting(alpha=1.5, beta=0.0, gamma=2.0)
-PREDICTIVE_CFR_PLUS = Weighting(beta=-math.inf, gamma=2.0, predictive=True)
 
 
 class RegretMinimizer:
@@ -90,7 +73,7 @@ class RegretMinimizer:
     def __init__(
         self,
         sequence_form: SequenceForm,
-        weighting: Weighting = CFR_PLUS,
+        weighting: AnyVariant = CFR_PLUS,
         *,
         alternating_updates: bool = True,
         num_threads: int = 1,
@@ -99,7 +82,7 @@ class RegretMinimizer:
 
         Args:
           sequence_form: the game or subgame.
-          weighting: the variant of CFR.
+          weighting: the variant of CFR: a `Weighting`, or a `Variant` of your own functions.
           alternating_updates: update the players in turn, not at once.
           num_threads: threads for the payoffs. Results do not depend on it. More than one pays
             from about 100,000 payoffs on.
@@ -112,7 +95,7 @@ class RegretMinimizer:
         self.num_averaged = 0
         self.sequence_form = sequence_form
         self.weighting = weighting
-        self._exponents = (weighting.alpha, weighting.beta, weighting.gamma)
+        self._numbers = weighting.loop_numbers
         self._alternating_updates = alternating_updates
         self._num_threads = num_threads
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
@@ -122,7 +105,7 @@ class RegretMinimizer:
         constants = sequence_form.constants or tuple(np.zeros_like(cfv) for cfv in self._cfvs)
         self._game = (self._treeplexes, payoffs, constants)
         self.learned = tuple(
-            minimizer_state.new_learned(t, weighting.predictive) for t in sequence_form.treeplexes
+            minimizer_state.new_learned(treeplex) for treeplex in sequence_form.treeplexes
         )
         self._realize(0)
         self._realize(1)
@@ -135,12 +118,13 @@ class RegretMinimizer:
             return
         span = (self.num_averaged + 1, self.num_averaged + num_iterations)
         alternating = self._alternating_updates
-        how = (self.learned, span, self._exponents, alternating, self._tolerance)
+        how = (self.learned, span, self._numbers, alternating, self._tolerance)
         is_long = num_iterations >= _WORTH_ARRANGING
-        if is_long and self._is_plain() and self._arranged_game is not None:
-            arranged_kernels.run_iterations(self._arranged_game, *how)
+        run_arranged = self._loops.run_arranged if is_long and self._is_plain() else None
+        if run_arranged is not None and self._arranged_game is not None:
+            run_arranged(self._arranged_game, *how)
         else:
-            kernels.run_iterations(self._game, *how, self._cfvs)
+            self._loops.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
         self.num_averaged = span[1]
 
@@ -181,11 +165,11 @@ class RegretMinimizer:
                         check_values(values)
                         np.add.at(self._cfvs[player], leaf_sequences[player], values)
                 for player in group:
-                    kernels.update_player(
+                    self._loops.update_player(
                         treeplexes[player],
                         self.learned[player],
                         self.num_averaged,
-                        self._exponents,
+                        self._numbers,
                         self._tolerance,
                         self._cfvs[player],
                     )
@@ -202,6 +186,11 @@ class RegretMinimizer:
         numba.set_num_threads(self._num_threads)
         cfv[:] = constants[player]
         kernels.add_payoffs_parallel(payoffs[player], against, self._num_threads, cfv)
+
+    @property
+    def _loops(self) -> Loops:
+        # Not kept: functions that were compiled for this process do not belong into a pickle.
+        return loops_of(self.weighting.parts)
 
     def _is_plain(self) -> bool:
         """Whether nobody is held fixed anywhere or has an inflow."""
@@ -228,8 +217,8 @@ class RegretMinimizer:
         """
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
-        weights = np.arange(1.0, self.num_averaged + 1) ** self.weighting.gamma
-        return self.learned[player].average / weights.sum()
+        weights = self._loops.total_weight(self.num_averaged, self._numbers)
+        return self.learned[player].average / weights
 
     def reset(self) -> None:
         """Forgets all iterations: uniform strategies but in fixed infosets, the same ranges."""
@@ -237,7 +226,7 @@ class RegretMinimizer:
         self.begin_average()
         for player, learner in enumerate(self.learned):
             treeplex = self.sequence_form.treeplexes[player]
-            for array in (learner.regret, learner.prediction):
+            for array in (learner.regret, learner.memory):
                 array[:] = 0.0
             free = treeplex.sequences_of(~learner.is_fixed)
             learner.strategy[free] = treeplex.uniform_strategy()[free]
@@ -270,7 +259,7 @@ class RegretMinimizer:
             sums = treeplex.sum_per_infoset(np.maximum(learner.regret, 0.0))
             roots = np.zeros(treeplex.num_root_sequences)
             sizes = np.concatenate([roots, np.repeat(growth * sums, treeplex.num_actions)])
-            learner.prediction[:] = 0.0
+            learner.memory[:] = 0.0
             self._start_at(player, self.average_strategy(player), sizes)
         self.begin_average()
 
@@ -357,7 +346,7 @@ class RegretMinimizer:
 
         With it go a checksum of the game and the variant, which `load_state` compares.
         """
-        variant = (*dataclasses.astuple(self.weighting), self._alternating_updates)
+        variant = (*self.weighting.identity, self._alternating_updates)
         state = {
             "game": self._game_checksum.copy(),
             "variant": np.array(variant),
@@ -375,7 +364,10 @@ class RegretMinimizer:
             strategy is no distribution, say. Nothing has changed then.
         """
         treeplexes = self.sequence_form.treeplexes
-        minimizer_state.check_state(state, self.state(), treeplexes, self.learned)
+        drops_negative = self.weighting.drops_negative
+        minimizer_state.check_state(
+            state, self.state(), treeplexes, self.learned, drops_negative=drops_negative
+        )
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
         for name, array in minimizer_state.arrays_of(self.learned).items():
