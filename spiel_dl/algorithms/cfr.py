@@ -23,7 +23,7 @@ import pyspiel
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import regret_minimization
 from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_any
 
 
 class CFRSolver:
@@ -54,7 +54,7 @@ class CFRSolver:
         Raises:
           ValueError: if the game cannot be compiled, or for an impossible number of threads.
         """
-        self.tree = compile_game(game)
+        self.tree = compile_any(game)
         self.minimizer = RegretMinimizer(
             self.tree.sequence_form,
             self.weighting,

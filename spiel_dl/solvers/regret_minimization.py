@@ -25,6 +25,7 @@ from spiel_dl.solvers import arranged_kernels, kernels, minimizer_state
 from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
 from spiel_dl.solvers.checks import check_iterations, check_num_threads, check_values, check_weights
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
+from spiel_dl.tree.factored.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
@@ -89,7 +90,7 @@ class RegretMinimizer:
 
     def __init__(
         self,
-        sequence_form: SequenceForm,
+        sequence_form: SequenceForm | FactoredForm,
         weighting: Weighting = CFR_PLUS,
         *,
         alternating_updates: bool = True,
@@ -102,7 +103,7 @@ class RegretMinimizer:
           weighting: the variant of CFR.
           alternating_updates: update the players in turn, not at once.
           num_threads: threads for the payoffs. Results do not depend on it. More than one pays
-            from about 100,000 payoffs on.
+            from about 100,000 payoffs on. A factored form has its own number instead.
 
         Raises:
           ValueError: if `num_threads` is not a number of threads that numba can use.
@@ -118,9 +119,7 @@ class RegretMinimizer:
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
         self._cfvs = tuple(np.zeros(t.num_sequences) for t in sequence_form.treeplexes)
         self._treeplexes = tuple(t.arrays for t in sequence_form.treeplexes)
-        payoffs = tuple(kernels.slice_payoffs(sequence_form.payoffs_for(p)) for p in (0, 1))
-        constants = sequence_form.constants or tuple(np.zeros_like(cfv) for cfv in self._cfvs)
-        self._game = (self._treeplexes, payoffs, constants)
+        self._game = minimizer_state.game_arrays(sequence_form)
         self.learned = tuple(
             minimizer_state.new_learned(t, weighting.predictive) for t in sequence_form.treeplexes
         )
@@ -130,7 +129,7 @@ class RegretMinimizer:
     def run(self, num_iterations: int) -> None:
         """Does that many iterations; a ValueError if that is not an integer >= 0."""
         num_iterations = check_iterations(num_iterations)
-        if self._num_threads > 1:
+        if self._game is None or self._num_threads > 1:
             self._iterate(num_iterations, None, None)
             return
         span = (self.num_averaged + 1, self.num_averaged + num_iterations)
@@ -167,7 +166,6 @@ class RegretMinimizer:
         """`kernels.run_iterations` step by step."""
         num_iterations = check_iterations(num_iterations)
         plans = (self.learned[0].realization, self.learned[1].realization)
-        treeplexes = self._game[0]
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self._alternating_updates else ((0, 1),)
         for _ in range(num_iterations):
@@ -182,7 +180,7 @@ class RegretMinimizer:
                         np.add.at(self._cfvs[player], leaf_sequences[player], values)
                 for player in group:
                     kernels.update_player(
-                        treeplexes[player],
+                        self._treeplexes[player],
                         self.learned[player],
                         self.num_averaged,
                         self._exponents,
@@ -192,8 +190,11 @@ class RegretMinimizer:
 
     def _evaluate_payoffs(self, player: int, against: np.ndarray) -> None:
         """The cfvs of a player's sequences against the opponent's realization plan."""
-        _, payoffs, constants = self._game
         cfv = self._cfvs[player]
+        if self._game is None:
+            cfv[:] = self.sequence_form.values_against(player, against)
+            return
+        _, payoffs, constants = self._game
         if self._num_threads == 1:
             kernels.counterfactual_values(payoffs[player], constants[player], against, cfv)
             return
@@ -209,6 +210,8 @@ class RegretMinimizer:
 
     @functools.cached_property
     def _arranged_game(self) -> ArrangedGame | None:
+        if self._game is None:
+            return None
         _, payoffs, constants = self._game
         return arrange_game(self.sequence_form.treeplexes, payoffs, constants)
 
