@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 
@@ -228,7 +229,8 @@ def read_strategy(
     for infoset in range(tree.num_infosets(player)):
         state = tree.state(int(tree.first_history[player][infoset]))
         actions = tree.legal_actions(player, infoset).tolist()
-        row = asking.probabilities(policy, state, player, actions)
+        name = functools.partial(tree.infoset_string, player, infoset)
+        row = asking.probabilities(policy, state, player, actions, name)
         strategy[tree.treeplexes[player].sequences(infoset)] = row
     return strategy
 

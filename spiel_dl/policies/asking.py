@@ -6,7 +6,7 @@ first, and player 1 moves without knowing how. Policies may be for either form o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
@@ -79,8 +79,11 @@ def probabilities(
     state: pyspiel.State,
     player: int,
     actions: list[int],
+    infoset_string: Callable[[], str],
 ) -> list[float]:
     """A policy's probabilities of the legal actions in a state, not rescaled.
+
+    Errors name the infoset by `infoset_string`.
 
     Raises:
       ValueError: if it has no answer, or one that is not a distribution over the legal actions.
@@ -97,7 +100,7 @@ def probabilities(
     if illegal or min(row) < 0 or not abs(sum(row) - 1.0) < SUM_TOLERANCE:
         raise ValueError(
             f"{type(policy).__name__}: {answer} is not a distribution over the legal actions "
-            f"{actions} of player {player} in {str(state)!r} of {state.get_game()}"
+            f"{actions} of player {player}'s infoset {infoset_string()!r}"
         )
     return row
 

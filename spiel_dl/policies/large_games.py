@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,11 +101,12 @@ def _ask(
     for infoset in range(begin, end):
         actions = game.legal_actions(player, infoset).tolist()
         state = game.state(player, infoset)
-        row = asking.probabilities(policy, state, player, actions)
+        name = functools.partial(game.infoset_string, player, infoset)
+        row = asking.probabilities(policy, state, player, actions, name)
         other = game.other_history(player, infoset)
         if other is not None:
             state = game.state_after(other)
-            second = asking.probabilities(policy, state, player, actions)
+            second = asking.probabilities(policy, state, player, actions, name)
             if max(abs(p - q) for p, q in zip(row, second, strict=True)) > _SAME:
                 raise ValueError(
                     f"{type(policy).__name__} plays {row} or {second} in player {player}'s infoset "
