@@ -27,7 +27,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import regret_minimization
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import AnyVariant, Weighting, variant_by_name
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_any
 
 
 class CFRSolver:
@@ -64,7 +64,7 @@ class CFRSolver:
         """
         if variant is not None:
             self.weighting = variant_by_name(variant)
-        self.tree = compile_game(game)
+        self.tree = compile_any(game)
         self.minimizer = RegretMinimizer(
             self.tree.sequence_form,
             self.weighting,

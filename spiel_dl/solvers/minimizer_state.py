@@ -11,8 +11,13 @@ import numpy as np
 from spiel_dl.solvers import kernels
 from spiel_dl.solvers.kernels import Learned
 from spiel_dl.solvers.strategies import check_strategy
-from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from spiel_dl.tree.factored.factored_form import FactoredForm
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex, TreeplexArrays
 
+Pair = tuple[np.ndarray, np.ndarray]
+GameArrays = tuple[
+    tuple[TreeplexArrays, TreeplexArrays], tuple[kernels.SlicedPayoffs, kernels.SlicedPayoffs], Pair
+]
 FIELDS = ("regret", "strategy", "realization", "average", "memory")
 COUNTS = ("iteration", "num_averaged")
 # States are saved and loaded as they are, but perhaps on machines that round differently.
@@ -44,13 +49,31 @@ def arrays_of(learned: tuple[Learned, ...]) -> dict[str, np.ndarray]:
     }
 
 
-def game_checksum(form: SequenceForm) -> np.ndarray:
-    """A checksum of treeplexes, payoffs and constants: uint8 [32]."""
+def game_arrays(form: SequenceForm | FactoredForm) -> GameArrays | None:
+    """Treeplexes, payoffs and constants for compiled code; None: payoffs are not listed."""
+    if isinstance(form, FactoredForm):
+        return None
+    first, second = (kernels.slice_payoffs(form.payoffs_for(player)) for player in (0, 1))
+    zeros = (np.zeros(form.treeplexes[0].num_sequences), np.zeros(form.treeplexes[1].num_sequences))
+    treeplexes = (form.treeplexes[0].arrays, form.treeplexes[1].arrays)
+    return treeplexes, (first, second), form.constants or zeros
+
+
+def game_checksum(form: SequenceForm | FactoredForm) -> np.ndarray:
+    """A checksum of treeplexes, payoffs and constants: uint8 [32].
+
+    Factored payoffs are what they give against an opponent who plays every sequence.
+    """
     digest = hashlib.sha256()
     for treeplex in form.treeplexes:
         roots = np.array([treeplex.num_root_sequences])
         for indices in (roots, treeplex.parent_sequence, treeplex.num_actions):
             _add(digest, indices, np.int64)
+    if isinstance(form, FactoredForm):
+        for player, opponent in ((0, form.treeplexes[1]), (1, form.treeplexes[0])):
+            plan = np.ones(opponent.num_sequences)
+            _add(digest, form.values_against(player, plan), np.float64)
+        return np.frombuffer(digest.digest(), np.uint8)
     for indices in (form.payoffs.indptr, form.payoffs.indices):
         _add(digest, indices, np.int64)
     _add(digest, form.payoffs.data, np.float64)

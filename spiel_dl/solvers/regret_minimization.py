@@ -33,6 +33,7 @@ from spiel_dl.solvers.variants import (
     AnyVariant,
     Weighting,
 )
+from spiel_dl.tree.factored.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
 __all__ = [
@@ -72,7 +73,7 @@ class RegretMinimizer:
 
     def __init__(
         self,
-        sequence_form: SequenceForm,
+        sequence_form: SequenceForm | FactoredForm,
         weighting: AnyVariant = CFR_PLUS,
         *,
         alternating_updates: bool = True,
@@ -85,7 +86,7 @@ class RegretMinimizer:
           weighting: the variant of CFR: a `Weighting`, or a `Variant` of your own functions.
           alternating_updates: update the players in turn, not at once.
           num_threads: threads for the payoffs. Results do not depend on it. More than one pays
-            from about 100,000 payoffs on.
+            from about 100,000 payoffs on. A factored form has its own number instead.
 
         Raises:
           ValueError: if `num_threads` is not a number of threads that numba can use.
@@ -101,9 +102,7 @@ class RegretMinimizer:
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
         self._cfvs = tuple(np.zeros(t.num_sequences) for t in sequence_form.treeplexes)
         self._treeplexes = tuple(t.arrays for t in sequence_form.treeplexes)
-        payoffs = tuple(kernels.slice_payoffs(sequence_form.payoffs_for(p)) for p in (0, 1))
-        constants = sequence_form.constants or tuple(np.zeros_like(cfv) for cfv in self._cfvs)
-        self._game = (self._treeplexes, payoffs, constants)
+        self._game = minimizer_state.game_arrays(sequence_form)
         self.learned = tuple(
             minimizer_state.new_learned(treeplex) for treeplex in sequence_form.treeplexes
         )
@@ -113,7 +112,7 @@ class RegretMinimizer:
     def run(self, num_iterations: int) -> None:
         """Does that many iterations; a ValueError if that is not an integer >= 0."""
         num_iterations = check_iterations(num_iterations)
-        if self._num_threads > 1:
+        if self._game is None or self._num_threads > 1:
             self._iterate(num_iterations, None, None)
             return
         span = (self.num_averaged + 1, self.num_averaged + num_iterations)
@@ -151,7 +150,6 @@ class RegretMinimizer:
         """`kernels.run_iterations` step by step."""
         num_iterations = check_iterations(num_iterations)
         plans = (self.learned[0].realization, self.learned[1].realization)
-        treeplexes = self._game[0]
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self._alternating_updates else ((0, 1),)
         for _ in range(num_iterations):
@@ -166,7 +164,7 @@ class RegretMinimizer:
                         np.add.at(self._cfvs[player], leaf_sequences[player], values)
                 for player in group:
                     self._loops.update_player(
-                        treeplexes[player],
+                        self._treeplexes[player],
                         self.learned[player],
                         self.num_averaged,
                         self._numbers,
@@ -176,8 +174,11 @@ class RegretMinimizer:
 
     def _evaluate_payoffs(self, player: int, against: np.ndarray) -> None:
         """The cfvs of a player's sequences against the opponent's realization plan."""
-        _, payoffs, constants = self._game
         cfv = self._cfvs[player]
+        if self._game is None:
+            cfv[:] = self.sequence_form.values_against(player, against)
+            return
+        _, payoffs, constants = self._game
         if self._num_threads == 1:
             kernels.counterfactual_values(payoffs[player], constants[player], against, cfv)
             return
@@ -198,6 +199,8 @@ class RegretMinimizer:
 
     @functools.cached_property
     def _arranged_game(self) -> ArrangedGame | None:
+        if self._game is None:
+            return None
         _, payoffs, constants = self._game
         return arrange_game(self.sequence_form.treeplexes, payoffs, constants)
 
