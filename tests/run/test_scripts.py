@@ -31,7 +31,9 @@ def test_help_fits_on_a_screen(script: str) -> None:
     assert len(lines) <= 50
     assert max(map(len, lines)) <= 100
     assert f"python run/{script}" in output
-    assert any(f"  --{flag}=" in output for flag in ("game", "data", "run", "run_dir", "paper"))
+    assert any(
+        f"  --{flag}=" in output for flag in ("game", "data", "run", "run_dir", "paper", "report")
+    )
 
 
 @pytest.mark.parametrize(
