@@ -18,7 +18,8 @@ from spiel_dl.learning.self_play import (
     Trajectories,
 )
 from spiel_dl.policies.growing_inputs import Evaluation, GrowingInputs
-from spiel_dl.policies.growing_perceptron import Layers, num_padded
+from spiel_dl.policies.growing_perceptron import Layers
+from spiel_dl.policies.matrix_products import num_padded
 from spiel_dl.policies.policy_network import PolicyNetwork
 
 
@@ -44,25 +45,27 @@ class CompiledSelfPlay(SelfPlay):
         self._sums = torch.zeros(0)
         self._known = torch.zeros(2 * shape[1], dtype=torch.int32)
         self._units: list[torch.Tensor] = []
+        self._sizes: tuple[int, ...] = ()  # of the network that they are for
 
     @torch.no_grad()
     def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:
         """As `SelfPlay.play`; fastest with an `ActingNetwork`."""
         if not isinstance(policy, ActingNetwork):
             return super().play(policy)
-        waits = self._start()
+        thresholds = self._start()
         self._make_room(policy.network)
-        num_moves = self._play_by_kernels(policy, waits)
+        num_moves = self._play_by_kernels(policy, thresholds)
         return self._finish(policy, num_moves)
 
     def _make_room(self, network: PolicyNetwork) -> None:
-        widths = [*network.hidden_sizes, num_padded(network.sizes[-1])]
-        if [units.shape[1] for units in self._units] != widths:
+        widths = [num_padded(size) for size in network.sizes[1:]]
+        if self._sizes != network.sizes:
+            self._sizes = network.sizes
             size = self._place.numel()
             self._units = [torch.zeros((size, width)) for width in widths]
-            self._sums = torch.zeros((len(self._known), widths[0]))
+            self._sums = torch.zeros((len(self._known), network.sizes[1]))
 
-    def _play_by_kernels(self, policy: ActingNetwork, waits: torch.Tensor) -> int:
+    def _play_by_kernels(self, policy: ActingNetwork, thresholds: torch.Tensor) -> int:
         """Plays all moves; returns how many there were."""
         environment, record, games = self.environment, self._trajectories, self.environment.games
         layers = Layers.of(policy.parameters, policy.network.sizes)
@@ -70,17 +73,17 @@ class CompiledSelfPlay(SelfPlay):
         self._known.zero_()
         recorded = [x.numpy() for x in (record.player, record.legal, self._place)]
         rows = [x.numpy() for x in (self._sequence, self._begin, self._end)]
-        first = (layers.weights[0], layers.biases[0], self._sums, self._known, self._units[0])
+        first = (layers.weight, layers.bias, self._sums, self._known, self._units[0])
         first_layer = [x.numpy() for x in first]
         outputs = self._units[-1].numpy()
-        wait, *acts = (x.numpy() for x in (waits, record.behaviour, record.action))
+        threshold, *acts = (x.numpy() for x in (thresholds, record.behaviour, record.action))
         start = end = 0
         for t in range(self.num_steps):
             known = (games.player, games.legal, games.bits, games.num_bits)
             arrays: list[Any] = [t, *known, *recorded, *rows, *first_layer, end]
             start, end = end, kernels.meet(*arrays)
             layers.after_first([units[start:end] for units in self._units])
-            kernels.act(t, outputs, wait, *recorded, *acts)
+            kernels.act(t, outputs, threshold, *recorded, *acts)
             if record.history.shape[-1]:
                 environment.history_tensor(out=record.history[t])
             environment.move(record.action[t], numbers[t])

@@ -20,9 +20,6 @@ ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From information state tensors (float32 [B, D]) and legal actions (bool [B, A]) to action
 probabilities, float32 [B, A]."""
 
-# Divides a probability, so it must not be 0.
-_LEAST_WAIT = 1e-30
-
 
 @dataclasses.dataclass(frozen=True)
 class ActingNetwork:
@@ -222,7 +219,7 @@ class SelfPlay:
             history=observation.new_zeros((*steps[:2], 0)),
             history_number=numbers,
         )
-        self._waits = observation.new_zeros(steps)
+        self._thresholds = observation.new_zeros(steps[:2], dtype=torch.float64)
         self._finished = torch.zeros_like(self._trajectories.valid)
         keep_freed_memory()
 
@@ -237,8 +234,7 @@ class SelfPlay:
     def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:
         """Plays one game in every row.
 
-        An action is the first of several events to happen, each after an exponentially distributed
-        wait with the action's probability as its rate.
+        An action is the first one at which the sum of probabilities exceeds a random number.
 
         Args:
           policy: who acts, and how; a table of policies is for `TableSelfPlay`.
@@ -256,12 +252,12 @@ class SelfPlay:
                 "game, by TableSelfPlay; pass a function"
             )
         environment, record = self.environment, self._trajectories
-        waits = self._start()
+        thresholds = self._start()
         for t in range(self.num_steps):
             observation = environment.information_state_tensor(out=record.observation[t])
             legal = environment.legal_actions()
             probabilities = policy(observation, legal)
-            torch.argmax(probabilities / waits[t], dim=1, out=record.action[t])
+            record.action[t] = sampled(probabilities, thresholds[t])
             record.legal[t] = legal
             record.player[t] = environment.current_player()
             record.behaviour[t] = probabilities
@@ -278,10 +274,9 @@ class SelfPlay:
         return record
 
     def _start(self) -> torch.Tensor:
-        """Starts new games; returns the waits for each action, float32 [T, B, A]."""
+        """Starts new games; returns a random number in [0, 1) per move, float64 [T, B]."""
         self.environment.restart()
-        generator = self.environment.generator
-        return self._waits.exponential_(generator=generator).clamp_(min=_LEAST_WAIT)
+        return self._thresholds.uniform_(generator=self.environment.generator)
 
     def _check_movers(self, is_first_game: torch.Tensor, goes_on: torch.Tensor) -> None:
         waits = (is_first_game & (self._trajectories.player < 0)).any()
@@ -291,3 +286,15 @@ class SelfPlay:
                 "BatchedEnvironment played to count them, so a move was lost; set the rules' "
                 "longest_chance_run"
             )
+
+
+def sampled(probabilities: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
+    """Actions: int64 [B], none of them of probability 0.
+
+    Args:
+      probabilities: float32 [B, A], some of them positive in every row.
+      threshold: float64 [B], random numbers in [0, 1).
+    """
+    total = probabilities.cumsum(dim=1, dtype=torch.float64) * (probabilities > 0)
+    bound = threshold.unsqueeze(1) * total.amax(dim=1, keepdim=True)
+    return (total > bound).int().argmax(dim=1)

@@ -15,10 +15,12 @@ from spiel_dl.learning.self_play import (
     ListedTrajectories,
     SelfPlay,
     Trajectories,
+    sampled,
 )
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.growing_inputs import EvaluatedInputs, Evaluation
-from spiel_dl.policies.growing_perceptron import Layers, num_padded
+from spiel_dl.policies.growing_inputs import EvaluatedInputs, Evaluation, first_layer
+from spiel_dl.policies.growing_perceptron import Layers
+from spiel_dl.policies.matrix_products import num_padded
 from spiel_dl.policies.policy_network import PolicyNetwork
 
 
@@ -50,6 +52,7 @@ class TableSelfPlay(SelfPlay):
         acts = environment.player >= 0
         self._mover[environment.row[acts].cpu()] = environment.player[acts].cpu()
         self._units: list[torch.Tensor] = []
+        self._sizes: tuple[int, ...] = ()  # of the network that they are for
         events = (*player.shape, environment.events_after_move)
         self._uniform = player.new_zeros(events, dtype=torch.float64)
 
@@ -93,7 +96,7 @@ class TableSelfPlay(SelfPlay):
         )  # fmt: skip
         arrays: list[Any] = [record.legal.shape[2], *(tensor.numpy() for tensor in moves)]
         outputs = units[-1].numpy()
-        wait, *acts = (x.numpy() for x in (self._waits, record.behaviour, record.action))
+        threshold, *acts = (x.numpy() for x in (self._thresholds, record.behaviour, record.action))
         start = end = 0
         for t in range(self.num_steps):
             known: list[Any] = [t, *infosets, *recorded, *met, end]
@@ -103,17 +106,18 @@ class TableSelfPlay(SelfPlay):
                 tensors = environment.infoset_tensors
                 torch.index_select(tensors, 0, self._met[start:end], out=rows)
                 new = [of_layer[start:end] for of_layer in units]
-                torch.addmm(layers.biases[0], rows, layers.weights[0], out=new[0]).relu_()
+                first_layer(rows, layers.weight, layers.bias, out=new[0])
                 layers.after_first(new)
-            kernels.act(t, outputs, wait, *recorded, *acts)
+            kernels.act(t, outputs, threshold, *recorded, *acts)
             kernels.make_move(t, *arrays)
         evaluation = Evaluation(policy.parameters.clone(), [x[:end] for x in units])
         return Distinct(EvaluatedInputs(inputs[:end], evaluation), self._place, self._place.shape)
 
     def _make_room(self, network: PolicyNetwork) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """For inputs, float32 [T B, D], and what comes out of each layer."""
-        widths = [network.num_inputs, *network.hidden_sizes, num_padded(network.sizes[-1])]
-        if [units.shape[1] for units in self._units] != widths:
+        widths = [network.num_inputs, *map(num_padded, network.sizes[1:])]
+        if self._sizes != network.sizes:
+            self._sizes = network.sizes
             self._units = [torch.zeros((len(self._met), width)) for width in widths]
         return self._units[0], self._units[1:]
 
@@ -121,7 +125,7 @@ class TableSelfPlay(SelfPlay):
         environment, record = self.environment, self._trajectories
         torch.rand(self._uniform.shape, generator=environment.generator, out=self._uniform)
         tensors = (
-            record.behaviour, self._waits, self._uniform, record.action, self._history,
+            record.behaviour, self._thresholds, self._uniform, record.action, self._history,
             self._infoset, environment.successor, environment.row, *environment.chance,
         )  # fmt: skip
         arrays = [tensor.numpy() for tensor in tensors]
@@ -133,7 +137,7 @@ class TableSelfPlay(SelfPlay):
         environment, record = self.environment, self._trajectories
         for t in range(self.num_steps):
             self._behave(policy, environment.infoset, record.behaviour[t])
-            torch.argmax(record.behaviour[t] / self._waits[t], dim=1, out=record.action[t])
+            record.action[t] = sampled(record.behaviour[t], self._thresholds[t])
             environment.move(record.action[t])
             self._history[t + 1] = environment.history
             self._infoset[t + 1] = environment.infoset

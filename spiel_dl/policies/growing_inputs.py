@@ -14,6 +14,8 @@ import numba
 import numpy as np
 import torch
 
+from spiel_dl.policies.matrix_products import multiply, num_padded
+
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 
 
@@ -57,13 +59,13 @@ class GrowingInputs(NamedTuple):
     evaluation: Evaluation | None = None
 
     def first_layer(self, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        """The ReLU of the rows times weights plus biases: float32 [N, H].
+        """The ReLU of the rows times weights plus biases: float32 [N, H], H padded with zeros.
 
         Args:
-          weight: float32 [D, H].
-          bias: float32 [H].
+          weight: float32 [D, units].
+          bias: float32 [units].
         """
-        units = weight.new_empty((len(self.end), len(bias)))
+        units = _room(len(self.end), len(bias))
         _multiply(units.numpy(), weight.numpy(), bias.numpy(), *self._arrays())
         return units
 
@@ -71,8 +73,8 @@ class GrowingInputs(NamedTuple):
         """Adds the gradient of the weights.
 
         Args:
-          gradient: that of the rows times weights, float32 [N, H].
-          out: where to add, float32 [D, H].
+          gradient: that of the rows times weights, float32 [N, H], H padded.
+          out: where to add, float32 [D, units].
         """
         _multiply_back(out.numpy(), gradient.numpy(), *self._arrays())
 
@@ -99,15 +101,36 @@ class EvaluatedInputs(NamedTuple):
 
     def first_layer(self, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         """As `GrowingInputs.first_layer`."""
-        return torch.addmm(bias, self.rows, weight).relu_()
+        units = _room(len(self.rows), len(bias))
+        first_layer(self.rows, weight, bias, out=units)
+        return units
 
     def first_layer_back(self, gradient: torch.Tensor, out: torch.Tensor) -> None:
         """As `GrowingInputs.first_layer_back`."""
-        out.addmm_(self.rows.t(), gradient)
+        whole = out if out.shape[1] == gradient.shape[1] else _room(*out.shape)
+        multiply(self.rows.numpy().T, gradient.numpy(), whole.numpy(), True)
+        if whole is not out:
+            out += whole[:, : out.shape[1]]
 
     def dense(self) -> torch.Tensor:
         """As `GrowingInputs.dense`."""
         return self.rows
+
+
+def first_layer(
+    rows: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, *, out: torch.Tensor
+) -> None:
+    """Writes the ReLU of any rows, float32 [N, D], times weights plus biases: float32 [N, H].
+
+    What `out` has beyond the biases must be 0, and stays so.
+    """
+    out[:, : len(bias)] = bias
+    multiply(rows.numpy(), weight.numpy(), out.numpy(), True)
+    out.relu_()
+
+
+def _room(num_rows: int, num_units: int) -> torch.Tensor:
+    return torch.zeros((num_rows, num_padded(num_units)))
 
 
 @numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
@@ -156,8 +179,8 @@ def _multiply_back(
     begin: np.ndarray,
     end: np.ndarray,
 ) -> None:
-    """Adds to the weights' gradient, float32 [D, H], that of the rows, float32 [N, H]."""
-    size = gradient.shape[1]
+    """Adds to the weights' gradient, float32 [D, H], that of the rows, float32 [N, at least H]."""
+    size = of_weight.shape[1]
     # Of the rows from this one to the sequence's last.
     since = np.zeros((len(ones), size), np.float32)
     for row in range(len(end) - 1, -1, -1):

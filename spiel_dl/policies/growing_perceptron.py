@@ -3,63 +3,63 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 
+from spiel_dl.policies import perceptron_kernels
 from spiel_dl.policies.growing_inputs import EvaluatedInputs, GrowingInputs
-
-# Matrix products of a few columns take as long as those of this many.
-_LEAST_OUTPUTS = 16
+from spiel_dl.policies.matrix_products import num_padded
 
 
 class Layers(NamedTuple):
     """The parameters of one network, layer by layer.
 
     Attributes:
-      weights: float32 [inputs, units] each; those of the last one padded with zeros to
-        `num_padded` units.
-      biases: float32 [units] each, padded likewise.
+      weight: float32 [D, units], that of the first layer, a view.
+      bias: float32 [units], the same.
+      packed: the weights of the others, with `matrix_products.pack`; padded to `num_padded` units.
+      biases: the biases of the others, padded likewise.
     """
 
-    weights: list[torch.Tensor]
+    weight: torch.Tensor
+    bias: torch.Tensor
+    packed: list[torch.Tensor]
     biases: list[torch.Tensor]
 
     @staticmethod
     def of(parameters: torch.Tensor, sizes: Sequence[int]) -> Layers:
-        """Those in a vector, float32 [P], as `Perceptron` arranges them; only the last are copies.
+        """Those in a vector, float32 [P], as `Perceptron` arranges them.
 
         Args:
           parameters: the vector.
           sizes: the numbers of inputs, of each hidden layer's units, and of outputs.
         """
-        weights, biases = [], []
-        for weight, bias in _pieces(parameters, sizes):
-            weights.append(weight)
-            biases.append(bias)
-        missing = num_padded(sizes[-1]) - sizes[-1]
-        weights[-1] = torch.nn.functional.pad(weights[-1], (0, missing))
-        biases[-1] = torch.nn.functional.pad(biases[-1], (0, missing))
-        return Layers(weights, biases)
+        (inputs, units, first), *others = _pieces(parameters, sizes)
+        layers = Layers(first[:-units].view(inputs, units), first[-units:], [], [])
+        for inputs, units, piece in others:
+            bias = torch.empty(num_padded(units))
+            packed = torch.empty(num_padded(inputs) * len(bias))
+            arrays = (packed.numpy(), bias.numpy())
+            perceptron_kernels.pack_layer(piece.numpy(), inputs, units, *arrays)
+            layers.packed.append(packed)
+            layers.biases.append(bias)
+        return layers
 
     def after_first(self, units: Sequence[torch.Tensor]) -> None:
         """Writes what comes out of all layers but the first.
 
         Args:
-          units: per layer, float32 [N, units]; the first one's are given.
+          units: per layer, float32 [N, units], padded; the first one's are given.
         """
-        last = len(units) - 1
-        for layer in range(1, len(units)):
-            weight, bias = self.weights[layer], self.biases[layer]
-            torch.addmm(bias, units[layer - 1], weight, out=units[layer])
-            if layer < last:
-                units[layer].relu_()
-
-
-def num_padded(num_outputs: int) -> int:
-    """How many outputs are computed so that this many are computed fast."""
-    return -(-num_outputs // _LEAST_OUTPUTS) * _LEAST_OUTPUTS
+        before = units[0].numpy()
+        for layer, (packed, bias) in enumerate(zip(self.packed, self.biases, strict=True), 1):
+            after = units[layer].numpy()
+            perceptron_kernels.apply_layer(before, packed.numpy(), bias.numpy(), after)
+            if layer < len(units) - 1:
+                perceptron_kernels.rectify(after)
+            before = after
 
 
 def outputs(
@@ -91,48 +91,47 @@ class _Evaluate(torch.autograd.Function):
         inputs: GrowingInputs | EvaluatedInputs,
         sizes: tuple[int, ...],
     ) -> torch.Tensor:
-        layers = Layers.of(parameters.detach(), sizes)
+        parameters = parameters.detach()
         if inputs.evaluation is not None and inputs.evaluation.holds(parameters):
             units = inputs.evaluation.units
         else:
-            units = [inputs.first_layer(layers.weights[0], layers.biases[0])]
-            units += [units[0].new_empty((len(units[0]), len(b))) for b in layers.biases[1:]]
+            layers = Layers.of(parameters, sizes)
+            first = inputs.first_layer(layers.weight, layers.bias)
+            units = [first, *(first.new_empty((len(first), len(b))) for b in layers.biases)]
             layers.after_first(units)
-        context.inputs, context.layers, context.units, context.sizes = inputs, layers, units, sizes
+        context.inputs, context.parameters, context.units, context.sizes = (
+            inputs, parameters, units, sizes
+        )  # fmt: skip
         return units[-1][:, : sizes[-1]]
 
     @staticmethod
     def backward(  # type: ignore[no-untyped-def]
         context, gradient: torch.Tensor
     ) -> tuple[torch.Tensor, None, None]:
-        inputs, layers, units, sizes = (
-            context.inputs, context.layers, context.units, context.sizes
-        )  # fmt: skip
-        lengths = [a * b + b for a, b in itertools.pairwise(sizes)]
-        whole = gradient.new_zeros(sum(lengths))
-        pieces = list(_pieces(whole, sizes))
+        units, sizes = context.units, context.sizes
+        whole = torch.zeros_like(context.parameters)
         by_units = torch.nn.functional.pad(gradient, (0, num_padded(sizes[-1]) - sizes[-1]))
-        for layer in range(len(pieces) - 1, 0, -1):
-            of_weight, of_bias = pieces[layer]
-            before = units[layer - 1]
-            size = len(of_bias)
-            of_weight.copy_(torch.mm(before.t(), by_units)[:, :size])
-            of_bias.copy_(by_units.sum(dim=0)[:size])
-            by_units = torch.mm(by_units, layers.weights[layer].t())
-            by_units = torch.ops.aten.threshold_backward(by_units, before, 0)
-        of_weight, of_bias = pieces[0]
-        inputs.first_layer_back(by_units, of_weight)
-        torch.sum(by_units, dim=0, out=of_bias)
+        pieces = [list(_pieces(vector, sizes)) for vector in (context.parameters, whole)]
+        for layer in range(len(units) - 1, 0, -1):
+            (inputs, size, piece), (_, _, of_piece) = (each[layer] for each in pieces)
+            before = torch.empty_like(units[layer - 1])
+            perceptron_kernels.go_back_a_layer(
+                piece.numpy(), inputs, size, units[layer - 1].numpy(), by_units.numpy(),
+                of_piece.numpy(), before.numpy(),
+            )  # fmt: skip
+            by_units = before
+        inputs, size, of_piece = pieces[1][0]
+        context.inputs.first_layer_back(by_units, of_piece[:-size].view(inputs, size))
+        perceptron_kernels.add_up(by_units.numpy(), of_piece[-size:].numpy())
         return whole, None, None
 
 
 def _pieces(
     parameters: torch.Tensor, sizes: Sequence[int]
-) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Views of the weights and biases of all layers."""
-    found, start = [], 0
+) -> Iterator[tuple[int, int, torch.Tensor]]:
+    """Of all layers: the numbers of inputs and units, and a view of the weights and biases."""
+    start = 0
     for inputs, units in itertools.pairwise(sizes):
-        middle, end = start + inputs * units, start + inputs * units + units
-        found.append((parameters[start:middle].view(inputs, units), parameters[middle:end]))
+        end = start + inputs * units + units
+        yield inputs, units, parameters[start:end]
         start = end
-    return found
