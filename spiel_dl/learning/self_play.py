@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import torch
 
@@ -166,7 +166,7 @@ class Trajectories(NamedTuple):
 class ListedTrajectories(Trajectories):
     """`Trajectories` whose distinct observations are known from play.
 
-    Those of `CompiledSelfPlay` are lists of ones alone: D is 0 in `observation`.
+    They are there alone: D is 0 in `observation`.
 
     Attributes:
       listed: the observations: one row for each move made, or for each infoset met.
@@ -281,11 +281,14 @@ class SelfPlay:
     def _check_movers(self, is_first_game: torch.Tensor, goes_on: torch.Tensor) -> None:
         waits = (is_first_game & (self._trajectories.player < 0)).any()
         if waits or (goes_on & (self.environment.current_player() < 0)).any():
-            raise ValueError(
-                "between two moves there were more chance events than in the games that "
-                "BatchedEnvironment played to count them, so a move was lost; set the rules' "
-                "longest_chance_run"
-            )
+            self._refuse_chance()
+
+    def _refuse_chance(self) -> NoReturn:
+        raise ValueError(
+            "between two moves there were more chance events than in the games that "
+            "BatchedEnvironment played to count them, so a move was lost; set the rules' "
+            "longest_chance_run"
+        )
 
 
 def sampled(probabilities: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from spiel_dl.games.rules import TERMINAL_PLAYER
-from spiel_dl.learning import kernels
+from spiel_dl.learning import kernels, play_kernels
 from spiel_dl.learning.self_play import (
     ActingNetwork,
     ActingPolicy,
@@ -18,8 +18,7 @@ from spiel_dl.learning.self_play import (
     sampled,
 )
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.growing_inputs import EvaluatedInputs, Evaluation, first_layer
-from spiel_dl.policies.growing_perceptron import Layers
+from spiel_dl.policies.growing_inputs import EvaluatedInputs, Evaluation
 from spiel_dl.policies.matrix_products import num_padded
 from spiel_dl.policies.policy_network import PolicyNetwork
 
@@ -69,11 +68,7 @@ class TableSelfPlay(SelfPlay):
         self._infoset[0] = self.environment.infoset
         is_cpu = self._history.device.type == "cpu"
         if is_cpu and isinstance(policy, ActingNetwork):
-            listed = self._play_network(policy)
-            self._look_up()
-            played = ListedTrajectories(*self._trajectories)
-            played.listed = listed
-            return played
+            return self._play_network(policy)
         if is_cpu:
             self._play_by_kernel(policy)
         else:
@@ -81,43 +76,43 @@ class TableSelfPlay(SelfPlay):
         self._look_up()
         return self._trajectories
 
-    def _play_network(self, policy: ActingNetwork) -> Distinct:
-        """Plays all moves; returns the infosets met, with what the network says of them."""
+    def _play_network(self, policy: ActingNetwork) -> ListedTrajectories:
+        """Plays all moves, and lists the infosets met with what the network says of them."""
         environment, record = self.environment, self._trajectories
         torch.rand(self._uniform.shape, generator=environment.generator, out=self._uniform)
         inputs, units = self._make_room(policy.network)
-        layers = Layers.of(policy.parameters, policy.network.sizes)
-        recorded = [x.numpy() for x in (record.player, record.legal, self._place)]
-        infosets = [x.numpy() for x in (self._infoset, environment.infoset_legal, self._mover)]
-        met = [x.numpy() for x in (self._row_of, self._met)]
-        moves = (
-            self._uniform, record.action, self._history, self._infoset, environment.successor,
-            environment.row, *environment.chance,
+        tensors = (
+            environment.infoset_legal, self._mover, record.player, record.legal, self._place,
+            self._row_of, self._met, self._thresholds, record.behaviour, self._uniform,
+            record.action, self._history, self._infoset, environment.successor, environment.row,
+            *environment.chance,
         )  # fmt: skip
-        arrays: list[Any] = [record.legal.shape[2], *(tensor.numpy() for tensor in moves)]
-        outputs = units[-1].numpy()
-        threshold, *acts = (x.numpy() for x in (self._thresholds, record.behaviour, record.action))
-        start = end = 0
-        for t in range(self.num_steps):
-            known: list[Any] = [t, *infosets, *recorded, *met, end]
-            start, end = end, kernels.meet_infosets(*known)
-            if end > start:
-                rows = inputs[start:end]
-                tensors = environment.infoset_tensors
-                torch.index_select(tensors, 0, self._met[start:end], out=rows)
-                new = [of_layer[start:end] for of_layer in units]
-                first_layer(rows, layers.weight, layers.bias, out=new[0])
-                layers.after_first(new)
-            kernels.act(t, outputs, threshold, *recorded, *acts)
-            kernels.make_move(t, *arrays)
-        evaluation = Evaluation(policy.parameters.clone(), [x[:end] for x in units])
-        return Distinct(EvaluatedInputs(inputs[:end], evaluation), self._place, self._place.shape)
+        arrays: list[Any] = [x.numpy() for x in (environment.infoset_tensors, inputs)]
+        arrays.append(tuple(layer.numpy() for layer in units))
+        num_met = play_kernels.play_by_tables(
+            policy.parameters.numpy(),
+            policy.network.sizes,
+            *arrays,
+            *(tensor.numpy() for tensor in tensors),
+        )
+        last = self._history[-1]
+        of_end = (environment.player[last], environment.utility[last], record.valid, record.reward)
+        play_kernels.look_back(record.player.numpy(), *(x.numpy() for x in of_end))
+        if record.history.shape[-1]:
+            before = self._history[:-1]
+            environment.look_up_histories(before, record.history_number, record.history)
+        evaluation = Evaluation(policy.parameters.clone(), [x[:num_met] for x in units])
+        played = ListedTrajectories(*record._replace(observation=record.observation[..., :0]))
+        played.listed = Distinct(
+            EvaluatedInputs(inputs[:num_met], evaluation), self._place, self._place.shape
+        )
+        return played
 
     def _make_room(self, network: PolicyNetwork) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """For inputs, float32 [T B, D], and what comes out of each layer."""
-        widths = [network.num_inputs, *map(num_padded, network.sizes[1:])]
         if self._sizes != network.sizes:
             self._sizes = network.sizes
+            widths = [network.num_inputs, *map(num_padded, network.sizes[1:])]
             self._units = [torch.zeros((len(self._met), width)) for width in widths]
         return self._units[0], self._units[1:]
 

@@ -1,7 +1,8 @@
-"""Layers of a perceptron forwards and backwards, in compiled loops.
+"""Perceptrons forwards and backwards, in compiled loops.
 
-Units are rows padded with zeros to a multiple of `matrix_products.COLUMNS`; the parameters are one
-vector, as `Perceptron` arranges it.
+Parameters are one vector, as `Perceptron` arranges it. `sizes` are the numbers of inputs, of each
+hidden layer's units, and of outputs. What comes out of a layer is a row padded with zeros to a
+multiple of `matrix_products.COLUMNS`.
 """
 
 from __future__ import annotations
@@ -9,61 +10,202 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from spiel_dl.policies.matrix_products import multiply, multiply_packed, pack
+from spiel_dl.policies import growing_kernels
+from spiel_dl.policies.matrix_products import COLUMNS, multiply, multiply_packed, pack
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+_inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
+_ROWS = 64  # so many, with a layer's weights, stay in the cache
+
+
+@_inline
+def _padded(size: int) -> int:
+    return (size + COLUMNS - 1) // COLUMNS * COLUMNS
 
 
 @_jit
-def rectify(units: np.ndarray) -> None:
-    """Sets what is negative to 0: float32 [N, units]."""
+def packed_layers(parameters: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
+    """The parameters of all layers but the first, as `after_first` takes them.
+
+    Returns:
+      Float32: of one layer after the other the weights, see `matrix_products.pack`, and the biases.
+    """
+    length = 0
+    for layer in range(1, len(sizes) - 1):
+        length += (_padded(sizes[layer]) + 1) * _padded(sizes[layer + 1])
+    packed = np.zeros(length, np.float32)
+    start, begin = (sizes[0] + 1) * sizes[1], 0
+    for layer in range(1, len(sizes) - 1):
+        inputs, units = sizes[layer], sizes[layer + 1]
+        end = begin + _padded(inputs) * _padded(units)
+        weight = parameters[start : start + inputs * units].reshape(inputs, units)
+        pack(weight, _padded(inputs), packed[begin:end])
+        start += inputs * units
+        packed[end : end + units] = parameters[start : start + units]
+        start, begin = start + units, end + _padded(units)
+    return packed
+
+
+@_inline
+def _apply(before: np.ndarray, packed: np.ndarray, after: np.ndarray, is_last: bool) -> None:
+    """One of `packed_layers`."""
+    end = before.shape[1] * after.shape[1]
+    for row in range(len(after)):
+        for unit in range(after.shape[1]):
+            after[row, unit] = packed[end + unit]
+    multiply_packed(before, packed[:end], after, True)
+    if not is_last:
+        _rectify(after)
+
+
+@_inline
+def _rectify(units: np.ndarray) -> None:
     for row in range(units.shape[0]):
         for unit in range(units.shape[1]):
             units[row, unit] = max(units[row, unit], np.float32(0.0))
 
 
 @_jit
-def apply_layer(
-    before: np.ndarray, packed: np.ndarray, bias: np.ndarray, after: np.ndarray
-) -> None:
-    """Writes rows times weights plus biases.
+def after_first(units: tuple[np.ndarray, ...], packed: np.ndarray, begin: int, end: int) -> None:
+    """Writes what comes out of all layers but the first.
 
     Args:
-      before: float32 [N, K].
-      packed: float32 [K L], the weights, see `matrix_products.pack`.
-      bias: float32 [L].
-      after: float32 [N, L].
+      units: per layer, float32 [N, units]; the first one's are given.
+      packed: the `packed_layers`.
+      begin: the first row that is asked about.
+      end: the row after the last one.
     """
-    for row in range(len(after)):
-        after[row] = bias
-    multiply_packed(before, packed, after, True)
+    start = 0
+    for layer in range(1, len(units)):
+        before, after = units[layer - 1][begin:end], units[layer][begin:end]
+        _apply(before, packed[start:], after, layer + 1 == len(units))
+        start += (before.shape[1] + 1) * after.shape[1]
 
 
 @_jit
-def pack_layer(
-    parameters: np.ndarray, inputs: int, units: int, packed: np.ndarray, bias: np.ndarray
+def first_of_rows(
+    parameters: np.ndarray, sizes: tuple[int, ...], rows: np.ndarray, units: np.ndarray
 ) -> None:
-    """Arranges the weights and biases of a layer.
+    """The first layer of any rows.
 
     Args:
-      parameters: float32 [inputs units + units], those of the layer.
-      inputs: how many units come before it.
-      units: how many it has.
-      packed: float32 [K L], both numbers padded; is written.
-      bias: float32 [L]; is written.
+      parameters: float32 [P].
+      sizes: as above.
+      rows: float32 [N, D].
+      units: float32 [N, units]; is written.
     """
-    end = inputs * units
-    weight = parameters[:end].reshape(inputs, units)
-    pack(weight, len(packed) // len(bias), packed)
-    bias[:units] = parameters[end:]
-    bias[units:] = 0.0
+    inputs, size = sizes[0], sizes[1]
+    units[:] = 0.0
+    for row in range(len(units)):
+        for unit in range(size):
+            units[row, unit] = parameters[inputs * size + unit]
+    multiply(rows, parameters[: inputs * size].reshape(inputs, size), units, True)
+    _rectify(units)
 
 
 @_jit
-def go_back_a_layer(
+def evaluate_rows(
+    parameters: np.ndarray, sizes: tuple[int, ...], rows: np.ndarray, outputs: np.ndarray
+) -> None:
+    """What networks say of any rows.
+
+    Args:
+      parameters: float32 [K, P].
+      sizes: as above.
+      rows: float32 [N, D].
+      outputs: float32 [K, N, outputs]; is written.
+    """
+    first = np.empty((len(rows), _padded(sizes[1])), np.float32)
+    for network in range(len(parameters)):
+        first_of_rows(parameters[network], sizes, rows, first)
+        _after_first_alone(parameters[network], sizes, first, outputs[network])
+
+
+@_jit
+def evaluate_growing(
+    parameters: np.ndarray,
+    sizes: tuple[int, ...],
+    ones: np.ndarray,
+    sequence: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    outputs: np.ndarray,
+) -> None:
+    """As `evaluate_rows`, of `growing_inputs.GrowingInputs`."""
+    first = np.zeros((len(end), _padded(sizes[1])), np.float32)
+    of_weight, of_bias = sizes[0] * sizes[1], sizes[1]
+    for network in range(len(parameters)):
+        weight = parameters[network, :of_weight].reshape(sizes[0], sizes[1])
+        bias = parameters[network, of_weight : of_weight + of_bias]
+        growing_kernels.multiply(first, weight, bias, ones, sequence, begin, end)
+        _after_first_alone(parameters[network], sizes, first, outputs[network])
+
+
+@_jit
+def _after_first_alone(
+    parameters: np.ndarray, sizes: tuple[int, ...], first: np.ndarray, outputs: np.ndarray
+) -> None:
+    """As `after_first`, without keeping what comes out of hidden layers."""
+    packed = packed_layers(parameters, sizes)
+    widest = 0
+    for layer in range(1, len(sizes)):
+        widest = max(widest, _padded(sizes[layer]))
+    room = np.empty((2, _ROWS * widest), np.float32)
+    for begin in range(0, len(first), _ROWS):
+        end = min(len(first), begin + _ROWS)
+        before, start = first[begin:end], 0
+        for layer in range(1, len(sizes) - 1):
+            is_last = layer + 2 == len(sizes)
+            width = _padded(sizes[layer + 1])
+            after = room[layer % 2, : (end - begin) * width].reshape(end - begin, width)
+            if is_last:
+                after = outputs[begin:end]
+            _apply(before, packed[start:], after, is_last)
+            start += (before.shape[1] + 1) * width
+            before = after
+
+
+@_jit
+def go_back(
+    parameters: np.ndarray,
+    sizes: tuple[int, ...],
+    units: tuple[np.ndarray, ...],
+    gradient: np.ndarray,
+    of_parameters: np.ndarray,
+) -> np.ndarray:
+    """The gradients of all parameters but the first layer's weights.
+
+    Args:
+      parameters: float32 [P].
+      sizes: as above.
+      units: per layer, what came out of it: float32 [N, units].
+      gradient: that of the outputs, float32 [N, outputs], not padded.
+      of_parameters: float32 [P]; is written, where it is known.
+
+    Returns:
+      The gradient of what went into the first layer's ReLU, float32 [N, units].
+    """
+    by_units = np.zeros(units[-1].shape, np.float32)
+    by_units[:, : gradient.shape[1]] = gradient
+    end = len(parameters)
+    for layer in range(len(units) - 1, 0, -1):
+        inputs, size = sizes[layer], sizes[layer + 1]
+        begin = end - (inputs + 1) * size
+        before = np.empty(units[layer - 1].shape, np.float32)
+        _go_back_a_layer(
+            parameters[begin:end], inputs, size, units[layer - 1], by_units,
+            of_parameters[begin:end], before,
+        )  # fmt: skip
+        by_units, end = before, begin
+    _add_up(by_units, of_parameters[end - sizes[1] : end])
+    return by_units
+
+
+@_jit
+def _go_back_a_layer(
     parameters: np.ndarray,
     inputs: int,
-    units: int,
+    size: int,
     before: np.ndarray,
     of_after: np.ndarray,
     of_parameters: np.ndarray,
@@ -72,23 +214,23 @@ def go_back_a_layer(
     """The gradients of a layer that comes after a ReLU.
 
     Args:
-      parameters: float32 [inputs units + units], those of the layer.
+      parameters: float32 [(inputs + 1) size], those of the layer.
       inputs: how many units come before it.
-      units: how many it has.
+      size: how many it has.
       before: float32 [N, K], what came out of the ReLU.
       of_after: float32 [N, L], the gradient of what came out of the layer.
       of_parameters: as `parameters`; the gradient is written here.
       of_before: float32 [N, K]; the gradient of what went into the ReLU is written here.
     """
     num_before, num_after = before.shape[1], of_after.shape[1]
-    end = inputs * units
+    end = inputs * size
     of_weight = np.empty((num_before, num_after), np.float32)
     multiply(before.T, of_after, of_weight, False)
-    of_parameters[:end].reshape(inputs, units)[:] = of_weight[:inputs, :units]
-    add_up(of_after, of_parameters[end:])
+    of_parameters[:end].reshape(inputs, size)[:] = of_weight[:inputs, :size]
+    _add_up(of_after, of_parameters[end:])
 
     weight = np.zeros((num_after, num_before), np.float32)
-    weight[:units, :inputs] = parameters[:end].reshape(inputs, units).T
+    weight[:size, :inputs] = parameters[:end].reshape(inputs, size).T
     multiply(of_after, weight, of_before, False)
     for row in range(before.shape[0]):
         for unit in range(num_before):
@@ -96,9 +238,9 @@ def go_back_a_layer(
                 of_before[row, unit] = 0.0
 
 
-@_jit
-def add_up(rows: np.ndarray, total: np.ndarray) -> None:
-    """Writes the sum of the first columns of some rows: float32 [N, L] to float32 [at most L]."""
+@_inline
+def _add_up(rows: np.ndarray, total: np.ndarray) -> None:
+    """Writes the sum of the first columns of some rows."""
     total[:] = 0.0
     for row in range(len(rows)):
         for column in range(len(total)):
