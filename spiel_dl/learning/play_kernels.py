@@ -111,6 +111,32 @@ def play_by_tables(
 
 
 @_jit
+def list_once(number: np.ndarray, row_of: np.ndarray, met: np.ndarray, place: np.ndarray) -> int:
+    """Lists numbers, each once, in the order in which they come first.
+
+    Args:
+      number: int64 [T, B].
+      row_of: int64 [more than the largest], anything not negative.
+      met: int64 [T B]; the numbers, written as far as there are any.
+      place: int64 [T, B]; is written: the row of each number among them.
+
+    Returns:
+      How many there are.
+    """
+    count = 0
+    for t in range(number.shape[0]):
+        for game in range(number.shape[1]):
+            here = number[t, game]
+            row = row_of[here]
+            if row >= count or met[row] != here:
+                row = count
+                row_of[here], met[row] = row, here
+                count += 1
+            place[t, game] = row
+    return count
+
+
+@_jit
 def look_back(
     player: np.ndarray,
     last_player: np.ndarray,

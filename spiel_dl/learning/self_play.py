@@ -170,9 +170,15 @@ class ListedTrajectories(Trajectories):
 
     Attributes:
       listed: the observations: one row for each move made, or for each infoset met.
+      listed_histories: the histories likewise, and then E is 0; None: they are in `history`.
     """
 
     listed: Distinct
+    listed_histories: Distinct | None = None
+
+    def distinct_histories(self) -> Distinct:
+        """As `Trajectories.distinct_histories`."""
+        return self.listed_histories or super().distinct_histories()
 
     def distinct_observations(self) -> Distinct:
         """The observations that were listed, and what a network has said of them."""

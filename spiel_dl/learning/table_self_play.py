@@ -50,6 +50,10 @@ class TableSelfPlay(SelfPlay):
         self._mover = torch.full((len(legal),), TERMINAL_PLAYER, dtype=player.dtype)
         acts = environment.player >= 0
         self._mover[environment.row[acts].cpu()] = environment.player[acts].cpu()
+        # Of `play_kernels.list_once`.
+        self._row_of_history = torch.zeros(0, dtype=torch.int64)
+        self._met_histories = torch.zeros_like(self._met)
+        self._place_of_history = torch.zeros_like(self._place)
         self._units: list[torch.Tensor] = []
         self._sizes: tuple[int, ...] = ()  # of the network that they are for
         events = (*player.shape, environment.events_after_move)
@@ -98,15 +102,30 @@ class TableSelfPlay(SelfPlay):
         last = self._history[-1]
         of_end = (environment.player[last], environment.utility[last], record.valid, record.reward)
         play_kernels.look_back(record.player.numpy(), *(x.numpy() for x in of_end))
-        if record.history.shape[-1]:
-            before = self._history[:-1]
-            environment.look_up_histories(before, record.history_number, record.history)
         evaluation = Evaluation(policy.parameters.clone(), [x[:num_met] for x in units])
-        played = ListedTrajectories(*record._replace(observation=record.observation[..., :0]))
+        played = ListedTrajectories(
+            *record._replace(
+                observation=record.observation[..., :0], history=record.history[..., :0]
+            )
+        )
         played.listed = Distinct(
             EvaluatedInputs(inputs[:num_met], evaluation), self._place, self._place.shape
         )
+        if record.history.shape[-1]:
+            played.listed_histories = self._list_histories()
         return played
+
+    def _list_histories(self) -> Distinct:
+        """The histories before all moves, each once."""
+        rows, tensors = self.environment.history_tables()
+        if len(self._row_of_history) != len(tensors):
+            self._row_of_history = torch.zeros(len(tensors), dtype=torch.int64)
+        number = self._trajectories.history_number
+        torch.index_select(rows, 0, self._history[:-1].view(-1), out=number.view(-1))
+        lists = (number, self._row_of_history, self._met_histories, self._place_of_history)
+        count = play_kernels.list_once(*(x.numpy() for x in lists))
+        met = tensors.index_select(0, self._met_histories[:count])
+        return Distinct(met, self._place_of_history, number.shape)
 
     def _make_room(self, network: PolicyNetwork) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """For inputs, float32 [T B, D], and what comes out of each layer."""

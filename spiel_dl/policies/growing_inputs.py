@@ -64,9 +64,8 @@ class GrowingInputs(NamedTuple):
           sizes: the numbers of inputs, of each hidden layer's units, and of outputs.
         """
         units = _room(len(self.end), sizes)
-        weight, bias = _first_layer(parameters, sizes)
-        growing_kernels.multiply(units[0].numpy(), weight, bias, *self._arrays())
-        _go_on(parameters, sizes, units)
+        layers = tuple(layer.numpy() for layer in units)
+        perceptron_kernels.units_of_growing(parameters.numpy(), sizes, *self._arrays(), layers)
         return units
 
     def evaluate(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> torch.Tensor:
@@ -101,22 +100,21 @@ class GrowingInputs(NamedTuple):
 
 
 class EvaluatedInputs(NamedTuple):
-    """N rows of any inputs, of which a network has said something already; on a CPU.
+    """N rows of any inputs, of which a network may have said something already; on a CPU.
 
     Attributes:
       rows: float32 [N, D].
-      evaluation: what it said.
+      evaluation: what it said, or None.
     """
 
     rows: torch.Tensor
-    evaluation: Evaluation
+    evaluation: Evaluation | None = None
 
     def units(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> list[torch.Tensor]:
         """As `GrowingInputs.units`."""
         units = _room(len(self.rows), sizes)
-        arrays = (self.rows.numpy(), units[0].numpy())
-        perceptron_kernels.first_of_rows(parameters.numpy(), sizes, *arrays)
-        _go_on(parameters, sizes, units)
+        layers = tuple(layer.numpy() for layer in units)
+        perceptron_kernels.units_of_rows(parameters.numpy(), sizes, self.rows.numpy(), layers)
         return units
 
     def evaluate(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> torch.Tensor:
@@ -141,18 +139,4 @@ class EvaluatedInputs(NamedTuple):
 
 def _room(num_rows: int, sizes: tuple[int, ...]) -> list[torch.Tensor]:
     """For what comes out of each layer."""
-    return [torch.zeros((num_rows, num_padded(size))) for size in sizes[1:]]
-
-
-def _first_layer(parameters: torch.Tensor, sizes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Its weights and biases, as views."""
-    end = sizes[0] * sizes[1]
-    weight = parameters[:end].view(sizes[0], sizes[1])
-    return weight.numpy(), parameters[end : end + sizes[1]].numpy()
-
-
-def _go_on(parameters: torch.Tensor, sizes: tuple[int, ...], units: list[torch.Tensor]) -> None:
-    """Writes what comes out of all layers but the first."""
-    packed = perceptron_kernels.packed_layers(parameters.numpy(), sizes)
-    layers = tuple(layer.numpy() for layer in units)
-    perceptron_kernels.after_first(layers, packed, 0, len(units[0]))
+    return [torch.empty((num_rows, num_padded(size))) for size in sizes[1:]]

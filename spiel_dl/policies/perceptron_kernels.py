@@ -104,6 +104,40 @@ def first_of_rows(
 
 
 @_jit
+def units_of_rows(
+    parameters: np.ndarray, sizes: tuple[int, ...], rows: np.ndarray, units: tuple[np.ndarray, ...]
+) -> None:
+    """What comes out of each layer, of any rows.
+
+    Args:
+      parameters: float32 [P].
+      sizes: as above.
+      rows: float32 [N, D].
+      units: float32 [N, units] each; are written.
+    """
+    first_of_rows(parameters, sizes, rows, units[0])
+    after_first(units, packed_layers(parameters, sizes), 0, len(rows))
+
+
+@_jit
+def units_of_growing(
+    parameters: np.ndarray,
+    sizes: tuple[int, ...],
+    ones: np.ndarray,
+    sequence: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    units: tuple[np.ndarray, ...],
+) -> None:
+    """As `units_of_rows`, of `growing_inputs.GrowingInputs`."""
+    middle = sizes[0] * sizes[1]
+    weight, bias = parameters[:middle].reshape(sizes[0], sizes[1]), parameters[middle:]
+    units[0][:, sizes[1] :] = 0.0
+    growing_kernels.multiply(units[0], weight, bias[: sizes[1]], ones, sequence, begin, end)
+    after_first(units, packed_layers(parameters, sizes), 0, len(end))
+
+
+@_jit
 def evaluate_rows(
     parameters: np.ndarray, sizes: tuple[int, ...], rows: np.ndarray, outputs: np.ndarray
 ) -> None:
@@ -224,14 +258,18 @@ def _go_back_a_layer(
     """
     num_before, num_after = before.shape[1], of_after.shape[1]
     end = inputs * size
-    of_weight = np.empty((num_before, num_after), np.float32)
-    multiply(before.T, of_after, of_weight, False)
-    of_parameters[:end].reshape(inputs, size)[:] = of_weight[:inputs, :size]
+    of_weight = of_parameters[:end].reshape(inputs, size)
+    if size == num_after:
+        multiply(before[:, :inputs].T, of_after, of_weight, False)
+    else:
+        room = np.empty((inputs, num_after), np.float32)
+        multiply(before[:, :inputs].T, of_after, room, False)
+        of_weight[:] = room[:, :size]
     _add_up(of_after, of_parameters[end:])
 
-    weight = np.zeros((num_after, num_before), np.float32)
-    weight[:size, :inputs] = parameters[:end].reshape(inputs, size).T
-    multiply(of_after, weight, of_before, False)
+    packed = np.empty(num_after * num_before, np.float32)
+    pack(parameters[:end].reshape(inputs, size).T, num_after, packed)
+    multiply_packed(of_after, packed, of_before, False)
     for row in range(before.shape[0]):
         for unit in range(num_before):
             if not before[row, unit] > 0:
