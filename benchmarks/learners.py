@@ -19,10 +19,9 @@ import common
 import peer_process
 import rlg_games
 
-from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.learning.config import LearnerConfig
-from spiel_dl.learning.policy_gradient import PolicyGradientConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs.reports import Report, Table
 
@@ -87,7 +86,7 @@ def rnad(game: str, settings: Settings) -> SelfPlayLearner:
 
 def mmd(game: str, settings: Settings) -> SelfPlayLearner:
     """Our MMD; one step of Adam per batch, as in rlg's public experiments."""
-    return MMDSolver(game, PolicyGradientConfig(**settings, num_epochs=1))
+    return MMDSolver(game, MMDConfig(**settings, num_epochs=1))
 
 
 LEARNERS: dict[str, Callable[[str, Settings], SelfPlayLearner]] = {"rnad": rnad, "mmd": mmd}

@@ -21,6 +21,8 @@ CHANCE, TERMINAL = -1, -4  # OpenSpiel's player ids, as constants of compiled lo
 NO_ACTION = -1
 
 kernel = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+# A call hands over all arrays of games one by one, which takes longer than a short function.
+inlined = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 
 
 class Games(NamedTuple):
@@ -70,7 +72,7 @@ class CompiledRules(abc.ABC):
         """
 
 
-@kernel
+@inlined
 def show(games: Games, game: int, player: int, column: int) -> None:
     """A player gets to know one more bit."""
     count = games.num_bits[game, player]
@@ -78,7 +80,7 @@ def show(games: Games, game: int, player: int, column: int) -> None:
     games.num_bits[game, player] = count + 1
 
 
-@kernel
+@inlined
 def show_both(games: Games, game: int, column: int) -> None:
     """Both players get to know one more bit."""
     show(games, game, 0, column)

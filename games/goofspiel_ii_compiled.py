@@ -12,6 +12,7 @@ from spiel_dl.games.compiled import (
     TERMINAL,
     CompiledRules,
     Games,
+    inlined,
     kernel,
     sample,
     show,
@@ -102,7 +103,7 @@ def _advance(
             games.returns[game] = _return(constants, played[game])
 
 
-@kernel
+@inlined
 def _play(
     constants: _Constants,
     step: np.ndarray,
@@ -128,7 +129,7 @@ def _play(
             _put(constants, played, remaining, games, game, row, this_round + 1, last)
 
 
-@kernel
+@inlined
 def _put(
     constants: _Constants,
     played: np.ndarray,
@@ -161,7 +162,7 @@ def _put(
         show_both(games, game, _OWN_BIT + column)
 
 
-@kernel
+@inlined
 def _return(constants: _Constants, played: np.ndarray) -> float:
     """Player 0's utility at the end."""
     turns = len(constants.point_cards)

@@ -6,6 +6,8 @@ import dataclasses
 import math
 from collections.abc import Iterable
 
+import numba
+import numpy as np
 import torch
 
 
@@ -73,7 +75,10 @@ class Descent:
         """
         self.parameters = [parameter.requires_grad_() for parameter in parameters]
         self._rate, self._gradient_clip = rate, gradient_clip
+        self._betas, self._epsilon = betas, epsilon
         device = self.parameters[0].device
+        # One vector of parameters on a CPU: torch takes longer to start a step than to do it.
+        self._is_compiled = len(self.parameters) == 1 and device.type == "cpu"
         # As a tensor, the rate can follow the count of steps without asking the device for it.
         self._falling_rate = None if rate.final is None else torch.tensor(rate.first, device=device)
         self._optimizer = torch.optim.Adam(
@@ -108,6 +113,11 @@ class Descent:
           at: where on its way the learning rate is; None: at the number of steps of Adam so far,
             which is counted on the device, as a CUDA graph demands.
         """
+        if self._is_compiled:
+            self.parameters[0].grad = None  # then the gradient is not copied
+            loss.backward(gradient)
+            self._step_compiled(at)
+            return
         for parameter in self.parameters:
             assert parameter.grad is not None
             parameter.grad.zero_()
@@ -123,6 +133,17 @@ class Descent:
             self._falling_rate.copy_(self._rate.on_device(count))
         self._optimizer.step()
 
+    def _step_compiled(self, at: int | None) -> None:
+        (parameter,) = self.parameters
+        gradient, state = parameter.grad, self.state(parameter)
+        assert gradient is not None
+        count = int(state["step"])
+        state["step"].fill_(count + 1)
+        rate = self._rate.at(count if at is None else at)
+        tensors = (parameter.detach(), gradient, state["exp_avg"], state["exp_avg_sq"])
+        vectors = [tensor.view(-1).numpy() for tensor in tensors]
+        _adam(*vectors, count + 1, rate, *self._betas, self._epsilon, self._gradient_clip)
+
     def state(self, parameter: torch.Tensor) -> dict[str, torch.Tensor]:
         """Adam's `step` (float32 []) and moments `exp_avg`, `exp_avg_sq` of one parameter.
 
@@ -130,3 +151,29 @@ class Descent:
         """
         state: dict[str, torch.Tensor] = self._optimizer.state[parameter]
         return state
+
+
+@numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+def _adam(
+    parameters: np.ndarray,
+    gradient: np.ndarray,
+    mean: np.ndarray,
+    square: np.ndarray,
+    count: int,
+    rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    clip: float,
+) -> None:
+    """Kingma and Ba (2015), algorithm 1: step `count` of parameters, moments and all, [P] each."""
+    number = parameters.dtype.type
+    keep_mean, add_mean = number(beta1), number(1 - beta1)
+    keep_square, add_square = number(beta2), number(1 - beta2)
+    size, scale = number(rate / (1 - beta1**count)), number(1 / np.sqrt(1 - beta2**count))
+    bound, least = number(clip), number(epsilon)
+    for index in range(len(parameters)):
+        slope = min(max(gradient[index], -bound), bound)
+        mean[index] = keep_mean * mean[index] + add_mean * slope
+        square[index] = keep_square * square[index] + add_square * slope * slope
+        parameters[index] -= size * mean[index] / (np.sqrt(square[index]) * scale + least)

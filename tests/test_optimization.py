@@ -48,9 +48,10 @@ def test_a_step_that_is_told_its_place_takes_the_rate_from_there() -> None:
         assert before - float(parameter.detach()) == pytest.approx(expected, rel=1e-3)
 
 
-def test_steps_are_those_of_adam_by_hand() -> None:
-    """Kingma and Ba (2015), algorithm 1, in float64, on two parameters of different shapes."""
-    targets = [np.array([1.0, -2.0, 0.5]), np.array([[3.0]])]
+@pytest.mark.parametrize("num_parameters", [1, 2])
+def test_steps_are_those_of_adam_by_hand(num_parameters: int) -> None:
+    """Kingma and Ba (2015), algorithm 1, in float64; a single parameter has a loop of its own."""
+    targets = [np.array([1.0, -2.0, 0.5]), np.array([[3.0]])][:num_parameters]
     tensors = [torch.zeros(target.shape, dtype=torch.float64) for target in targets]
     descent = Descent(tensors, LearningRate(0.1), betas=(0.8, 0.9), epsilon=1e-3)
     places = [np.zeros(target.shape) for target in targets]

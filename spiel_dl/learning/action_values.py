@@ -27,6 +27,7 @@ import torch
 
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.self_play import Distinct, Trajectories
+from spiel_dl.policies.growing_inputs import EvaluatedInputs
 from spiel_dl.policies.perceptron import Perceptron
 
 
@@ -97,7 +98,8 @@ class ActionValueTrainer:
     def ask(self, trajectories: Trajectories) -> HistoryValues:
         """What the network says of the histories of some games."""
         seen = trajectories.distinct_histories()
-        return HistoryValues(self.network.outputs(self.parameters, seen.tensors), seen)
+        rows = EvaluatedInputs(seen.tensors) if self.parameters.is_cpu else seen.tensors
+        return HistoryValues(self.network.outputs(self.parameters, rows), seen)
 
     def learn(self, values: HistoryValues, gradient: torch.Tensor) -> None:
         """One step of Adam.

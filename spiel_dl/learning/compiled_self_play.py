@@ -7,8 +7,7 @@ from typing import Any
 import torch
 
 from spiel_dl.games.compiled_environment import CompiledEnvironment
-from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER
-from spiel_dl.learning import kernels
+from spiel_dl.learning import play_kernels
 from spiel_dl.learning.self_play import (
     ActingNetwork,
     ActingPolicy,
@@ -17,8 +16,9 @@ from spiel_dl.learning.self_play import (
     SelfPlay,
     Trajectories,
 )
+from spiel_dl.policies import perceptron_kernels
 from spiel_dl.policies.growing_inputs import Evaluation, GrowingInputs
-from spiel_dl.policies.growing_perceptron import Layers, num_padded
+from spiel_dl.policies.matrix_products import num_padded
 from spiel_dl.policies.policy_network import PolicyNetwork
 
 
@@ -44,68 +44,67 @@ class CompiledSelfPlay(SelfPlay):
         self._sums = torch.zeros(0)
         self._known = torch.zeros(2 * shape[1], dtype=torch.int32)
         self._units: list[torch.Tensor] = []
+        self._sizes: tuple[int, ...] = ()  # of the network that they are for
 
     @torch.no_grad()
     def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:
         """As `SelfPlay.play`; fastest with an `ActingNetwork`."""
         if not isinstance(policy, ActingNetwork):
             return super().play(policy)
-        waits = self._start()
+        thresholds = self._start()
         self._make_room(policy.network)
-        num_moves = self._play_by_kernels(policy, waits)
+        num_moves = self._play_by_kernels(policy, thresholds)
         return self._finish(policy, num_moves)
 
     def _make_room(self, network: PolicyNetwork) -> None:
-        widths = [*network.hidden_sizes, num_padded(network.sizes[-1])]
-        if [units.shape[1] for units in self._units] != widths:
+        if self._sizes != network.sizes:
+            self._sizes = network.sizes
             size = self._place.numel()
-            self._units = [torch.zeros((size, width)) for width in widths]
-            self._sums = torch.zeros((len(self._known), widths[0]))
+            self._units = [torch.zeros((size, num_padded(width))) for width in network.sizes[1:]]
+            self._sums = torch.zeros((len(self._known), network.sizes[1]))
 
-    def _play_by_kernels(self, policy: ActingNetwork, waits: torch.Tensor) -> int:
+    def _play_by_kernels(self, policy: ActingNetwork, thresholds: torch.Tensor) -> int:
         """Plays all moves; returns how many there were."""
         environment, record, games = self.environment, self._trajectories, self.environment.games
-        layers = Layers.of(policy.parameters, policy.network.sizes)
         numbers = environment.random_numbers(self.num_steps)
         self._known.zero_()
-        recorded = [x.numpy() for x in (record.player, record.legal, self._place)]
-        rows = [x.numpy() for x in (self._sequence, self._begin, self._end)]
-        first = (layers.weights[0], layers.biases[0], self._sums, self._known, self._units[0])
-        first_layer = [x.numpy() for x in first]
-        outputs = self._units[-1].numpy()
-        wait, *acts = (x.numpy() for x in (waits, record.behaviour, record.action))
-        start = end = 0
+        parameters, sizes = policy.parameters.numpy(), policy.network.sizes
+        end = sizes[0] * sizes[1]
+        first = (parameters[:end].reshape(sizes[0], sizes[1]), parameters[end : end + sizes[1]])
+        packed = perceptron_kernels.packed_layers(parameters, sizes)
+        tensors = (
+            record.player, record.legal, self._place, self._sequence, self._begin, self._end,
+        )  # fmt: skip
+        recorded = [x.numpy() for x in tensors]
+        sums, known = self._sums.numpy(), self._known.numpy()
+        units = tuple(layer.numpy() for layer in self._units)
+        acts = [x.numpy() for x in (thresholds, record.behaviour, record.action)]
+        num_rows = 0
         for t in range(self.num_steps):
-            known = (games.player, games.legal, games.bits, games.num_bits)
-            arrays: list[Any] = [t, *known, *recorded, *rows, *first_layer, end]
-            start, end = end, kernels.meet(*arrays)
-            layers.after_first([units[start:end] for units in self._units])
-            kernels.act(t, outputs, wait, *recorded, *acts)
+            shown = (games.player, games.legal, games.bits, games.num_bits)
+            arrays: list[Any] = [t, *shown, *recorded, *first, sums, known, units]
+            num_rows = play_kernels.decide(*arrays, num_rows, packed, *acts)
             if record.history.shape[-1]:
                 environment.history_tensor(out=record.history[t])
             environment.move(record.action[t], numbers[t])
-        return end
+        return num_rows
 
     def _finish(self, policy: ActingNetwork, num_moves: int) -> Trajectories:
         """Writes all that is known once the games are over."""
-        record, environment = self._trajectories, self.environment
-        last_player = environment.current_player()
-        made = record.player >= 0
-        self._check_movers(made | (record.player == CHANCE_PLAYER), last_player != TERMINAL_PLAYER)
-        torch.logical_and(made, last_player == TERMINAL_PLAYER, out=record.valid)
-        last = record.valid.sum(dim=0, keepdim=True) - 1
-        returns = torch.from_numpy(environment.games.returns).to(record.reward.dtype)
-        record.reward.zero_()
-        record.reward.scatter_(0, last.clamp(min=0), (returns * (last[0] >= 0)).unsqueeze(0))
+        record, games = self._trajectories, self.environment.games
+        written = (x.numpy() for x in (record.valid, record.reward))
+        if play_kernels.look_back(record.player.numpy(), games.player, games.returns, *written):
+            self._refuse_chance()
         inputs = GrowingInputs(
-            torch.from_numpy(environment.games.bits).flatten(0, 1),
+            torch.from_numpy(games.bits).flatten(0, 1),
             self._sequence[:num_moves],
             self._begin[:num_moves],
             self._end[:num_moves],
             policy.network.num_inputs,
             Evaluation(policy.parameters.clone(), [units[:num_moves] for units in self._units]),
         )
-        moves = None if bool(made.all()) else made.flatten().nonzero()[:, 0]
+        is_full = num_moves == self._place.numel()
+        moves = None if is_full else (record.player >= 0).flatten().nonzero()[:, 0]
         played = ListedTrajectories(*record._replace(observation=record.observation[..., :0]))
-        played.listed = Distinct(inputs, self._place, made.shape, moves)
+        played.listed = Distinct(inputs, self._place, self._place.shape, moves)
         return played

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from spiel_dl.policies.growing_inputs import add_row
+from spiel_dl.policies.growing_kernels import add_row
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 
@@ -38,11 +38,25 @@ def play_chance(
     return after
 
 
+@numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
+def _sampled(probabilities: np.ndarray, threshold: float) -> int:
+    """The first action at which the sum of probabilities exceeds its share of the whole."""
+    total = 0.0
+    for action in range(len(probabilities)):
+        total += probabilities[action]
+    bound, total = threshold * total, 0.0
+    for action in range(len(probabilities)):
+        total += probabilities[action]
+        if total > bound:
+            return action
+    return 0  # not reached: the threshold is below 1
+
+
 @_jit
 def play_move(
     t: int,
     behaviour: np.ndarray,
-    wait: np.ndarray,
+    threshold: np.ndarray,
     uniform: np.ndarray,
     action: np.ndarray,
     history: np.ndarray,
@@ -58,7 +72,7 @@ def play_move(
     Args:
       t: which move of the game.
       behaviour: float32 [T, B, A], action probabilities.
-      wait: float32 [T, B, A]; the action with the least wait per probability is taken.
+      threshold: float64 [T, B], a random number in [0, 1) per move; see `_sampled`.
       uniform: float64 [T, B, N], as in `play_chance`.
       action: int64 [T, B]; row t is written.
       history: int64 [T + 1, B], before each move; row t + 1 is written.
@@ -69,11 +83,7 @@ def play_move(
     """
     num_actions = behaviour.shape[2]
     for game in range(behaviour.shape[1]):
-        chosen, most = 0, np.float32(-1.0)
-        for a in range(num_actions):
-            haste = behaviour[t, game, a] / wait[t, game, a]
-            if haste > most:
-                chosen, most = a, haste
+        chosen = _sampled(behaviour[t, game], threshold[t, game])
         after = successor[history[t, game] * num_actions + chosen]
         after = _after_chance(after, uniform[t, game], row, cumulative, child)
         action[t, game], history[t + 1, game] = chosen, after
@@ -323,7 +333,7 @@ def meet(
 def act(
     t: int,
     outputs: np.ndarray,
-    wait: np.ndarray,
+    threshold: np.ndarray,
     player: np.ndarray,
     legal: np.ndarray,
     place: np.ndarray,
@@ -335,7 +345,7 @@ def act(
     Args:
       t: which move of the game.
       outputs: float32 [T B, at least A], what the network says of each row; logits come first.
-      wait: float32 [T, B, A]; the action with the least wait per probability is taken.
+      threshold: float64 [T, B], a random number in [0, 1) per move; see `_sampled`.
       player: int8 [T, B], who moves; negative: nobody.
       legal: bool [T, B, A].
       place: int64 [T, B], the row of each move.
@@ -358,10 +368,7 @@ def act(
             if may[a]:
                 shares[a] = np.exp(logits[a] - largest)
                 total += shares[a]
-        most = np.float32(-1.0)
         for a in range(num_actions):
             if may[a]:
                 shares[a] /= total
-                haste = shares[a] / wait[t, game, a]
-                if haste > most:
-                    action[t, game], most = a, haste
+        action[t, game] = _sampled(shares, threshold[t, game])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import torch
 
@@ -19,9 +19,6 @@ from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From information state tensors (float32 [B, D]) and legal actions (bool [B, A]) to action
 probabilities, float32 [B, A]."""
-
-# Divides a probability, so it must not be 0.
-_LEAST_WAIT = 1e-30
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,13 +166,19 @@ class Trajectories(NamedTuple):
 class ListedTrajectories(Trajectories):
     """`Trajectories` whose distinct observations are known from play.
 
-    Those of `CompiledSelfPlay` are lists of ones alone: D is 0 in `observation`.
+    They are there alone: D is 0 in `observation`.
 
     Attributes:
       listed: the observations: one row for each move made, or for each infoset met.
+      listed_histories: the histories likewise, and then E is 0; None: they are in `history`.
     """
 
     listed: Distinct
+    listed_histories: Distinct | None = None
+
+    def distinct_histories(self) -> Distinct:
+        """As `Trajectories.distinct_histories`."""
+        return self.listed_histories or super().distinct_histories()
 
     def distinct_observations(self) -> Distinct:
         """The observations that were listed, and what a network has said of them."""
@@ -222,7 +225,7 @@ class SelfPlay:
             history=observation.new_zeros((*steps[:2], 0)),
             history_number=numbers,
         )
-        self._waits = observation.new_zeros(steps)
+        self._thresholds = observation.new_zeros(steps[:2], dtype=torch.float64)
         self._finished = torch.zeros_like(self._trajectories.valid)
         keep_freed_memory()
 
@@ -237,8 +240,7 @@ class SelfPlay:
     def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:
         """Plays one game in every row.
 
-        An action is the first of several events to happen, each after an exponentially distributed
-        wait with the action's probability as its rate.
+        An action is the first one at which the sum of probabilities exceeds a random number.
 
         Args:
           policy: who acts, and how; a table of policies is for `TableSelfPlay`.
@@ -256,12 +258,12 @@ class SelfPlay:
                 "game, by TableSelfPlay; pass a function"
             )
         environment, record = self.environment, self._trajectories
-        waits = self._start()
+        thresholds = self._start()
         for t in range(self.num_steps):
             observation = environment.information_state_tensor(out=record.observation[t])
             legal = environment.legal_actions()
             probabilities = policy(observation, legal)
-            torch.argmax(probabilities / waits[t], dim=1, out=record.action[t])
+            record.action[t] = sampled(probabilities, thresholds[t])
             record.legal[t] = legal
             record.player[t] = environment.current_player()
             record.behaviour[t] = probabilities
@@ -278,16 +280,30 @@ class SelfPlay:
         return record
 
     def _start(self) -> torch.Tensor:
-        """Starts new games; returns the waits for each action, float32 [T, B, A]."""
+        """Starts new games; returns a random number in [0, 1) per move, float64 [T, B]."""
         self.environment.restart()
-        generator = self.environment.generator
-        return self._waits.exponential_(generator=generator).clamp_(min=_LEAST_WAIT)
+        return self._thresholds.uniform_(generator=self.environment.generator)
 
     def _check_movers(self, is_first_game: torch.Tensor, goes_on: torch.Tensor) -> None:
         waits = (is_first_game & (self._trajectories.player < 0)).any()
         if waits or (goes_on & (self.environment.current_player() < 0)).any():
-            raise ValueError(
-                "between two moves there were more chance events than in the games that "
-                "BatchedEnvironment played to count them, so a move was lost; set the rules' "
-                "longest_chance_run"
-            )
+            self._refuse_chance()
+
+    def _refuse_chance(self) -> NoReturn:
+        raise ValueError(
+            "between two moves there were more chance events than in the games that "
+            "BatchedEnvironment played to count them, so a move was lost; set the rules' "
+            "longest_chance_run"
+        )
+
+
+def sampled(probabilities: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
+    """Actions: int64 [B], none of them of probability 0.
+
+    Args:
+      probabilities: float32 [B, A], some of them positive in every row.
+      threshold: float64 [B], random numbers in [0, 1).
+    """
+    total = probabilities.cumsum(dim=1, dtype=torch.float64) * (probabilities > 0)
+    bound = threshold.unsqueeze(1) * total.amax(dim=1, keepdim=True)
+    return (total > bound).int().argmax(dim=1)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from spiel_dl.games.rules import TERMINAL_PLAYER
-from spiel_dl.learning import kernels
+from spiel_dl.learning import kernels, play_kernels
 from spiel_dl.learning.self_play import (
     ActingNetwork,
     ActingPolicy,
@@ -15,10 +15,11 @@ from spiel_dl.learning.self_play import (
     ListedTrajectories,
     SelfPlay,
     Trajectories,
+    sampled,
 )
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.growing_inputs import EvaluatedInputs, Evaluation
-from spiel_dl.policies.growing_perceptron import Layers, num_padded
+from spiel_dl.policies.matrix_products import num_padded
 from spiel_dl.policies.policy_network import PolicyNetwork
 
 
@@ -49,7 +50,12 @@ class TableSelfPlay(SelfPlay):
         self._mover = torch.full((len(legal),), TERMINAL_PLAYER, dtype=player.dtype)
         acts = environment.player >= 0
         self._mover[environment.row[acts].cpu()] = environment.player[acts].cpu()
+        # Of `play_kernels.list_once`.
+        self._row_of_history = torch.zeros(0, dtype=torch.int64)
+        self._met_histories = torch.zeros_like(self._met)
+        self._place_of_history = torch.zeros_like(self._place)
         self._units: list[torch.Tensor] = []
+        self._sizes: tuple[int, ...] = ()  # of the network that they are for
         events = (*player.shape, environment.events_after_move)
         self._uniform = player.new_zeros(events, dtype=torch.float64)
 
@@ -66,11 +72,7 @@ class TableSelfPlay(SelfPlay):
         self._infoset[0] = self.environment.infoset
         is_cpu = self._history.device.type == "cpu"
         if is_cpu and isinstance(policy, ActingNetwork):
-            listed = self._play_network(policy)
-            self._look_up()
-            played = ListedTrajectories(*self._trajectories)
-            played.listed = listed
-            return played
+            return self._play_network(policy)
         if is_cpu:
             self._play_by_kernel(policy)
         else:
@@ -78,42 +80,58 @@ class TableSelfPlay(SelfPlay):
         self._look_up()
         return self._trajectories
 
-    def _play_network(self, policy: ActingNetwork) -> Distinct:
-        """Plays all moves; returns the infosets met, with what the network says of them."""
+    def _play_network(self, policy: ActingNetwork) -> ListedTrajectories:
+        """Plays all moves, and lists the infosets met with what the network says of them."""
         environment, record = self.environment, self._trajectories
         torch.rand(self._uniform.shape, generator=environment.generator, out=self._uniform)
         inputs, units = self._make_room(policy.network)
-        layers = Layers.of(policy.parameters, policy.network.sizes)
-        recorded = [x.numpy() for x in (record.player, record.legal, self._place)]
-        infosets = [x.numpy() for x in (self._infoset, environment.infoset_legal, self._mover)]
-        met = [x.numpy() for x in (self._row_of, self._met)]
-        moves = (
-            self._uniform, record.action, self._history, self._infoset, environment.successor,
-            environment.row, *environment.chance,
+        tensors = (
+            environment.infoset_legal, self._mover, record.player, record.legal, self._place,
+            self._row_of, self._met, self._thresholds, record.behaviour, self._uniform,
+            record.action, self._history, self._infoset, environment.successor, environment.row,
+            *environment.chance,
         )  # fmt: skip
-        arrays: list[Any] = [record.legal.shape[2], *(tensor.numpy() for tensor in moves)]
-        outputs = units[-1].numpy()
-        wait, *acts = (x.numpy() for x in (self._waits, record.behaviour, record.action))
-        start = end = 0
-        for t in range(self.num_steps):
-            known: list[Any] = [t, *infosets, *recorded, *met, end]
-            start, end = end, kernels.meet_infosets(*known)
-            if end > start:
-                rows = inputs[start:end]
-                tensors = environment.infoset_tensors
-                torch.index_select(tensors, 0, self._met[start:end], out=rows)
-                new = [of_layer[start:end] for of_layer in units]
-                torch.addmm(layers.biases[0], rows, layers.weights[0], out=new[0]).relu_()
-                layers.after_first(new)
-            kernels.act(t, outputs, wait, *recorded, *acts)
-            kernels.make_move(t, *arrays)
-        evaluation = Evaluation(policy.parameters.clone(), [x[:end] for x in units])
-        return Distinct(EvaluatedInputs(inputs[:end], evaluation), self._place, self._place.shape)
+        arrays: list[Any] = [x.numpy() for x in (environment.infoset_tensors, inputs)]
+        arrays.append(tuple(layer.numpy() for layer in units))
+        num_met = play_kernels.play_by_tables(
+            policy.parameters.numpy(),
+            policy.network.sizes,
+            *arrays,
+            *(tensor.numpy() for tensor in tensors),
+        )
+        last = self._history[-1]
+        of_end = (environment.player[last], environment.utility[last], record.valid, record.reward)
+        play_kernels.look_back(record.player.numpy(), *(x.numpy() for x in of_end))
+        evaluation = Evaluation(policy.parameters.clone(), [x[:num_met] for x in units])
+        played = ListedTrajectories(
+            *record._replace(
+                observation=record.observation[..., :0], history=record.history[..., :0]
+            )
+        )
+        played.listed = Distinct(
+            EvaluatedInputs(inputs[:num_met], evaluation), self._place, self._place.shape
+        )
+        if record.history.shape[-1]:
+            played.listed_histories = self._list_histories()
+        return played
+
+    def _list_histories(self) -> Distinct:
+        """The histories before all moves, each once."""
+        rows, tensors = self.environment.history_tables()
+        if len(self._row_of_history) != len(tensors):
+            self._row_of_history = torch.zeros(len(tensors), dtype=torch.int64)
+        number = self._trajectories.history_number
+        torch.index_select(rows, 0, self._history[:-1].view(-1), out=number.view(-1))
+        lists = (number, self._row_of_history, self._met_histories, self._place_of_history)
+        count = play_kernels.list_once(*(x.numpy() for x in lists))
+        met = tensors.index_select(0, self._met_histories[:count])
+        return Distinct(met, self._place_of_history, number.shape)
 
     def _make_room(self, network: PolicyNetwork) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """For inputs, float32 [T B, D], and what comes out of each layer."""
-        widths = [network.num_inputs, *network.hidden_sizes, num_padded(network.sizes[-1])]
-        if [units.shape[1] for units in self._units] != widths:
+        if self._sizes != network.sizes:
+            self._sizes = network.sizes
+            widths = [network.num_inputs, *map(num_padded, network.sizes[1:])]
             self._units = [torch.zeros((len(self._met), width)) for width in widths]
         return self._units[0], self._units[1:]
 
@@ -121,7 +139,7 @@ class TableSelfPlay(SelfPlay):
         environment, record = self.environment, self._trajectories
         torch.rand(self._uniform.shape, generator=environment.generator, out=self._uniform)
         tensors = (
-            record.behaviour, self._waits, self._uniform, record.action, self._history,
+            record.behaviour, self._thresholds, self._uniform, record.action, self._history,
             self._infoset, environment.successor, environment.row, *environment.chance,
         )  # fmt: skip
         arrays = [tensor.numpy() for tensor in tensors]
@@ -133,7 +151,7 @@ class TableSelfPlay(SelfPlay):
         environment, record = self.environment, self._trajectories
         for t in range(self.num_steps):
             self._behave(policy, environment.infoset, record.behaviour[t])
-            torch.argmax(record.behaviour[t] / self._waits[t], dim=1, out=record.action[t])
+            record.action[t] = sampled(record.behaviour[t], self._thresholds[t])
             environment.move(record.action[t])
             self._history[t + 1] = environment.history
             self._infoset[t + 1] = environment.infoset

@@ -116,6 +116,13 @@ class TreeEnvironment:
         rows, tensors = self._histories
         return torch.index_select(tensors, 0, rows.index_select(0, self.history), out=out)
 
+    def history_tables(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The row of each history, int64 [H], and the rows' tensors, float32 [N, E].
+
+        The last row is that of histories in which no player acts.
+        """
+        return self._histories
+
     def look_up_histories(
         self, histories: torch.Tensor, number: torch.Tensor, tensor: torch.Tensor
     ) -> None:

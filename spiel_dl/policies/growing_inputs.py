@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import torch
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+from spiel_dl.policies import growing_kernels, perceptron_kernels
+from spiel_dl.policies.matrix_products import multiply, num_padded
 
 
 class Evaluation(NamedTuple):
@@ -56,30 +56,43 @@ class GrowingInputs(NamedTuple):
     num_inputs: int
     evaluation: Evaluation | None = None
 
-    def first_layer(self, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        """The ReLU of the rows times weights plus biases: float32 [N, H].
+    def units(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> list[torch.Tensor]:
+        """What comes out of each layer of a network, padded: float32 [N, units].
 
         Args:
-          weight: float32 [D, H].
-          bias: float32 [H].
+          parameters: float32 [P].
+          sizes: the numbers of inputs, of each hidden layer's units, and of outputs.
         """
-        units = weight.new_empty((len(self.end), len(bias)))
-        _multiply(units.numpy(), weight.numpy(), bias.numpy(), *self._arrays())
+        units = _room(len(self.end), sizes)
+        layers = tuple(layer.numpy() for layer in units)
+        perceptron_kernels.units_of_growing(parameters.numpy(), sizes, *self._arrays(), layers)
         return units
+
+    def evaluate(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> torch.Tensor:
+        """What comes out of the last layer of K networks, padded: float32 [K, N, outputs].
+
+        Args:
+          parameters: float32 [K, P].
+          sizes: as above.
+        """
+        outputs = torch.empty((len(parameters), len(self.end), num_padded(sizes[-1])))
+        arrays = self._arrays()
+        perceptron_kernels.evaluate_growing(parameters.numpy(), sizes, *arrays, outputs.numpy())
+        return outputs
 
     def first_layer_back(self, gradient: torch.Tensor, out: torch.Tensor) -> None:
         """Adds the gradient of the weights.
 
         Args:
-          gradient: that of the rows times weights, float32 [N, H].
-          out: where to add, float32 [D, H].
+          gradient: that of the rows times weights, float32 [N, H], H padded.
+          out: where to add, float32 [D, units].
         """
-        _multiply_back(out.numpy(), gradient.numpy(), *self._arrays())
+        growing_kernels.multiply_back(out.numpy(), gradient.numpy(), *self._arrays())
 
     def dense(self) -> torch.Tensor:
         """The rows as they are: float32 [N, D]."""
         rows = torch.zeros((len(self.end), self.num_inputs))
-        _write(rows.numpy(), *self._arrays())
+        growing_kernels.write(rows.numpy(), *self._arrays())
         return rows
 
     def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -87,93 +100,43 @@ class GrowingInputs(NamedTuple):
 
 
 class EvaluatedInputs(NamedTuple):
-    """N rows of any inputs, of which a network has said something already; on a CPU.
+    """N rows of any inputs, of which a network may have said something already; on a CPU.
 
     Attributes:
       rows: float32 [N, D].
-      evaluation: what it said.
+      evaluation: what it said, or None.
     """
 
     rows: torch.Tensor
-    evaluation: Evaluation
+    evaluation: Evaluation | None = None
 
-    def first_layer(self, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        """As `GrowingInputs.first_layer`."""
-        return torch.addmm(bias, self.rows, weight).relu_()
+    def units(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> list[torch.Tensor]:
+        """As `GrowingInputs.units`."""
+        units = _room(len(self.rows), sizes)
+        layers = tuple(layer.numpy() for layer in units)
+        perceptron_kernels.units_of_rows(parameters.numpy(), sizes, self.rows.numpy(), layers)
+        return units
+
+    def evaluate(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> torch.Tensor:
+        """As `GrowingInputs.evaluate`."""
+        outputs = torch.empty((len(parameters), len(self.rows), num_padded(sizes[-1])))
+        arrays = (self.rows.numpy(), outputs.numpy())
+        perceptron_kernels.evaluate_rows(parameters.numpy(), sizes, *arrays)
+        return outputs
 
     def first_layer_back(self, gradient: torch.Tensor, out: torch.Tensor) -> None:
         """As `GrowingInputs.first_layer_back`."""
-        out.addmm_(self.rows.t(), gradient)
+        width = gradient.shape[1]
+        whole = out if out.shape[1] == width else out.new_zeros((len(out), width))
+        multiply(self.rows.numpy().T, gradient.numpy(), whole.numpy(), True)
+        if whole is not out:
+            out += whole[:, : out.shape[1]]
 
     def dense(self) -> torch.Tensor:
         """As `GrowingInputs.dense`."""
         return self.rows
 
 
-@numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
-def add_row(units: np.ndarray, total: np.ndarray, weight: np.ndarray, ones: np.ndarray) -> None:
-    """The first layer of a row.
-
-    Args:
-      units: float32 [H], the ReLU of the sum is written here.
-      total: float32 [H], the sum of the row before; becomes this row's.
-      weight: float32 [D, H].
-      ones: int32 [n], the new ones.
-    """
-    for index in range(len(ones)):
-        column = ones[index]
-        for unit in range(len(total)):
-            total[unit] += weight[column, unit]
-    for unit in range(len(total)):
-        units[unit] = max(total[unit], np.float32(0.0))
-
-
-@_jit
-def _multiply(
-    units: np.ndarray,
-    weight: np.ndarray,
-    bias: np.ndarray,
-    ones: np.ndarray,
-    sequence: np.ndarray,
-    begin: np.ndarray,
-    end: np.ndarray,
-) -> None:
-    """Writes units, float32 [N, H]; see `GrowingInputs`."""
-    total = np.empty((len(ones), len(bias)), np.float32)
-    for row in range(len(end)):
-        group = sequence[row]
-        if begin[row] == 0:
-            total[group] = bias
-        add_row(units[row], total[group], weight, ones[group, begin[row] : end[row]])
-
-
-@_jit
-def _multiply_back(
-    of_weight: np.ndarray,
-    gradient: np.ndarray,
-    ones: np.ndarray,
-    sequence: np.ndarray,
-    begin: np.ndarray,
-    end: np.ndarray,
-) -> None:
-    """Adds to the weights' gradient, float32 [D, H], that of the rows, float32 [N, H]."""
-    size = gradient.shape[1]
-    # Of the rows from this one to the sequence's last.
-    since = np.zeros((len(ones), size), np.float32)
-    for row in range(len(end) - 1, -1, -1):
-        group = sequence[row]
-        for unit in range(size):
-            since[group, unit] += gradient[row, unit]
-        for index in range(begin[row], end[row]):
-            column = ones[group, index]
-            for unit in range(size):
-                of_weight[column, unit] += since[group, unit]
-
-
-@_jit
-def _write(
-    rows: np.ndarray, ones: np.ndarray, sequence: np.ndarray, begin: np.ndarray, end: np.ndarray
-) -> None:
-    for row in range(len(end)):
-        for index in range(end[row]):
-            rows[row, ones[sequence[row], index]] = 1.0
+def _room(num_rows: int, sizes: tuple[int, ...]) -> list[torch.Tensor]:
+    """For what comes out of each layer."""
+    return [torch.empty((num_rows, num_padded(size))) for size in sizes[1:]]

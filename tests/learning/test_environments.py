@@ -274,7 +274,7 @@ def test_trees_do_not_look_at_values_on_the_host(
             setattr(owner, name, to_device(value, device))
     rand = torch.rand
     monkeypatch.setattr(torch, "rand", lambda *a, generator, **k: rand(*a, **k))
-    monkeypatch.setattr(torch.Tensor, "exponential_", lambda x, generator: x)
+    monkeypatch.setattr(torch.Tensor, "uniform_", lambda x, generator: x)
     assert {tensor.device.type for tensor in self_play.play(uniform)} == {device}
 
 

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from spiel_dl.learning import kernels
+from spiel_dl.learning.self_play import sampled
 from spiel_dl.learning.tree_environment import TreeEnvironment, play_chance
 from spiel_dl.tree import GameTree
 
@@ -35,10 +36,10 @@ def test_chance_events_have_their_probabilities() -> None:
     np.testing.assert_allclose(counts / len(uniform), 1 / 6, atol=0.015)
 
 
-def test_a_move_goes_to_the_action_of_the_least_wait() -> None:
-    """By hand: of probabilities 0.2 and 0.8 with waits 1 and 5, the first is ahead."""
+def test_a_move_goes_to_the_first_action_whose_sum_exceeds_the_threshold() -> None:
+    """By hand: of probabilities 0.2 and 0.8, a threshold of 0.1 takes the first, 0.3 the second."""
     behaviour = np.array([[[0.2, 0.8], [0.2, 0.8], [0.0, 1.0]]], np.float32)
-    wait = np.array([[[1.0, 5.0], [1.0, 3.0], [1e-30, 9.0]]], np.float32)
+    threshold = np.array([[0.1, 0.3, 0.0]])
     action = np.zeros((1, 3), np.int64)
     history, infoset = np.zeros((2, 3), np.int64), np.zeros((2, 3), np.int64)
     history[0] = [0, 1, 2]
@@ -47,11 +48,47 @@ def test_a_move_goes_to_the_action_of_the_least_wait() -> None:
     no_chance = np.zeros(9, np.int64), np.full((1, 1), 2.0), np.zeros((1, 1), np.int64)
     uniform = np.zeros((1, 3, 1))
     kernels.play_move(
-        0, behaviour, wait, uniform, action, history, infoset, successor, infoset_row, *no_chance
+        0,
+        behaviour,
+        threshold,
+        uniform,
+        action,
+        history,
+        infoset,
+        successor,
+        infoset_row,
+        *no_chance,
     )
     assert action[0].tolist() == [0, 1, 1]
     assert history[1].tolist() == [3, 6, 8]
     assert infoset[1].tolist() == [13, 16, 18]
+
+
+def test_actions_are_sampled_alike_on_all_devices() -> None:
+    generator = torch.manual_seed(0)
+    probabilities = torch.rand((1, 5000, 6), generator=generator)
+    probabilities *= torch.rand(probabilities.shape, generator=generator) < 0.5
+    probabilities[..., 3] += 0.1
+    threshold = torch.rand((1, 5000), dtype=torch.float64, generator=generator)
+    threshold[0, :2] = torch.tensor([0.0, 1 - 2**-53], dtype=torch.float64)
+    found = sampled(probabilities[0], threshold[0])
+    assert (probabilities[0, torch.arange(5000), found] > 0).all()
+    action, history = torch.zeros((1, 5000), dtype=torch.int64), torch.zeros((2, 5000)).long()
+    tables = [torch.zeros(size, dtype=torch.int64) for size in (6, 1, 1)]
+    arrays = (
+        probabilities, threshold, torch.zeros((1, 5000, 0)), action, history, history, *tables,
+        torch.full((1, 1), 2.0), torch.zeros((1, 1)).long(),
+    )  # fmt: skip
+    kernels.play_move(0, *(x.numpy() for x in arrays))
+    assert torch.equal(action[0], found)
+
+
+def test_actions_have_their_probabilities() -> None:
+    probabilities = torch.tensor([0.5, 0.0, 0.2, 0.3])
+    threshold = torch.rand(40_000, dtype=torch.float64, generator=torch.manual_seed(0))
+    found = sampled(probabilities.expand(len(threshold), -1), threshold)
+    frequencies = found.bincount(minlength=4) / len(threshold)
+    torch.testing.assert_close(frequencies, probabilities, atol=0.01, rtol=0)
 
 
 @pytest.mark.parametrize("c_bar", [0.0, 1.0])

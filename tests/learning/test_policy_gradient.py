@@ -26,8 +26,9 @@ def test_advantages_are_those_of_gae() -> None:
     """Against the recursion over each player's own moves, game by game."""
     solver = MMDSolver("leduc_poker", SMALL)
     played = solver.play()
-    target, advantage = solver.targets(played, played.distinct_observations())
-    everything = played.observation.flatten(0, 1)
+    seen = played.distinct_observations()
+    target, advantage = solver.targets(played, seen)
+    everything = seen.at_moves(seen.tensors.dense()).flatten(0, 1)
     value = solver.network.evaluate(solver.parameters, everything).value.detach()
     value = value.unflatten(0, played.action.shape)
     for game in range(20):

@@ -67,7 +67,7 @@ def test_several_networks_are_evaluated_together() -> None:
 def test_what_was_said_is_used_until_the_parameters_change() -> None:
     parameters = made_up_parameters(3)
     known = torch.full((7, 32), 5.0)
-    units = [torch.zeros(7, 24), torch.zeros(7, 12), known]
+    units = [torch.zeros(7, 32), torch.zeros(7, 16), known]
     evaluation = Evaluation(parameters.clone(), units)
     inputs = made_up_inputs()._replace(evaluation=evaluation)
     assert torch.equal(NETWORK.outputs(parameters.detach(), inputs), known[:, :19])

@@ -1,0 +1,172 @@
+"""Games in which a network acts, in compiled loops: what is asked of it, its answers, its moves."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from spiel_dl.learning.kernels import act, make_move, meet, meet_infosets
+from spiel_dl.policies.perceptron_kernels import after_first, first_of_rows, packed_layers
+
+_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+_TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids
+
+
+@_jit
+def decide(
+    t: int,
+    mover: np.ndarray,
+    may: np.ndarray,
+    ones: np.ndarray,
+    num_ones: np.ndarray,
+    player: np.ndarray,
+    legal: np.ndarray,
+    place: np.ndarray,
+    sequence: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    total: np.ndarray,
+    known: np.ndarray,
+    units: tuple[np.ndarray, ...],
+    first_row: int,
+    packed: np.ndarray,
+    threshold: np.ndarray,
+    behaviour: np.ndarray,
+    action: np.ndarray,
+) -> int:
+    """Decides on a move in every game; see `kernels.meet` and `kernels.act`.
+
+    Args:
+      units: per layer, what comes out of it, float32 [T B, units]; written from `first_row` on.
+      packed: the network's `perceptron_kernels.packed_layers`.
+    """
+    num_rows = meet(
+        t, mover, may, ones, num_ones, player, legal, place, sequence, begin, end, weight, bias,
+        total, known, units[0], first_row,
+    )  # fmt: skip
+    after_first(units, packed, first_row, num_rows)
+    act(t, units[-1], threshold, player, legal, place, behaviour, action)
+    return num_rows
+
+
+@_jit
+def play_by_tables(
+    parameters: np.ndarray,
+    sizes: tuple[int, ...],
+    tensors: np.ndarray,
+    inputs: np.ndarray,
+    units: tuple[np.ndarray, ...],
+    infoset_legal: np.ndarray,
+    mover: np.ndarray,
+    player: np.ndarray,
+    legal: np.ndarray,
+    place: np.ndarray,
+    row_of: np.ndarray,
+    met: np.ndarray,
+    threshold: np.ndarray,
+    behaviour: np.ndarray,
+    uniform: np.ndarray,
+    action: np.ndarray,
+    history: np.ndarray,
+    infoset: np.ndarray,
+    successor: np.ndarray,
+    infoset_row: np.ndarray,
+    row: np.ndarray,
+    cumulative: np.ndarray,
+    child: np.ndarray,
+) -> int:
+    """Plays all moves of all games; see `kernels.meet_infosets`, `act` and `make_move`.
+
+    Args:
+      parameters: float32 [P], the network's.
+      sizes: see `perceptron_kernels`.
+      tensors: float32 [R, D], information state tensors of all infosets.
+      inputs: float32 [T B, D]; those of the infosets met are written.
+      units: per layer, what comes out of it, float32 [T B, units]; written likewise.
+
+    Returns:
+      How many infosets were met.
+    """
+    packed = packed_layers(parameters, sizes)
+    num_rows = 0
+    for t in range(len(action)):
+        first_row = num_rows
+        num_rows = meet_infosets(
+            t, infoset, infoset_legal, mover, player, legal, place, row_of, met, first_row
+        )
+        if num_rows > first_row:
+            for new in range(first_row, num_rows):
+                inputs[new] = tensors[met[new]]
+            rows = inputs[first_row:num_rows]
+            first_of_rows(parameters, sizes, rows, units[0][first_row:num_rows])
+            after_first(units, packed, first_row, num_rows)
+        act(t, units[-1], threshold, player, legal, place, behaviour, action)
+        make_move(
+            t, behaviour.shape[2], uniform, action, history, infoset, successor, infoset_row,
+            row, cumulative, child,
+        )  # fmt: skip
+    return num_rows
+
+
+@_jit
+def list_once(number: np.ndarray, row_of: np.ndarray, met: np.ndarray, place: np.ndarray) -> int:
+    """Lists numbers, each once, in the order in which they come first.
+
+    Args:
+      number: int64 [T, B].
+      row_of: int64 [more than the largest], anything not negative.
+      met: int64 [T B]; the numbers, written as far as there are any.
+      place: int64 [T, B]; is written: the row of each number among them.
+
+    Returns:
+      How many there are.
+    """
+    count = 0
+    for t in range(number.shape[0]):
+        for game in range(number.shape[1]):
+            here = number[t, game]
+            row = row_of[here]
+            if row >= count or met[row] != here:
+                row = count
+                row_of[here], met[row] = row, here
+                count += 1
+            place[t, game] = row
+    return count
+
+
+@_jit
+def look_back(
+    player: np.ndarray,
+    last_player: np.ndarray,
+    returns: np.ndarray,
+    valid: np.ndarray,
+    reward: np.ndarray,
+) -> bool:
+    """Says which moves count, and what they earned.
+
+    Args:
+      player: int8 [T, B], who moved; negative: nobody.
+      last_player: int8 [B], who would have to move next.
+      returns: float [B], player 0's where the game is over.
+      valid: bool [T, B]; is written: the moves of games that are over.
+      reward: float32 [T, B]; is written: a game's return at its last move, if it is over.
+
+    Returns:
+      Whether a row waited for chance inside a game.
+    """
+    waits = False
+    for game in range(player.shape[1]):
+        is_over, last = last_player[game] == _TERMINAL, -1
+        waits |= last_player[game] < 0 and not is_over
+        for t in range(len(player)):
+            made = player[t, game] >= 0
+            waits |= player[t, game] == _CHANCE
+            valid[t, game] = made and is_over
+            reward[t, game] = 0.0
+            if made:
+                last = t
+        if is_over and last >= 0:
+            reward[last, game] = returns[game]
+    return waits
