@@ -79,13 +79,19 @@ class Searcher:
         return MultiValuedLeaves(leaves, player, utilities)
 
     def critic_cfvs(self, player: int, root: Root) -> np.ndarray:
-        """What the opponent gets at the roots if both go on by the blueprint: float64 [R_-p]."""
+        """What the opponent gets at the roots from who goes on by the blueprint: float64 [R_-p].
+
+        By its own blueprint, or in each infoset by the transformation that is best there.
+        """
         trunk, tree = root.trunk, root.trunk.tree
-        values = self._checked_critic(trunk.leaves).values(tree, root.histories, player)[:, 0]
+        values = self._checked_critic(trunk.leaves).values(tree, root.histories, player)
+        if self.config.given_cfvs == "critic":
+            values = values[:, :1]
         reach = root.reach * tree.chance_reach[root.histories]
         infoset = trunk.root_of_history[1 - player, root.histories]
-        num_roots = len(trunk.root_infosets[1 - player])
-        return -np.bincount(infoset, reach * values, minlength=num_roots)
+        cfvs = np.zeros((len(trunk.root_infosets[1 - player]), values.shape[1]))
+        np.add.at(cfvs, infoset, -reach[:, None] * values)
+        return cfvs.max(axis=1)
 
     def solve(
         self,

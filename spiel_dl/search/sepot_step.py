@@ -28,6 +28,7 @@ class SePoTStep(Step):
       config: where and how to search.
       num_searches: how many there were so far.
       num_left_to_blueprint: how many public states in which a player has choices were too large.
+      searched: for each player, bool [I_p], in which infosets its strategy is one that was found.
     """
 
     def __init__(
@@ -46,6 +47,8 @@ class SePoTStep(Step):
         self.config = config
         self.num_searches = 0
         self.num_left_to_blueprint = 0
+        first, second = (np.zeros(t.num_infosets, np.bool_) for t in pieces.tree.treeplexes)
+        self.searched = (first, second)
         self._blueprint = blueprint
         self._searcher = Searcher(critic, config)
         self._found: dict[tuple[int, int], _Found] = {}
@@ -81,9 +84,11 @@ class SePoTStep(Step):
         self.num_searches += len(starts.pieces)
         treeplex = trunk.sequence_form.treeplexes[player]
         strategy = behaviour_strategy(treeplex, plan)
-        kept = np.isin(self.pieces.of_infosets(player), starts.pieces)
-        has_weight = treeplex.sum_per_infoset(plan) > 0
-        self.keep(player, trunk, strategy, kept[trunk.infosets[player]] & has_weight)
+        infosets = trunk.infosets[player]
+        kept = np.isin(self.pieces.of_infosets(player)[infosets], starts.pieces)
+        kept &= treeplex.sum_per_infoset(plan) > 0
+        self.keep(player, trunk, strategy, kept)
+        self.searched[player][infosets[kept]] = True
         if self.config.continual:
             level = self.pieces.start(starts.pieces[0])
             found = _Found(level, trunk, strategy, leaf_values)
@@ -101,10 +106,9 @@ class SePoTStep(Step):
             return []
         has_choice = self.tree.treeplexes[player].num_actions > 1
         deciding = set(self.pieces.of_infosets(player)[has_choice].tolist())
-        most, states = self.config.max_histories, self.tree.public_states
-        found = []
+        left_out, found = self.pieces.left_out, []
         for piece in pieces:
-            if most is not None and piece != ROOT and len(states.histories(piece)) > most:
+            if left_out is not None and left_out[piece]:
                 self.num_left_to_blueprint += piece in deciding
             elif self.config.continual or piece in deciding:
                 found.append(piece)
