@@ -147,6 +147,11 @@ class SePoTPolicy(ContinualPolicy):
         return answer
 
     @property
+    def num_unfinished(self) -> int:
+        """How many batches of searches ended above the tolerance of their effort."""
+        return self.step.num_unfinished
+
+    @property
     def share_searched(self) -> float:
         """Of both players' infosets with a choice, how many were searched so far."""
         chosen = [treeplex.num_actions > 1 for treeplex in self.tree.treeplexes]
@@ -239,6 +244,11 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
     def num_left_to_blueprint(self) -> int:
         """How many searches were not made, because they were too large."""
         return self.step.num_left_to_blueprint
+
+    @property
+    def num_unfinished(self) -> int:
+        """How many searches ended above the tolerance of their effort."""
+        return self.step.num_unfinished
 
     @property
     def answer_was_searched(self) -> bool:

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 
 GIVEN_CFVS = ("transformations", "critic", "best_response")
 OWN_RANGES = ("played", "blueprint")
@@ -13,7 +14,9 @@ LEAF_CHOICES = ("regret_matching", "best_response")
 MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""
-DEFAULT_EFFORT = Effort(iterations=1500)
+DEFAULT_EFFORT = Effort(iterations=1500, tolerance=1e-4, weighting=PREDICTIVE_CFR_PLUS)
+PAPERS_EFFORT = Effort(iterations=1500)
+"""The paper's Table 2: CFR+."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +44,9 @@ class SearchConfig:
       max_root_histories: So is one that begins in a public state of more histories.
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
-      effort: How long to iterate in each search.
+      effort: How long to iterate in each search. With a tolerance, in utility units, it stops at
+        the gap of the game above the leaves, and public states are searched one by one; without
+        one, or where it looks to the end of the game, all iterations are done.
     """
 
     scheme: str = "block"
@@ -61,9 +66,10 @@ class SearchConfig:
 
         Given cfvs are those of the critic's identity (section 4.2), and subgames are solved
         separately, in pieces (section 5.3). Section 4.2 takes the network's range for a player
-        that has played by the network until it searches; so does "played".
+        that has played by the network until it searches; so does "played". Table 2 has CFR+, 1,500
+        iterations.
         """
-        return SearchConfig(**{"given_cfvs": "critic", **settings})
+        return SearchConfig(**{"given_cfvs": "critic", "effort": PAPERS_EFFORT, **settings})
 
     def __post_init__(self) -> None:
         for name, allowed in (

@@ -119,6 +119,11 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         self._searcher = Searcher(critic, config)
         self._num_kept = depth_limit.value if config.scheme == "block" else 1
 
+    @property
+    def num_unfinished(self) -> int:
+        """How many searches ended above the tolerance of their effort."""
+        return self._searcher.num_unfinished
+
     def name(self, path: PlayedPath, position: int) -> int:
         """A search is that of a public state; see `PlayedStep`."""
         return int(path.public_keys[position])

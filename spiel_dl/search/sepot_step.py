@@ -53,6 +53,11 @@ class SePoTStep(Step):
         self._searcher = Searcher(critic, config)
         self._found: dict[tuple[int, int], _Found] = {}
 
+    @property
+    def num_unfinished(self) -> int:
+        """How many batches of searches ended above the tolerance of their effort."""
+        return self._searcher.num_unfinished
+
     def path(self, player: int, piece: int) -> Sequence[int]:
         """The pieces on the way, if a search depends on those before it, and the piece itself."""
         del player
@@ -61,6 +66,10 @@ class SePoTStep(Step):
 
     def batches(self, player: int, places: Iterable[int]) -> Iterator[list[int]]:
         """Pieces of one level that go on from the same search, or from none."""
+        if self.config.effort.tolerance is not None:
+            # When a search stops must not depend on which others are made with it.
+            yield from super().batches(player, places)
+            return
         levels: dict[int, list[int]] = {}
         for place in sorted(places):
             levels.setdefault(self.pieces.start(place), []).append(place)

@@ -19,6 +19,7 @@ CONFIGS = {
     "continual": SearchConfig(scheme="sliding", continual=True, effort=EFFORT),
     "ranges of the network": SearchConfig(own_range="blueprint", effort=EFFORT),
     "below the root": SearchConfig(given_cfvs="best_response", first_level=1, effort=EFFORT),
+    "until a gap": SearchConfig(effort=Effort(iterations=100, tolerance=0.01)),
     "blocks": SearchConfig(continual=True, max_root_histories=9, effort=EFFORT),
 }
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
