@@ -60,7 +60,7 @@ def _sepot() -> Work:
     blueprint = ArrayPolicy.uniform(tree)
     named = transformations_by_name("paper", tree.game)
     critic = ExactCritic(tree, blueprint.strategies, named)
-    config = SearchConfig.as_printed(effort=Effort(200))
+    config = SearchConfig(effort=Effort(200))
     state = tree.game.new_initial_state()
     for action in (4, 3):
         state.apply_action(action)

@@ -111,7 +111,7 @@ def _sepot(tree: GameTree) -> Iterator[Case]:
         for choice, scheme in itertools.product(choices, schemes)
     }
     configs["best_response"] = SearchConfig(effort=Effort(40), given_cfvs="best_response")
-    configs["first_level"] = SearchConfig(effort=Effort(40), first_level=1, max_histories=30)
+    configs["first_level"] = SearchConfig(effort=Effort(40), first_level=1, max_root_histories=30)
     for name, config in configs.items():
         yield (
             f"sepot {name}",
@@ -136,7 +136,7 @@ def _played(game: pyspiel.Game) -> Iterator[Case]:
     def uniform(observation: Any, legal: Any) -> Any:
         return legal / legal.sum(dim=-1, keepdim=True)
 
-    config = SearchConfig.as_printed(max_histories=25_000, effort=Effort(40))
+    config = SearchConfig(max_histories=25_000, effort=Effort(40))
     yield (
         "played sepot",
         lambda: SePoTPlayPolicy(game, uniform, _Counting(), MOVES, config=config),

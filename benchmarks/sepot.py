@@ -9,6 +9,8 @@ leaves; here that solver is ours.
   python benchmarks/sepot.py --output=results/benchmarks
 """
 
+import dataclasses
+import functools
 import itertools
 import os
 import resource
@@ -28,17 +30,19 @@ from spiel_dl.learning.transformations import action_values, paper_transformatio
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.search import sepot_search
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+from spiel_dl.search.sepot_search import Root
+from spiel_dl.search.sepot_search import Searcher as SubgameSearcher
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS, RegretMinimizer
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.multi_valued import MultiValuedStates
+from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 NUM_CARDS = 8
 GAME = common.GOOFSPIEL.format(NUM_CARDS)
@@ -46,8 +50,8 @@ NUM_ROUNDS = 4
 NUM_HISTORIES = 25_000
 DEPTH_LIMIT = DepthLimit(rounds=1)
 HIDDEN_SIZES = (256, 256)
-# Reconstruction comes by larger sets of histories, which count as well.
-MAX_HISTORIES = 100_000
+# Looks at the gap, every 25 iterations: enough to come to that of 1,500 iterations of CFR+.
+MAX_ITERATIONS = 5000
 WRITTEN_OUT = "written out, threads: 1"
 
 
@@ -61,7 +65,8 @@ class Searcher(NamedTuple):
     def policy(self, iterations: int) -> SePoTPlayPolicy:
         """A policy by search on all threads."""
         effort = Effort(iterations, num_threads=torch.get_num_threads())
-        config = SearchConfig.as_printed(max_histories=MAX_HISTORIES, effort=effort)
+        # Searched by itself: the rounds before are played by the network.
+        config = SearchConfig.as_printed(first_level=NUM_ROUNDS, effort=effort)
         return SePoTPlayPolicy(
             self.game, self.blueprint.act, self.critic, DEPTH_LIMIT, config=config
         )
@@ -149,11 +154,45 @@ def write_out(trunk: Trunk, utilities: np.ndarray) -> SequenceForm:
 
 def solve(problem: Problem, iterations: int, num_threads: int) -> np.ndarray:
     """Player 0's average plan by our search: float64 [S_0]."""
-    leaf_values = MultiValuedStates(0, lambda _: problem.utilities[:, None, :])
-    effort = Effort(iterations, num_threads=num_threads)
-    return sepot_search.search(
-        problem.trunk, problem.player_range, problem.opponent_cfvs, leaf_values, effort
-    )
+    return search(problem, Effort(iterations, num_threads=num_threads))[0]
+
+
+def search(problem: Problem, effort: Effort) -> tuple[np.ndarray, float]:
+    """Player 0's average plan by our search, float64 [S_0], and its gap if there is a tolerance."""
+    trunk = problem.trunk
+    roots = np.flatnonzero(trunk.tree.parent == 0)
+    reach = problem.player_range[trunk.root_of_history[0, roots]]
+    leaf_values = MultiValuedLeaves(trunk.leaves, 0, problem.utilities[:, None, :])
+    searcher = SubgameSearcher(None, SearchConfig(effort=effort))
+    root = Root(trunk, roots, reach, is_first=False)
+    plan = searcher.solve(0, root, problem.opponent_cfvs, leaf_values)
+    return plan, searcher.gap
+
+
+def to_the_same_gap(problem: Problem, iterations: int, rounds: int) -> list[dict[str, Any]]:
+    """CFR+ without looking at the gap, and predictive CFR+ until it has come to that one's gap."""
+    threads = torch.get_num_threads()
+    fixed = Effort(iterations, num_threads=threads)
+    _, gap = search(problem, dataclasses.replace(fixed, tolerance=0.0))
+    until = Effort(MAX_ITERATIONS, gap, weighting=PREDICTIVE_CFR_PLUS, num_threads=threads)
+    default = dataclasses.replace(DEFAULT_EFFORT, num_threads=threads)
+    efforts = {
+        f"CFR+, {iterations:,} iterations": fixed,
+        "predictive CFR+, until the same gap": until,
+        f"the default: until a gap of {DEFAULT_EFFORT.tolerance}": default,
+    }
+    found = [
+        {name: common.timed(functools.partial(search, problem, effort))[1] for name, effort in each}
+        for each in [tuple(efforts.items())] * rounds
+    ]
+    first = next(iter(efforts))
+    rows = []
+    for name, effort in efforts.items():
+        ratios = [{"r": each[first]["seconds"] / each[name]["seconds"]} for each in found]
+        seconds = common.medians([each[name] for each in found])
+        reached = gap if effort is fixed else search(problem, effort)[1]
+        rows.append({"way": name, "gap": reached, **seconds, "faster": common.medians(ratios)["r"]})
+    return rows
 
 
 def solve_written_out(problem: Problem, iterations: int) -> np.ndarray:
@@ -176,7 +215,7 @@ def search_seconds(
     for _ in range(rounds):
         _, took = common.timed(lambda: policy.action_probabilities(state))
         if policy.seconds is None:
-            raise RuntimeError("there was no search; raise MAX_HISTORIES")
+            raise RuntimeError("there was no search; give another state")
         whole = {"all": took["seconds"], "all, processor seconds": took["processor"]}
         found.append({**policy.seconds._asdict(), **whole})
     return common.medians(found)
@@ -231,6 +270,12 @@ def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int =
         {
             f"Parts of a search, with {iterations:,} iterations of CFR+": Table.of(
                 [{"part": name, "seconds": seconds} for name, seconds in parts.items()]
+            ),
+            "CFR above the leaves, preparation included": Table.of(
+                to_the_same_gap(problem, iterations, rounds),
+                gap="gap (utility)",
+                processor="processor seconds",
+                faster="times faster",
             ),
             f"{peer_iterations:,} iterations of CFR+, preparation included": Table.of(
                 solutions(problem, peer_iterations, rounds),

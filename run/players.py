@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import config_flags
 import script
 
 from spiel_dl.play.requests import SearchOptions
-from spiel_dl.search.sepot_config import LEAF_CHOICES
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import default_depth_limit
 from spiel_dl.tree.load import turn_based_game
@@ -38,4 +40,6 @@ class SearchFlags:
         """
         limit = self._limit.build if self._limit.given else None
         found = limit() if limit else default_depth_limit(turn_based_game(game))
-        return self._options.build(depth_limit=found, effort=self._effort.build())
+        iterations = self._effort.build().iterations
+        effort = dataclasses.replace(DEFAULT_EFFORT, iterations=iterations)
+        return self._options.build(depth_limit=found, effort=effort)

@@ -3,12 +3,12 @@
 Kubíček, Burch, Lisý (2023), "Look-ahead Search on Top of Policy Networks in Imperfect Information
 Games", section 4.2. To decide in a public state:
 
-  1. The player's range is its own reach of its infosets there. The opponent's given cfvs are what
-     it could get at most against the search before; where there was none, what the critic says of
-     the identity transformation, summed over an infoset's histories with chance's and the player's
-     reach.
+  1. The player's range is its own reach of its infosets there: by the searches on the way, and by
+     the blueprint where there were none. The opponent's given cfvs are what the critic says of the
+     transformation that is best in each infoset, summed over its histories with chance's and the
+     player's reach.
   2. `search.sepot_search` solves the game from there to the depth limit.
-  3. The player's strategy down to the next public state where it searches is kept.
+  3. The player's strategy down to the limit is kept; there, the next search begins.
 
     critic = ExactCritic(tree, blueprint.strategies, transformations)
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
@@ -19,7 +19,20 @@ Games", section 4.2. To decide in a public state:
 `SePoTPolicy` searches in compiled games, `SePoTPlayPolicy` in games of any size with `Rules`, whose
 public states are reconstructed.
 
-What may be relied upon, if `own_range` is "played" and searches are `continual`:
+Why these are the defaults of `SearchConfig` (`run/papers/sepot/ablation.py` measures the others):
+
+  * *Ranges that are played.* The paper replays the network's policy for a player that has played by
+    it so far (section 4.2). Once the player has searched, that is not the range with which it
+    comes, and given cfvs of a range that nobody has bound nothing.
+  * *Blocks.* A search that looks k levels ahead and keeps one of them makes that one to go with
+    k - 1 others, which the next search gives up unless it is bound by cfvs of the first.
+  * *Given cfvs of the best transformation.* At its leaves, a search lets the opponent take the
+    transformation that is best there, and the next search begins there. Given cfvs of the identity
+    (`as_printed`) are lower where the opponent's own blueprint errs, and nothing keeps it at them.
+    In blocks, those of the best one are the very cfvs that `continual` takes from the search
+    before: no earlier search has to be known for them, only the own range.
+
+What may be relied upon, with ranges that are played and `continual` searches:
 
   * If they look to the end of the game and `given_cfvs` is "best_response", no search makes its
     player more exploitable, up to the error of the solution: what the player would do otherwise
@@ -27,14 +40,8 @@ What may be relied upon, if `own_range` is "played" and searches are `continual`
   * If the blueprint is an equilibrium, the transformations are all continuations of the opponent,
     and the first search starts at the root, the searched policy is an equilibrium.
 
-With given cfvs of the critic, nothing keeps the opponent at them where its own blueprint makes
-mistakes. Without continual searches, the strategy down to the next search was made to go with one
-that is given up there.
-
-Two deviations. The paper's range is that of the network, replayed ("blueprint"). Where a player has
-searched before, that is not the range with which it comes; "played" takes the strategy it follows,
-and so searches in all public states on the way. And the paper takes the critic's given cfvs
-throughout (`continual=False`), by which a player need not have searched before.
+In blocks, the second holds without `continual`. Outside these conditions nothing is guaranteed: few
+transformations do not cover what an opponent can do behind the leaves.
 """
 
 from __future__ import annotations
@@ -52,6 +59,7 @@ from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy, check_player
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.played import PlayedPolicy
@@ -60,19 +68,27 @@ from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.search.sepot_played import PlayedSolution, Seconds, SePoTPlayedStep
 from spiel_dl.search.sepot_step import SePoTStep
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.tree.pieces import Pieces
+from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
 from spiel_dl.value_functions.base import check_arguments
+
+_MAX_KEPT = 64
+"""How many searches a policy remembers that is asked along games."""
 
 
 class SePoTPolicy(ContinualPolicy):
     """Both players' policies by search on a compiled game, each as if only that player searched.
 
     Nothing is searched before it is asked for; what was found is kept. Where a player's own
-    strategy never comes, and in public states that are too large, it is the blueprint.
+    strategy never comes, and where a search would be too large, it is the blueprint.
+
+    Attributes:
+      answer_was_searched: whether the last answer was found by a search.
     """
 
     step: SePoTStep
+    answer_was_searched: bool = False
 
     def __init__(
         self,
@@ -100,7 +116,8 @@ class SePoTPolicy(ContinualPolicy):
         config = config or SearchConfig()
         check_arguments(None, depth_limit)
         tree = compile_game(game, blueprint)
-        pieces = Pieces(tree, depth_limit, config.scheme)
+        left_out = _left_out(tree, depth_limit, config)
+        pieces = Pieces(tree, depth_limit, config.scheme, config.first_level, left_out)
         table = ArrayPolicy.from_policy(tree, blueprint)
         super().__init__(SePoTStep(pieces, table, critic, config))
 
@@ -119,11 +136,54 @@ class SePoTPolicy(ContinualPolicy):
         """How many public states with a choice were not searched, because they were too large."""
         return self.step.num_left_to_blueprint
 
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """Probabilities of all legal actions; see `ContinualPolicy`."""
+        answer = super().action_probabilities(state, player_id)
+        player = asking.acting_player(state, player_id)
+        infoset = self.tree.find_infoset(state, player)
+        self.answer_was_searched = bool(self.step.searched[player][infoset])
+        return answer
 
-class SePoTPlayPolicy(PlayedPolicy[PlayedSolution | None]):
+    @property
+    def num_unfinished(self) -> int:
+        """How many batches of searches ended above the tolerance of their effort."""
+        return self.step.num_unfinished
+
+    @property
+    def share_searched(self) -> float:
+        """Of both players' infosets with a choice, how many were searched so far."""
+        chosen = [treeplex.num_actions > 1 for treeplex in self.tree.treeplexes]
+        found = [own[choice] for own, choice in zip(self.step.searched, chosen, strict=True)]
+        return float(np.concatenate(found).mean())
+
+
+def _left_out(tree: GameTree, depth_limit: DepthLimit, config: SearchConfig) -> np.ndarray | None:
+    """Which pieces are too large to be searched, as `Pieces` has it; None: none."""
+    if config.max_histories is None and config.max_root_histories is None:
+        return None
+    left_out = np.zeros(tree.num_public_states, np.bool_)
+    if config.max_histories is not None:
+        left_out |= look_ahead_sizes(tree, depth_limit) > config.max_histories
+    if config.max_root_histories is not None:
+        of_history = tree.public_states.of_history[~tree.is_terminal]
+        sizes = np.bincount(of_history, minlength=len(left_out))
+        left_out |= sizes > config.max_root_histories
+    # The search at the root is one of all public states in which a player is the first to move.
+    firsts = tree.public_states.of_history[(tree.move_number == 0) & (tree.player >= 0)]
+    return np.append(left_out, left_out[firsts].any())
+
+
+class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
     """Both players' policies by search in games with `Rules`, each as if only that player searched.
 
-    Every question is a search of its own.
+    Searches on the way to a state are made first, as far as they are not among the latest ones. An
+    answer depends on nothing that was asked before.
+
+    Attributes:
+      num_moves: how many questions with more than one answer there were.
+      num_moves_searched: how many of them were answered by search, not by the blueprint.
     """
 
     step: SePoTPlayedStep
@@ -145,14 +205,30 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution | None]):
             probabilities, on any device.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
-          config: the rest; None: as printed, up to `MAX_HISTORIES`.
+          config: the rest; None: the defaults, up to `MAX_HISTORIES`.
 
         Raises:
-          ValueError: if the game has no rules, or if the config needs earlier searches.
+          ValueError: if the game has no rules, or if the config needs the whole game's tree.
         """
         check_arguments(None, depth_limit)
-        config = config or SearchConfig.as_printed(max_histories=MAX_HISTORIES)
-        super().__init__(SePoTPlayedStep(game, blueprint, critic, depth_limit, config), max_kept=0)
+        config = config or SearchConfig(max_histories=MAX_HISTORIES)
+        step = SePoTPlayedStep(game, blueprint, critic, depth_limit, config)
+        super().__init__(step, max_kept=_MAX_KEPT)
+        self.num_moves = 0
+        self.num_moves_searched = 0
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """Probabilities of all legal actions; see `PlayedPolicy`. One action needs no search."""
+        actions = state.legal_actions()
+        if len(actions) == 1 and asking.acting_player(state, player_id) in (0, 1):
+            self.step.answer_was_searched = False
+            return {actions[0]: 1.0}
+        answer = super().action_probabilities(state, player_id)
+        self.num_moves += 1
+        self.num_moves_searched += self.step.answer_was_searched
+        return answer
 
     @property
     def seconds(self) -> Seconds | None:
@@ -166,8 +242,18 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution | None]):
 
     @property
     def num_left_to_blueprint(self) -> int:
-        """How many questions the blueprint answered, because no search could be made."""
+        """How many searches were not made, because they were too large."""
         return self.step.num_left_to_blueprint
+
+    @property
+    def num_unfinished(self) -> int:
+        """How many searches ended above the tolerance of their effort."""
+        return self.step.num_unfinished
+
+    @property
+    def answer_was_searched(self) -> bool:
+        """Whether the last answer was found by a search."""
+        return self.step.answer_was_searched
 
 
 class LearnerWithCritic(Protocol):

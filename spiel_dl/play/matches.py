@@ -44,11 +44,15 @@ class DecisionTime(NamedTuple):
       num_moves: decisions.
       seconds: for all of them.
       slowest: seconds for the slowest one; a batch's are shared out evenly.
+      num_choices: how many of them were of several actions, if the policy says which it searches.
+      num_searched: how many of these were searched.
     """
 
     num_moves: int = 0
     seconds: float = 0.0
     slowest: float = 0.0
+    num_choices: int = 0
+    num_searched: int = 0
 
     def add(self, other: DecisionTime) -> DecisionTime:
         """Both together."""
@@ -56,12 +60,19 @@ class DecisionTime(NamedTuple):
             self.num_moves + other.num_moves,
             self.seconds + other.seconds,
             max(self.slowest, other.slowest),
+            self.num_choices + other.num_choices,
+            self.num_searched + other.num_searched,
         )
 
     @property
     def seconds_per_move(self) -> float:
         """The mean; 0 without moves."""
         return self.seconds / max(self.num_moves, 1)
+
+    @property
+    def share_searched(self) -> float | None:
+        """Of the choices, how many were searched; None if the policy does not say it."""
+        return self.num_searched / self.num_choices if self.num_choices else None
 
 
 class PairResults(NamedTuple):
@@ -215,7 +226,9 @@ def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, Decis
             answers = ask(policy, [each.state for each in waiting])
             seconds = time.perf_counter() - start
             slowest = max(each.seconds for each in answers)
-            took = DecisionTime(len(waiting), seconds, slowest)
+            choices = [a.was_searched for a in answers if len(a.probabilities) > 1]
+            told = [was_searched for was_searched in choices if was_searched is not None]
+            took = DecisionTime(len(waiting), seconds, slowest, len(told), sum(told))
             times[which] = times[which].add(took)
             for each, answer in zip(waiting, answers, strict=True):
                 each.move(answer.probabilities)
@@ -223,10 +236,17 @@ def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, Decis
 
 
 class Answer(NamedTuple):
-    """What a policy said of a state: the probabilities of all legal actions, and in what time."""
+    """What a policy said of a state.
+
+    Attributes:
+      probabilities: of all legal actions.
+      seconds: what the answer took.
+      was_searched: whether it was found by a search; None: the policy does not say it.
+    """
 
     probabilities: Mapping[int, float]
     seconds: float
+    was_searched: bool | None = None
 
 
 def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> list[Answer]:
@@ -240,7 +260,9 @@ def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> lis
     for state in states:
         start = time.perf_counter()
         probabilities = asking.action_probabilities(policy, state, state.current_player())
-        answers.append(Answer(probabilities, time.perf_counter() - start))
+        seconds = time.perf_counter() - start
+        was_searched = getattr(policy, "answer_was_searched", None)
+        answers.append(Answer(probabilities, seconds, was_searched))
     return answers
 
 

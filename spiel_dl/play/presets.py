@@ -100,5 +100,5 @@ TABLE_1 = {
 """SePoT's mean return against R-NaD in the paper's Table 1, times 100, and half the width of its
 95% interval.
 
-By the largest number of histories of a public state in which it searches, and by game.
+By the largest number of unique histories of a search, and by game.
 """

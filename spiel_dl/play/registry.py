@@ -83,7 +83,7 @@ def load_policy(
       game: the game, its game string, or the compiled game; None: as the named file says.
       depth_limit: how deep each search looks; None: one round.
       effort: how to solve; None: the default of `SearchOptions`.
-      max_histories: SePoT leaves larger public states to the network; None: the default of
+      max_histories: SePoT leaves searches of more histories to the network; None: the default of
         `SearchOptions`.
       budget: how many particles a search among particles starts with, at most; None: the default
         of `SearchOptions`.

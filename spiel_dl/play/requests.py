@@ -21,7 +21,7 @@ class SearchOptions:
 
     Attributes:
       depth_limit: how deep each search looks.
-      max_histories: SePoT leaves larger public states to the network.
+      max_histories: SePoT leaves searches of more histories to the network.
       effort: how to solve; kinds other than SePoT take the iterations alone.
       budget: how many particles a search among particles starts with, at most.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.

@@ -95,7 +95,7 @@ def _respond(
 
 
 def sepot(request: Request) -> openspiel_policy.Policy:
-    """SePoT as printed, by reconstruction where the game has `Rules` and is not compiled."""
+    """SePoT, by reconstruction where the game has `Rules` and is not compiled."""
     from spiel_dl.algorithms.sepot import SePoTPlayPolicy
     from spiel_dl.learning import checkpoints
     from spiel_dl.policies.network_policy import NetworkPolicy
@@ -117,7 +117,7 @@ def sepot(request: Request) -> openspiel_policy.Policy:
 
 
 def sepot_continual(request: Request) -> openspiel_policy.Policy:
-    """SePoT that goes on from its earlier searches, in the compiled game."""
+    """SePoT at every level, going on from its earlier searches, in the compiled game."""
     _check_checkpoint(request.source)
     return _sepot_in_a_tree(request, is_continual=True)
 
@@ -141,9 +141,12 @@ def _sepot_in_a_tree(request: Request, is_continual: bool) -> openspiel_policy.P
 
 
 def _sepot_config(search: SearchOptions, is_continual: bool) -> SearchConfig:
-    make = SearchConfig if is_continual else SearchConfig.as_printed
-    return make(
-        max_histories=search.max_histories, leaf_choice=search.leaf_choice, effort=search.effort
+    return SearchConfig(
+        scheme="sliding" if is_continual else "block",
+        continual=is_continual,
+        max_histories=search.max_histories,
+        leaf_choice=search.leaf_choice,
+        effort=search.effort,
     )
 
 

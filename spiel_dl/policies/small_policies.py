@@ -74,6 +74,8 @@ class RememberingPolicy(openspiel_policy.Policy):
 
     Attributes:
       policy: the policy that is asked.
+      answer_was_searched: whether the last answer was found by a search; None: that policy does
+        not say it.
     """
 
     def __init__(self, policy: openspiel_policy.Policy, max_kept: int = 100_000):
@@ -81,7 +83,8 @@ class RememberingPolicy(openspiel_policy.Policy):
         super().__init__(policy.game, policy.player_ids)
         self.policy = policy
         self._max_kept = max_kept
-        self._answers: dict[tuple[int, str], dict[int, float]] = {}
+        self.answer_was_searched: bool | None = None
+        self._answers: dict[tuple[int, str], tuple[dict[int, float], bool | None]] = {}
 
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None
@@ -92,8 +95,10 @@ class RememberingPolicy(openspiel_policy.Policy):
         if key not in self._answers:
             if len(self._answers) >= self._max_kept:
                 self._answers.clear()
-            self._answers[key] = self.policy.action_probabilities(state, player)
-        return self._answers[key]
+            answer = self.policy.action_probabilities(state, player)
+            self._answers[key] = answer, getattr(self.policy, "answer_was_searched", None)
+        answer, self.answer_was_searched = self._answers[key]
+        return answer
 
     @functools.cached_property
     def _information_string(self) -> InformationString:

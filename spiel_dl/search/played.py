@@ -78,6 +78,11 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
         self.keys = InfosetKeys(self.rules)
         self.depth_limit = depth_limit
 
+    def name(self, path: PlayedPath, position: int) -> int:
+        """What the solution of what begins at a position depends on, as a key."""
+        # What the player has seen settles where searches started on the way.
+        return int(path.infoset_keys[position])
+
     @abc.abstractmethod
     def first(self, path: PlayedPath) -> int:
         """The first position of a path at which the search starts, if nothing is solved yet."""
@@ -137,9 +142,8 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
                 f"player {player_id} does not act in a state whose current player is {player}"
             )
         path = self._path(state, player)
-        solved = [position for position in path.decisions if _name(path, position) in self._kept]
+        solved = [i for i in path.decisions if self._name(path, i) in self._kept]
         start = solved[-1] if solved else self.step.first(path)
-        # A solution may be None itself, where the step leaves the decision to something else.
         solution = self._solve(path, start, None)
         while (following := self.step.following(path, start, solution)) is not None:
             start = following
@@ -148,9 +152,7 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
 
     def _solve(self, path: PlayedPath, start: int, before: SolutionT | None) -> SolutionT:
         """The solution of what begins at a position, kept or new."""
-        # What the player has seen settles where searches started on the way, so a solution is known
-        # by the infoset at which it begins.
-        name = _name(path, start)
+        name = self._name(path, start)
         if name in self._kept:
             self._kept.move_to_end(name)
             return self._kept[name]
@@ -178,6 +180,6 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         depth = np.concatenate([[0], np.cumsum(steps)])[: len(batches)]
         return PlayedPath(player, states, acting, depth, infoset_keys[player], public_keys)
 
-
-def _name(path: PlayedPath, position: int) -> tuple[int, int]:
-    return path.player, int(path.infoset_keys[position])
+    def _name(self, path: PlayedPath, position: int) -> tuple[int, int]:
+        """Under what a solution is kept."""
+        return path.player, self.step.name(path, position)

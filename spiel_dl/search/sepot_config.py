@@ -6,53 +6,70 @@ import dataclasses
 from typing import Any
 
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 
-GIVEN_CFVS = ("critic", "best_response")
+GIVEN_CFVS = ("transformations", "critic", "best_response")
 OWN_RANGES = ("played", "blueprint")
 LEAF_CHOICES = ("regret_matching", "best_response")
 MAX_HISTORIES = 25_000
-"""Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1."""
-DEFAULT_EFFORT = Effort(iterations=1500)
+"""Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
+the unique histories of a whole look-ahead."""
+DEFAULT_EFFORT = Effort(iterations=1500, tolerance=1e-4, weighting=PREDICTIVE_CFR_PLUS)
+PAPERS_EFFORT = Effort(iterations=1500)
+"""The paper's Table 2: CFR+."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SearchConfig:
     """Where and how SePoT searches.
 
+    The defaults search from any public state, also where none was searched before; see
+    `algorithms.sepot` for why they are these.
+
     Attributes:
-      scheme: "sliding" searches again at every level, "block" when the last search ends; see
-        `tree.pieces`.
-      given_cfvs: What the opponent may have instead of entering a subgame, where there was no
-        search before: "critic", what it gets if both go on by the blueprint, or "best_response",
-        what it could get at most against the blueprint, by the rest of the game's tree.
+      scheme: "block" searches again where the last search ends, and keeps all that it found;
+        "sliding" searches again at every level; see `tree.pieces`.
+      given_cfvs: What the opponent may have instead of entering a subgame: "transformations", what
+        the critic says of the one that is best there against the blueprint; "critic", what it
+        says of the identity, by which both go on by the blueprint; or "best_response", what the
+        opponent could get at most against the blueprint, by the rest of the game's tree.
       continual: Whether it may have, where there was a search before, what it could get at most
         against what that one found; if not, given cfvs are those above everywhere.
-      own_range: "played" or "blueprint"; see `algorithms.sepot`.
+      own_range: "played", by what the player does on the way, be it searched or the blueprint; or
+        "blueprint", as if nothing had been searched on the way.
       first_level: Above this level, in the unit of the depth limit, the blueprint is played.
       two_sided: Whether the searching player, too, chooses a transformation at the leaves.
-      max_histories: Public states of more histories are left to the blueprint; None: search always.
+      max_histories: A search of more unique histories, those of its whole look-ahead, is left to
+        the blueprint; None: no bound.
+      max_root_histories: So is one that begins in a public state of more histories.
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
-      effort: How long to iterate in each search.
+      effort: How long to iterate in each search. With a tolerance, in utility units, it stops at
+        the gap of the game above the leaves, and public states are searched one by one; without
+        one, or where it looks to the end of the game, all iterations are done.
     """
 
-    scheme: str = "sliding"
-    given_cfvs: str = "critic"
-    continual: bool = True
+    scheme: str = "block"
+    given_cfvs: str = "transformations"
+    continual: bool = False
     own_range: str = "played"
     first_level: int = 0
     two_sided: bool = False
     max_histories: int | None = None
+    max_root_histories: int | None = None
     leaf_choice: str = "regret_matching"
     effort: Effort = DEFAULT_EFFORT
 
     @staticmethod
     def as_printed(**settings: Any) -> SearchConfig:
-        """As Kubíček et al. (2023) have it, but for their section 5.3, with other settings if any.
+        """As Kubíček et al. (2023) have it, with other settings if any.
 
-        Given cfvs of the critic and ranges of the blueprint: nothing of earlier searches.
+        Given cfvs are those of the critic's identity (section 4.2), and subgames are solved
+        separately, in pieces (section 5.3). Section 4.2 takes the network's range for a player
+        that has played by the network until it searches; so does "played". Table 2 has CFR+, 1,500
+        iterations.
         """
-        return SearchConfig(continual=False, own_range="blueprint", **settings)
+        return SearchConfig(**{"given_cfvs": "critic", "effort": PAPERS_EFFORT, **settings})
 
     def __post_init__(self) -> None:
         for name, allowed in (
@@ -64,8 +81,10 @@ class SearchConfig:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
         if self.first_level < 0:
             raise ValueError(f"first_level={self.first_level} must be at least 0")
-        if self.max_histories is not None and self.max_histories < 1:
-            raise ValueError(f"max_histories={self.max_histories} must be at least 1, or None")
+        for name in ("max_histories", "max_root_histories"):
+            bound = getattr(self, name)
+            if bound is not None and bound < 1:
+                raise ValueError(f"{name}={bound} must be at least 1, or None")
         if self.two_sided and self.leaf_choice == "best_response":
             raise ValueError(
                 "two_sided=True needs leaf_choice='regret_matching': if both players choose, best "

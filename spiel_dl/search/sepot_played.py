@@ -1,14 +1,16 @@
-"""SePoT in games of any size: search from the public state at hand, which is reconstructed.
+"""SePoT in games of any size: search from public states on the way, which are reconstructed.
 
-Kubíček et al. (2023), section 4.2, as printed: nothing of earlier searches is needed.
+Kubíček et al. (2023), section 4.2: the first search may start anywhere. From the root on, where
+the last search ends, or one level below a public state that is too large to be searched:
 
-  1. All histories of the public state where the current level began are reconstructed. If there
-     are more than `max_histories`, the blueprint answers.
-  2. The player's range is the blueprint's, replayed along the past of each of its infosets there.
-  3. The opponent's given cfvs are what the critic says of the identity transformation.
-  4. The game from there to the depth limit is built and solved (`search.sepot_search`).
+  1. All histories of the public state are reconstructed, and the game from there to the depth limit
+     is built. If there are more histories than allowed, the blueprint answers.
+  2. The player's range is its own reach, replayed along the past of each of its infosets there: by
+     the searches on the way where there were any, and by the blueprint elsewhere.
+  3. The opponent's given cfvs are what the critic says.
+  4. The game is solved (`search.sepot_search`).
 
-The searching player reads its own infoset and public observations, nothing else.
+The searching player reads public observations, and of its own infoset only which it is.
 """
 
 from __future__ import annotations
@@ -24,15 +26,19 @@ from spiel_dl.games.rules import ConsistentHistories, StateBatch
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.played import PlayedPath, PlayedStep
-from spiel_dl.search.sepot_config import MAX_HISTORIES, SearchConfig
+from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_search import Root, Searcher
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.histories import TooManyHistoriesError, first_occurrence_ids
 from spiel_dl.tree.particles import Particles
+from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.tree.public_states import consistent_histories
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.tree.trunk import Trunk
+
+_MOST = 1_000_000
+"""Without a bound, searches of more histories than this are left out; they would not end."""
 
 
 class Seconds(NamedTuple):
@@ -52,25 +58,39 @@ class Seconds(NamedTuple):
 
 
 class PlayedSolution(NamedTuple):
-    """What a search found.
+    """What a search found, down to where the next one may begin.
 
     Attributes:
-      trunk: what it looked at.
-      plan: float64 [S_p], the player's average realization plan there.
+      origin: the level from which on blocks are counted.
+      end: the level at which the next search may begin.
+      infoset_keys: int64 [I], sorted: the player's infosets to which its plan comes. None are
+        there if there was no search.
+      strategy: float64 [I, A], the probabilities of all actions there.
+      before: what was found before on the way; None if this is the first.
     """
 
-    trunk: Trunk
-    plan: np.ndarray
+    origin: int
+    end: int
+    infoset_keys: np.ndarray
+    strategy: np.ndarray
+    before: PlayedSolution | None
+
+    def rows_of(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which infosets are among those that were searched, and their places: bool, int [N]."""
+        if not len(self.infoset_keys):
+            return np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.int64)
+        place = np.searchsorted(self.infoset_keys, keys).clip(max=len(self.infoset_keys) - 1)
+        return self.infoset_keys[place] == keys, place
 
 
-class SePoTPlayedStep(PlayedStep[PlayedSolution | None]):
-    """Searches from where the current level began. None stands for a search that was not made.
+class SePoTPlayedStep(PlayedStep[PlayedSolution]):
+    """Searches from the root on, wherever that is possible.
 
     Attributes:
       seconds: what the last search took; None before the first one.
       num_searches: how many searches were made.
-      num_left_to_blueprint: how many were not, because the public state was too large or because
-        the blueprint never comes there.
+      num_left_to_blueprint: how many were not, because there were too many histories.
+      answer_was_searched: whether the last answer was found by a search.
     """
 
     def __init__(
@@ -83,64 +103,94 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution | None]):
     ):
         """Loads the game; see `algorithms.sepot.SePoTPlayPolicy`."""
         super().__init__(game, depth_limit)
-        if config.continual or config.own_range != "blueprint" or config.given_cfvs != "critic":
+        if config.continual or config.given_cfvs == "best_response":
             raise ValueError(
-                f"{config}: where public states are reconstructed, nothing is known of earlier "
-                "searches; use SearchConfig.as_printed(...), or compile the game"
+                f"{config}: where public states are reconstructed, given cfvs are the critic's; "
+                "use continual=False and given_cfvs='transformations' or 'critic', or compile the "
+                "game"
             )
+        if config.scheme not in SCHEMES:
+            raise ValueError(f"scheme={config.scheme!r} must be one of {SCHEMES}")
         self.seconds: Seconds | None = None
         self.num_searches = 0
         self.num_left_to_blueprint = 0
+        self.answer_was_searched = False
         self._blueprint = blueprint
         self._searcher = Searcher(critic, config)
+        self._num_kept = depth_limit.value if config.scheme == "block" else 1
+
+    @property
+    def num_unfinished(self) -> int:
+        """How many searches ended above the tolerance of their effort."""
+        return self._searcher.num_unfinished
+
+    def name(self, path: PlayedPath, position: int) -> int:
+        """A search is that of a public state; see `PlayedStep`."""
+        return int(path.public_keys[position])
 
     def first(self, path: PlayedPath) -> int:
-        """Where the level began in which the path ends; see `PlayedStep`."""
-        return next(i for i in path.decisions if path.depth[i] == path.depth[-1])
+        """The first decision; see `PlayedStep`."""
+        return path.decisions[0]
 
-    def following(
-        self, path: PlayedPath, start: int, solution: PlayedSolution | None
-    ) -> int | None:
-        """Every question is one search; see `PlayedStep`."""
-        return None
+    def following(self, path: PlayedPath, start: int, solution: PlayedSolution) -> int | None:
+        """The first decision at which the next search may begin; see `PlayedStep`."""
+        later = (i for i in path.decisions if i > start and path.depth[i] >= solution.end)
+        return next(later, None)
 
-    def solve(
-        self, path: PlayedPath, start: int, before: PlayedSolution | None
-    ) -> PlayedSolution | None:
-        """One search; see `PlayedStep`."""
-        found = self._search(path, start)
+    def solve(self, path: PlayedPath, start: int, before: PlayedSolution | None) -> PlayedSolution:
+        """One search, if it can be made; see `PlayedStep`."""
+        depth, config = int(path.depth[start]), self._searcher.config
+        nothing = np.zeros(0, np.int64), np.zeros((0, self.game.num_distinct_actions()))
+        if depth < config.first_level:
+            return PlayedSolution(config.first_level, config.first_level, *nothing, before)
+        origin = config.first_level if before is None else before.origin
+        end = origin + ((depth - origin) // self._num_kept + 1) * self._num_kept
+        try:
+            found = self._search(path, start, before)
+        except TooManyHistoriesError:
+            self.num_left_to_blueprint += 1
+            return PlayedSolution(depth + 1, depth + 1, *nothing, before)
         self.num_searches += found is not None
-        self.num_left_to_blueprint += found is None
-        return found
+        return PlayedSolution(origin, end, *(found or nothing), before)
 
     def answer(
-        self, path: PlayedPath, state: pyspiel.State, solution: PlayedSolution | None
+        self, path: PlayedPath, state: pyspiel.State, solution: PlayedSolution
     ) -> dict[int, float]:
         """The plan's strategy; the blueprint's where it never comes. See `PlayedStep`."""
-        actions, row = state.legal_actions(), None
-        if solution is not None:
-            row = _strategy_at(solution, path.player, int(path.infoset_keys[-1]))
-        if row is None:
+        actions = state.legal_actions()
+        (is_found,), (place,) = solution.rows_of(path.infoset_keys[-1:])
+        self.answer_was_searched = bool(is_found)
+        if is_found:
+            row = solution.strategy[place, actions]
+        else:
             here = path.states.take(torch.tensor([len(path.acting) - 1]))
             row = self._policy(here, path.player)[0, actions]
             row /= row.sum()  # NumPy's generators refuse what single precision leaves of 1
         return dict(zip(actions, row.tolist(), strict=True))
 
-    def _search(self, path: PlayedPath, start: int) -> PlayedSolution | None:
-        """What is found; None where the blueprint is played."""
-        player, times = path.player, [time.perf_counter()]
+    def _search(
+        self, path: PlayedPath, start: int, before: PlayedSolution | None
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Infoset keys and strategy of a `PlayedSolution`; None where the player never comes.
+
+        Raises:
+          TooManyHistoriesError: if there are more than allowed.
+        """
+        player, times, config = path.player, [time.perf_counter()], self._searcher.config
         here = path.states.take(torch.tensor([start]))
         public_tensor = self.rules.public_tensor(here, True)[0]
-        most = self._searcher.config.max_histories or MAX_HISTORIES
+        bounds = (config.max_histories, config.max_root_histories, _MOST)
+        most = min(bound for bound in bounds if bound is not None)
         found = consistent_histories(public_tensor, most, self.game)
         if not found.complete:
-            return None
-        reach = self._own_reach(found, player)
+            raise TooManyHistoriesError(f"more than {most:,} histories in a public state")
+        reach = self._own_reach(found, player, before)
         times.append(time.perf_counter())
         own_first = np.stack([reach, np.ones_like(reach)])
         both = own_first if player == 0 else own_first[::-1]
         particles = Particles(self.game, found.states, both, found.chance_reach.numpy())
-        trunk = sparse_trunk(particles, self.depth_limit)
+        # Its history 0 is none of the game's.
+        trunk = sparse_trunk(particles, self.depth_limit, 1 + (config.max_histories or _MOST))
         times.append(time.perf_counter())
         mass = float(reach @ particles.chance_reach)
         if mass == 0:
@@ -153,10 +203,27 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution | None]):
         plan = self._searcher.solve(player, root, given, leaf_values)
         times.append(time.perf_counter())
         self.seconds = Seconds(*np.diff(times).tolist())
-        return PlayedSolution(trunk, plan)
+        return self._kept(trunk, player, plan)
 
-    def _own_reach(self, found: ConsistentHistories, player: int) -> np.ndarray:
-        """The player's reach of each history by the blueprint: float64 [N].
+    def _kept(self, trunk: Trunk, player: int, plan: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Infoset keys and strategy of a `PlayedSolution`, of the levels that are kept."""
+        tree, treeplex = trunk.tree, trunk.sequence_form.treeplexes[player]
+        firsts = tree.first_history[player][trunk.infosets[player]]
+        depths = self.depth_limit.depths(tree)
+        kept = (depths[firsts] - depths[1] < self._num_kept) & (treeplex.sum_per_infoset(plan) > 0)
+        infoset = np.repeat(np.arange(treeplex.num_infosets), treeplex.num_actions)
+        num_roots = treeplex.num_root_sequences
+        rows = np.zeros((treeplex.num_infosets, self.game.num_distinct_actions()))
+        actions = tree.sequence_action[player][trunk.sequences[player][num_roots:]]
+        rows[infoset, actions] = behaviour_strategy(treeplex, plan)[num_roots:]
+        keys = tree.infoset_key[player, firsts[kept]]
+        order = np.argsort(keys)
+        return keys[order], rows[kept][order]
+
+    def _own_reach(
+        self, found: ConsistentHistories, player: int, before: PlayedSolution | None
+    ) -> np.ndarray:
+        """The player's reach of each history: float64 [N].
 
         The same in all histories of an infoset, so one of each is replayed.
         """
@@ -167,22 +234,25 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution | None]):
         for action in actions.unbind(dim=1):
             moves = np.flatnonzero(self.rules.current_player(states).numpy() == player)
             if len(moves):
-                rows = self._policy(states.take(torch.from_numpy(moves)), player)
+                rows = self._played(states.take(torch.from_numpy(moves)), player, before)
                 reach[moves] *= rows[np.arange(len(moves)), action.numpy()[moves]]
             states = self.rules.apply(states, action)
         return reach[infoset]
+
+    def _played(self, states: StateBatch, player: int, before: PlayedSolution | None) -> np.ndarray:
+        """What a player does in states (batch dimension N) where it acts: float64 [N, A]."""
+        rows = self._policy(states, player)
+        if self._searcher.config.own_range == "blueprint":
+            return rows
+        keys = self.keys.of_level(states)[0][player]
+        while before is not None:
+            is_found, place = before.rows_of(keys)
+            rows[is_found] = before.strategy[place[is_found]]
+            before = before.before
+        return rows
 
     def _policy(self, states: StateBatch, player: int) -> np.ndarray:
         """The blueprint in states (batch dimension N) where a player acts: float64 [N, A]."""
         tensors = self.rules.information_state_tensor(states, player)
         policy = self._blueprint(tensors, self.rules.legal_actions(states))
         return policy.double().cpu().numpy()
-
-
-def _strategy_at(solution: PlayedSolution, player: int, key: int) -> np.ndarray | None:
-    """A player's strategy in the infoset of a key: float64 [n]; None where its plan never comes."""
-    trunk, tree = solution.trunk, solution.trunk.tree
-    keys = tree.infoset_key[player, tree.first_history[player][trunk.infosets[player]]]
-    treeplex = trunk.sequence_form.treeplexes[player]
-    own = treeplex.sequences(int(np.flatnonzero(keys == key)[0]))
-    return behaviour_strategy(treeplex, solution.plan)[own] if solution.plan[own].any() else None

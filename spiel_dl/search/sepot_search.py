@@ -6,7 +6,7 @@ get in each of its infosets (its *given cfvs*):
   1. The opponent may leave at the root for its given cfv (the resolving gadget).
   2. At the leaves, the opponent chooses a transformation of its blueprint to follow to the end
      (`value_functions.multi_valued`), against the player's blueprint.
-  3. CFR+ solves this game. The player's average strategy is the answer.
+  3. CFR solves this game. The player's average strategy is the answer.
 
 Where the trees come from does not matter: `search.sepot_step` cuts them out of a compiled game,
 `search.sepot_played` reconstructs them.
@@ -14,8 +14,9 @@ Where the trees come from does not matter: `search.sepot_step` cuts them out of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from spiel_dl.solvers.restricted_game import unrestricted
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
+
+BestValuer: TypeAlias = Callable[[int, Pair], np.ndarray]
+"""The `best_values` of `Leaves`."""
 
 
 class Root(NamedTuple):
@@ -60,11 +64,15 @@ class Searcher:
 
     Attributes:
       config: where and how to search.
+      gap: of the last search, in utility units; NaN: it is not known.
+      num_unfinished: how many searches have ended above the tolerance of their effort.
     """
 
     def __init__(self, critic: Critic | None, config: SearchConfig):
         """Takes the critic; None if it is never asked."""
         self.config = config
+        self.gap = np.nan
+        self.num_unfinished = 0
         self._critic = critic
 
     def leaf_values(self, player: int, leaves: LeafSet) -> MultiValuedLeaves | None:
@@ -79,13 +87,19 @@ class Searcher:
         return MultiValuedLeaves(leaves, player, utilities)
 
     def critic_cfvs(self, player: int, root: Root) -> np.ndarray:
-        """What the opponent gets at the roots if both go on by the blueprint: float64 [R_-p]."""
+        """What the opponent gets at the roots from who goes on by the blueprint: float64 [R_-p].
+
+        By its own blueprint, or in each infoset by the transformation that is best there.
+        """
         trunk, tree = root.trunk, root.trunk.tree
-        values = self._checked_critic(trunk.leaves).values(tree, root.histories, player)[:, 0]
+        values = self._checked_critic(trunk.leaves).values(tree, root.histories, player)
+        if self.config.given_cfvs == "critic":
+            values = values[:, :1]
         reach = root.reach * tree.chance_reach[root.histories]
         infoset = trunk.root_of_history[1 - player, root.histories]
-        num_roots = len(trunk.root_infosets[1 - player])
-        return -np.bincount(infoset, reach * values, minlength=num_roots)
+        cfvs = np.zeros((len(trunk.root_infosets[1 - player]), values.shape[1]))
+        np.add.at(cfvs, infoset, -reach[:, None] * values)
+        return cfvs.max(axis=1)
 
     def solve(
         self,
@@ -118,20 +132,23 @@ class Searcher:
             gadget = gadgets.resolving(form, player, own_range, given_cfvs)
         game, effort = unrestricted(gadget.sequence_form, gadget.root_ranges), self.config.effort
         if leaf_values is None:
-            solution = depth_limited.solve(game, effort)
+            solution = depth_limited.solve(game, dataclasses.replace(effort, tolerance=None))
         else:
             first, second = (
                 new[own]
                 for new, own in zip(gadget.new_sequences, root.trunk.leaves.sequences, strict=True)
             )
-            leaves = Leaves((first, second), self._valuer(leaf_values))
+            leaves = Leaves((first, second), *self._valuers(leaf_values))
             solution = depth_limited.solve_with_leaves(game, leaves, effort, record=False)
+        self.gap = solution.gap
+        if effort.tolerance is not None:
+            self.num_unfinished += solution.gap > effort.tolerance
         return solution.plans[player][gadget.new_sequences[player]]
 
-    def _valuer(self, leaf_values: MultiValuedLeaves) -> LeafValuer:
-        """How the opponent chooses at the leaves."""
+    def _valuers(self, leaf_values: MultiValuedLeaves) -> tuple[LeafValuer, BestValuer | None]:
+        """How the opponent chooses at the leaves, and who answers the other's average chooses."""
         if self.config.leaf_choice == "best_response":
-            return lambda players, ranges: [leaf_values.values_for(players[0], *ranges)]
+            return lambda players, ranges: [leaf_values.values_for(players[0], *ranges)], None
         effort, player = self.config.effort, leaf_values.player
         choices = leaf_values.choices(effort.weighting, effort.num_threads)
 
@@ -139,7 +156,10 @@ class Searcher:
             side = int(players[0] != player)
             return [choices.update(side, ranges if player == 0 else ranges[::-1])]
 
-        return valuer
+        def best_values(who: int, ranges: Pair) -> np.ndarray:
+            return choices.best_values(int(who != player), ranges[1 - who])
+
+        return valuer, best_values
 
     def _checked_critic(self, leaves: LeafSet) -> Critic:
         if self._critic is None:

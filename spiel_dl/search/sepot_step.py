@@ -28,6 +28,7 @@ class SePoTStep(Step):
       config: where and how to search.
       num_searches: how many there were so far.
       num_left_to_blueprint: how many public states in which a player has choices were too large.
+      searched: for each player, bool [I_p], in which infosets its strategy is one that was found.
     """
 
     def __init__(
@@ -46,9 +47,16 @@ class SePoTStep(Step):
         self.config = config
         self.num_searches = 0
         self.num_left_to_blueprint = 0
+        first, second = (np.zeros(t.num_infosets, np.bool_) for t in pieces.tree.treeplexes)
+        self.searched = (first, second)
         self._blueprint = blueprint
         self._searcher = Searcher(critic, config)
         self._found: dict[tuple[int, int], _Found] = {}
+
+    @property
+    def num_unfinished(self) -> int:
+        """How many batches of searches ended above the tolerance of their effort."""
+        return self._searcher.num_unfinished
 
     def path(self, player: int, piece: int) -> Sequence[int]:
         """The pieces on the way, if a search depends on those before it, and the piece itself."""
@@ -58,6 +66,10 @@ class SePoTStep(Step):
 
     def batches(self, player: int, places: Iterable[int]) -> Iterator[list[int]]:
         """Pieces of one level that go on from the same search, or from none."""
+        if self.config.effort.tolerance is not None:
+            # When a search stops must not depend on which others are made with it.
+            yield from super().batches(player, places)
+            return
         levels: dict[int, list[int]] = {}
         for place in sorted(places):
             levels.setdefault(self.pieces.start(place), []).append(place)
@@ -81,9 +93,11 @@ class SePoTStep(Step):
         self.num_searches += len(starts.pieces)
         treeplex = trunk.sequence_form.treeplexes[player]
         strategy = behaviour_strategy(treeplex, plan)
-        kept = np.isin(self.pieces.of_infosets(player), starts.pieces)
-        has_weight = treeplex.sum_per_infoset(plan) > 0
-        self.keep(player, trunk, strategy, kept[trunk.infosets[player]] & has_weight)
+        infosets = trunk.infosets[player]
+        kept = np.isin(self.pieces.of_infosets(player)[infosets], starts.pieces)
+        kept &= treeplex.sum_per_infoset(plan) > 0
+        self.keep(player, trunk, strategy, kept)
+        self.searched[player][infosets[kept]] = True
         if self.config.continual:
             level = self.pieces.start(starts.pieces[0])
             found = _Found(level, trunk, strategy, leaf_values)
@@ -101,10 +115,9 @@ class SePoTStep(Step):
             return []
         has_choice = self.tree.treeplexes[player].num_actions > 1
         deciding = set(self.pieces.of_infosets(player)[has_choice].tolist())
-        most, states = self.config.max_histories, self.tree.public_states
-        found = []
+        left_out, found = self.pieces.left_out, []
         for piece in pieces:
-            if most is not None and piece != ROOT and len(states.histories(piece)) > most:
+            if left_out is not None and left_out[piece]:
                 self.num_left_to_blueprint += piece in deciding
             elif self.config.continual or piece in deciding:
                 found.append(piece)

@@ -163,6 +163,16 @@ class ContinuationChoices:
         average = behaviour_strategy(self._treeplexes[side], self._learners[side].average)
         return self._by_infoset(side, average)
 
+    def best_values(self, side: int, range_of_other: np.ndarray) -> np.ndarray:
+        """What a side's best choices earn it against the other side's average: float64 [L].
+
+        Args:
+          side: 0 or 1.
+          range_of_other: float64 [L_-s], the other side's average reach of its leaf infosets.
+        """
+        weights = self.average_choices(1 - side) * range_of_other[:, None]
+        return self._continuations.values(side, weights).max(axis=1)
+
     def _update_first(self, range_of_second: np.ndarray) -> None:
         values_of_first = (
             continuation_kernels.values_of_first

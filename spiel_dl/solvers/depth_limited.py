@@ -23,6 +23,9 @@ LeafValuer = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
 """From the players whose values are asked for and both ranges at the leaves, float64 [L_p], to the
 counterfactual values of these players' leaf infosets, float64 [L_p] each."""
 
+_UNTIL_NEXT_GAP = 25
+"""Iterations between two looks at the gap above leaves; one takes as long as about two of them."""
+
 
 class Leaves(NamedTuple):
     """The leaves of a game.
@@ -30,10 +33,13 @@ class Leaves(NamedTuple):
     Attributes:
       sequences: for each player, int [L_p], the sequences from which its leaf infosets hang.
       values: says what they are worth.
+      best_values: says what they are worth to a player who answers the other one's average there,
+        from that player and both average ranges; None: that is not known, nor is the gap.
     """
 
     sequences: Pair
     values: LeafValuer
+    best_values: Callable[[int, Pair], np.ndarray] | None = None
 
 
 class Solution(NamedTuple):
@@ -115,7 +121,7 @@ def solve_with_leaves(
       game: the game above the leaves. The opponent's range at the leaves is that of its whole plan,
         the model's part included.
       leaves: where the leaves hang, and what they are worth.
-      effort: how long to iterate; its tolerance is not used, as the gap is not known.
+      effort: how long to iterate; its tolerance is used where the leaves have `best_values`.
       record: average each player's leaf values together with the opponent's plans that they are
         against. If not, `plans` are the averages of the plans that were played, and `cfvs` empty.
     """
@@ -135,14 +141,35 @@ def solve_with_leaves(
             recorder.record(players, plans, ranges, cfvs)
         return cfvs
 
-    clock = Clock(effort)
-    while clock.allows(minimizer.iteration):
+    clock, gap = Clock(effort), np.nan
+    tolerance = effort.tolerance if leaves.best_values is not None else None
+    while clock.allows(minimizer.iteration) and (tolerance is None or not gap <= tolerance):
         stretch = clock.stretch(minimizer.iteration)
+        if tolerance is not None:
+            stretch = min(stretch, _UNTIL_NEXT_GAP)
         minimizer.run_with_leaves(stretch, leaves.sequences, leaf_cfvs)
+        if tolerance is not None:
+            gap = _gap_of_averages(game, leaves, minimizer)
     if recorder is not None:
-        return recorder.solution(game)
+        return recorder.solution(game)._replace(gap=gap)
     plans = (minimizer.average_plan(0), minimizer.average_plan(1))
-    return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_values(), np.nan)
+    return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_values(), gap)
+
+
+def _gap_of_averages(game: RestrictedGame, leaves: Leaves, minimizer: RegretMinimizer) -> float:
+    """By how much more best responses to both averages earn than these do: a bound on the gap."""
+    assert leaves.best_values is not None
+    plans = (minimizer.average_plan(0), minimizer.average_plan(1))
+    first, second = leaves.sequences
+    ranges = (plans[0][first], plans[1][second] + game.model_part[second])
+    forms = []
+    for player in (0, 1):
+        values = [np.zeros(len(sequences)) for sequences in leaves.sequences]
+        values[player] = leaves.best_values(player, ranges)
+        forms.append(game.sequence_form.with_constants(leaves.sequences, (values[0], values[1])))
+    upper, _ = game._replace(sequence_form=forms[0]).best_response_to(plans[1])
+    strategy = game.bind(minimizer.average_strategy(0))
+    return upper - game._replace(sequence_form=forms[1]).guaranteed_value(strategy)
 
 
 def start(

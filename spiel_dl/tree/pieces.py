@@ -18,7 +18,7 @@ from typing import Generic
 
 import numpy as np
 
-from spiel_dl.tree.compiled_tree import Tree
+from spiel_dl.tree.compiled_tree import CompiledTree, Tree
 from spiel_dl.tree.depth_limit import DepthLimit
 
 SCHEMES = ("sliding", "block")
@@ -34,11 +34,16 @@ class Pieces(Generic[Tree]):
       tree: the game.
       depth_limit: how many levels to look ahead.
       scheme: "sliding" or "block".
+      first_level: nothing is solved above this level, where the solver starts.
+      left_out: bool [P + 1], where a piece that would begin in a public state, or at the root (the
+        last entry), is not solved; the solver tries again one level further down. None: nowhere.
     """
 
     tree: Tree
     depth_limit: DepthLimit
     scheme: str
+    first_level: int = 0
+    left_out: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
@@ -83,7 +88,10 @@ class Pieces(Generic[Tree]):
         return found[0], found[1]
 
     def first_kept(self, depth: int) -> int:
-        """The first of the levels that are kept by the piece which keeps level `depth`."""
+        """The first of the levels that are kept by the piece which keeps level `depth`.
+
+        Where pieces are left out, those below them are counted from elsewhere; this is not.
+        """
         return depth // self.num_kept * self.num_kept
 
     def horizon(self, depth: int) -> int:
@@ -96,13 +104,24 @@ class Pieces(Generic[Tree]):
 
         `ROOT` for the histories of the first piece.
         """
-        tree, block = self.tree, self.depths // self.num_kept
+        tree, kept = self.tree, self.num_kept
+        left_out = np.zeros(tree.num_public_states + 1, np.bool_)
+        if self.left_out is not None:
+            left_out = self.left_out
         start = np.full(tree.num_histories, ROOT)
+        # The level from which on blocks are counted: another one below what is not solved.
+        origin = np.full(tree.num_histories, self.first_level or int(left_out[ROOT]))
+        # The level down to which the piece of each history goes.
+        last = np.where(origin > 0, origin, kept)
         for begin, end in tree.levels_below_root():
-            above = start[tree.parent[begin:end]]
-            block_above = np.where(above >= 0, block[above], 0)
-            begins = (tree.player[begin:end] >= 0) & (block[begin:end] > block_above)
-            start[begin:end] = np.where(begins, np.arange(begin, end), above)
+            parent, depth = tree.parent[begin:end], self.depths[begin:end]
+            begins = (tree.player[begin:end] >= 0) & (depth >= last[parent])
+            fails = begins & left_out[tree.public_states.of_history[begin:end]]
+            above = origin[parent]
+            next_last = above + ((depth - above) // kept + 1) * kept
+            origin[begin:end] = np.where(fails, depth + 1, above)
+            last[begin:end] = np.select([fails, begins], [depth + 1, next_last], last[parent])
+            start[begin:end] = np.where(begins, np.arange(begin, end), start[parent])
         return np.where(start >= 0, tree.public_states.of_history[start], ROOT)
 
     def of_infosets(self, player: int) -> np.ndarray:
@@ -135,3 +154,28 @@ class Pieces(Generic[Tree]):
     def limit(self, levels: int) -> DepthLimit:
         """A depth limit of so many levels, in the same unit."""
         return self.depth_limit.with_value(levels)
+
+
+def look_ahead_sizes(tree: CompiledTree, depth_limit: DepthLimit) -> np.ndarray:
+    """How many histories a search would look at: int64 [P].
+
+    Those of the public state where it begins, and all that follow, down to the first in which a
+    player acts at or beyond the limit. 0 at public states that begin no level.
+    """
+    depths = depth_limit.depths(tree).astype(np.int64)
+    acts, of_history = tree.player >= 0, tree.public_states.of_history
+    sizes = np.zeros(tree.num_public_states, np.int64)
+    for level in np.unique(depths[acts]).tolist():
+        # The public state where each history's search of this level begins; -1 if there is none.
+        place = np.full(tree.num_histories, -1)
+        grows = np.ones(tree.num_histories, np.bool_)
+        if acts[0] and level == 0:
+            place[0] = of_history[0]
+        for begin, end in tree.levels_below_root():
+            parent = tree.parent[begin:end]
+            begins = acts[begin:end] & (depths[begin:end] == level) & (place[parent] < 0)
+            inherited = np.where(grows[parent], place[parent], -1)
+            place[begin:end] = np.where(begins, of_history[begin:end], inherited)
+            grows[begin:end] = ~acts[begin:end] | (depths[begin:end] < level + depth_limit.value)
+        sizes += np.bincount(place[place >= 0], minlength=len(sizes))
+    return sizes

@@ -105,7 +105,8 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
 
 
 @pytest.mark.parametrize("game_string", GAMES)
-def test_search_by_reconstruction(game_string):
+@pytest.mark.parametrize("own_range", ["played", "blueprint"])
+def test_search_by_reconstruction(game_string, own_range):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
     policy = SePoTPlayPolicy(
@@ -113,18 +114,21 @@ def test_search_by_reconstruction(game_string):
         blueprint.act,
         critic,
         GAMES[game_string],
-        config=SearchConfig.as_printed(max_histories=150, effort=EFFORT),
+        config=SearchConfig(max_root_histories=150, effort=EFFORT, own_range=own_range),
     )
     check(policy, hidden_parts(game, seed=2))
     assert policy.seconds is not None  # some were searched
 
 
 @pytest.mark.parametrize("game_string", COMPILED)
-@pytest.mark.parametrize("own_range", ["played", "blueprint"])
-def test_search_on_the_compiled_game(game_string, own_range):
+@pytest.mark.parametrize(
+    ("own_range", "scheme", "continual"),
+    [("played", "block", False), ("blueprint", "block", False), ("played", "sliding", True)],
+)
+def test_search_on_the_compiled_game(game_string, own_range, scheme, continual):
     tree = GameTree.from_game(game_string)
     blueprint, critic = networks(tree.game)
-    config = SearchConfig(own_range=own_range, continual=own_range == "played", effort=EFFORT)
+    config = SearchConfig(own_range=own_range, scheme=scheme, continual=continual, effort=EFFORT)
     infosets = hidden_parts(tree.game, seed=3)
     limit = DepthLimit(moves=2)
     policy = SePoTPolicy(tree, blueprint, critic, limit, config=config)
@@ -147,7 +151,7 @@ def test_bots_draw_the_same(game_string):
         blueprint.act,
         critic,
         GAMES[game_string],
-        config=SearchConfig.as_printed(max_histories=150, effort=EFFORT),
+        config=SearchConfig(max_root_histories=150, effort=EFFORT),
     )
     for states in hidden_parts(game, seed=4)[:3]:
         player = states[0].current_player()

@@ -14,7 +14,7 @@ import torch
 
 from spiel_dl.algorithms import mmd, ppo, rnad, sepot
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
+from spiel_dl.algorithms.sepot import SePoTPlayPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
@@ -237,11 +237,9 @@ def test_it_serves_search_by_reconstruction(tmp_path: Path) -> None:
     blueprint, critic = checkpoints.load(path)
     assert isinstance(blueprint, NetworkPolicy)
     effort, limit = Effort(iterations=20), DepthLimit(rounds=1)
-    search = sepot.SearchConfig(own_range="blueprint", continual=False, effort=effort)
+    search = sepot.SearchConfig(effort=effort)
     expected = sepot.load(path, limit, config=search)
-    found = SePoTPlayPolicy(
-        game, blueprint.act, critic, limit, config=SearchConfig.as_printed(effort=effort)
-    )
+    found = SePoTPlayPolicy(game, blueprint.act, critic, limit, config=search)
     state = expected.game.new_initial_state()
     while not state.is_terminal():
         answer = expected.action_probabilities(state)

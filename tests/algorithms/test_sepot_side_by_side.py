@@ -15,10 +15,12 @@ from spiel_dl.value_functions.random_strategies import random_strategy
 
 EFFORT = Effort(iterations=30)
 CONFIGS = {
-    "continual": SearchConfig(effort=EFFORT),
-    "as printed": SearchConfig(continual=False, own_range="blueprint", effort=EFFORT),
+    "defaults": SearchConfig(effort=EFFORT),
+    "continual": SearchConfig(scheme="sliding", continual=True, effort=EFFORT),
+    "ranges of the network": SearchConfig(own_range="blueprint", effort=EFFORT),
     "below the root": SearchConfig(given_cfvs="best_response", first_level=1, effort=EFFORT),
-    "blocks": SearchConfig(scheme="block", max_histories=9, effort=EFFORT),
+    "until a gap": SearchConfig(effort=Effort(iterations=100, tolerance=0.01)),
+    "blocks": SearchConfig(continual=True, max_root_histories=9, effort=EFFORT),
 }
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability as peer
+from papers.sepot import ablation
 from papers.sepot import distilled as sepot_distilled
 from papers.sepot import evaluation as sepot_evaluation
 from papers.sepot import matches as sepot_matches
@@ -20,6 +21,7 @@ from papers.sepot.study import GameStudy, Settings, Study, default_limits
 from papers.study import run
 
 from spiel_dl.algorithms.rnad import RNaDConfig
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_training import CriticConfig
@@ -30,6 +32,8 @@ from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.depth_limit import has_rounds
 from spiel_dl.tree.trunk import cut
@@ -132,9 +136,51 @@ def test_sources_of_cfvs_differ_where_a_search_went_before(trained: Path) -> Non
     rows = list(report("cfvs", trained).tables["All points"].rows)
     values = {(row["policy"], row["step"]): row["nash_conv"] for row in rows}
     assert len(rows) == len(values) == 2 * (1 + 4)
-    for limit in ("1 moves", "2 moves"):
-        pair = [values[f"search, {limit}, cfvs of {source}", 4] for source in (CRITIC, SEARCHES)]
-        assert abs(pair[0] - pair[1]) > 1e-3
+    # Two moves ahead, the second search has one decision left.
+    pair = [values[f"search, 1 moves, cfvs of {source}", 4] for source in (CRITIC, SEARCHES)]
+    assert abs(pair[0] - pair[1]) > 1e-3
+
+
+def test_ablation_changes_one_reading_at_a_time(tmp_path: Path) -> None:
+    changes = {
+        "blueprints": ("cfr:3~0.5~1",),
+        "critics": ("exact", "trained"),
+        "critic_steps": 2,
+        "limits": (DepthLimit(moves=1), DepthLimit(moves=2)),
+    }
+    found = report("ablation", tmp_path, **changes)
+    often, after = (list(table.rows) for table in found.tables.values())
+    assert len(often) == 2 * 12  # kinds of critics, readings
+    assert {row["cases"] for row in often} == {2, 4}  # limits, of one and of two critics
+    assert len(after) == 3 * 12
+    tree = GameTree.from_game("kuhn_poker")
+    blueprint = ablation.blueprint_of(str(tree.game), "cfr:3~0.5~1")
+    plain = ablation.blueprint_of(str(tree.game), "cfr:3")
+    assert 0 < np.abs(blueprint.strategies[0] - plain.strategies[0]).max() < 0.5
+    values = {
+        (row["critic"], row["own_range"], row["given"], row["scheme"]): row["after"]
+        for row in after
+    }
+    assert {row["before"] for row in after} == {peer.nash_conv(tree.game, blueprint)}
+    critic = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
+    effort = Effort(TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
+    for reading, config in (
+        (ablation.DEFAULTS, SearchConfig(effort=effort)),
+        (("played", "critic", "block"), SearchConfig.as_printed(effort=effort)),
+    ):
+        expected = [
+            peer.nash_conv(
+                tree.game,
+                SePoTPolicy(tree, blueprint, critic, limit, config=config).to_array_policy(),
+            )
+            for limit in changes["limits"]
+        ]
+        assert values["exact", *reading] == ", ".join(f"{value:.3g}" for value in expected)
+    assert len(set(values.values())) > 6
+    assert found.verdict
+    for wrong in ({"critics": ("none",)}, {"critics": ("trained",)}):
+        with pytest.raises(ValueError, match="critics="):
+            study(tmp_path, **wrong)
 
 
 def test_judgement_of_a_player_is_its_own() -> None:

@@ -74,8 +74,8 @@ def test_sepot_searches_on_top_of_a_checkpoint(tmp_path: Path) -> None:
     limit = DepthLimit(moves=1)
     effort = Effort(iterations=100)
     for name, config in (
-        ("sepot", sepot.SearchConfig.as_printed(effort=effort)),
-        ("sepot_continual", sepot.SearchConfig(effort=effort)),
+        ("sepot", sepot.SearchConfig(effort=effort)),
+        ("sepot_continual", sepot.SearchConfig("sliding", continual=True, effort=effort)),
     ):
         expected = sepot.load(path, limit, config=config, game=TREE).to_array_policy()
         assert not same(expected, load_array_policy(str(path), TREE))
@@ -94,7 +94,7 @@ def test_sepot_means_the_same_in_play_and_on_a_page(tmp_path: Path) -> None:
         critic=CriticConfig(hidden_sizes=(8,)),
     )
     learner.save(tmp_path / "checkpoint.safetensors")
-    search = SearchOptions(DepthLimit(moves=1), effort=Effort(iterations=50))
+    search = SearchOptions(DepthLimit(moves=2), effort=Effort(iterations=50))
     pages = []
     for kind in ("sepot", "sepot_continual"):
         name = f"{kind}:{tmp_path}"

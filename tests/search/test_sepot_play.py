@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pyspiel
 import pytest
@@ -20,6 +22,15 @@ GAMES = [
     ("python_goofspiel_ii(num_cards=3,points_order=random)", DepthLimit(rounds=2)),
     ("python_leduc", DepthLimit(rounds=1)),
 ]
+# Some of each game's searches are larger.
+BOUNDS = dict(zip((game for game, _ in GAMES), (80, 150, 500), strict=True))
+CONFIGS = {
+    "defaults": {},
+    "as printed": {"given_cfvs": "critic"},
+    "network's ranges": {"own_range": "blueprint"},
+    "sliding, from the second level on": {"scheme": "sliding", "first_level": 1},
+    "within a bound": {"max_histories": None},
+}
 
 
 class Lookup(Critic):
@@ -64,18 +75,24 @@ class Blueprint:
         return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
+@functools.cache
+def compiled(game: str) -> GameTree:
+    return GameTree.from_game(game)
+
+
+@pytest.mark.parametrize("settings", CONFIGS.values(), ids=CONFIGS)
 @pytest.mark.parametrize(("game", "limit"), GAMES)
-def test_reconstruction_finds_what_the_compiled_game_says(game, limit):
-    tree, effort = GameTree.from_game(game), Effort(iterations=50)
+def test_reconstruction_finds_what_the_compiled_game_says(game, limit, settings):
+    tree = compiled(game)
+    if "max_histories" in settings:
+        settings = {"max_histories": BOUNDS[game]}
     blueprint = Blueprint(tree.game)
     policy = blueprint.tabulate(tree)
     transformations = paper_transformations(action_values(tree.game))
     critic = ExactCritic(tree, policy.strategies, transformations)
-    config = SearchConfig(own_range="blueprint", continual=False, effort=effort)
+    config = SearchConfig(effort=Effort(iterations=50), **settings)
     expected = SePoTPolicy(tree, policy, critic, limit, config=config)
-    found = SePoTPlayPolicy(
-        tree.game, blueprint, Lookup(critic), limit, config=SearchConfig.as_printed(effort=effort)
-    )
+    found = SePoTPlayPolicy(tree.game, blueprint, Lookup(critic), limit, config=config)
     generator = np.random.default_rng(2)
     differs = False
     for _ in range(3):
@@ -102,13 +119,53 @@ def test_large_public_states_are_left_to_the_blueprint():
         blueprint,
         critic,
         DepthLimit(rounds=1),
-        config=SearchConfig.as_printed(max_histories=5),
+        config=SearchConfig(max_root_histories=5),
     )
     state = game.new_initial_state()
     for action in (2, 1):
         state.apply_action(action)
     assert found.action_probabilities(state) == pytest.approx(policy.action_probabilities(state))
-    assert found.seconds is None
+    assert found.seconds is not None  # the root is small
+    assert (found.num_searches, found.num_left_to_blueprint) == (1, 1)
+    assert not found.answer_was_searched
+    assert (found.num_moves, found.num_moves_searched) == (1, 0)
+
+
+def test_a_bound_is_on_all_that_a_search_looks_at():
+    """Four cards, one round: 1 + 4 + 16 histories, and after a draw 4 + 12 + 36, 3 rounds left.
+
+    Where the limit cuts, histories are the look-ahead's as well.
+    """
+    game = pyspiel.load_game(GAMES[0][0])
+    tree, blueprint = compiled(GAMES[0][0]), Blueprint(game)
+    policy = blueprint.tabulate(tree)
+    critic = Lookup(
+        ExactCritic(tree, policy.strategies, paper_transformations(action_values(game)))
+    )
+    drawn = game.new_initial_state()
+    for action in (2, 2):
+        drawn.apply_action(action)
+    for bound, searched in ((20, 0), (21, 1), (51, 1), (52, 2)):
+        config = SearchConfig(max_histories=bound, effort=Effort(iterations=5))
+        found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1), config=config)
+        found.action_probabilities(game.new_initial_state())
+        found.action_probabilities(drawn)
+        assert (found.num_moves, found.num_moves_searched) == (2, searched)
+
+
+def test_forced_moves_are_not_searched():
+    tree = compiled(
+        "python_goofspiel_ii(num_cards=3,points_order=descending,forced_last_round=True)"
+    )
+    game, blueprint = tree.game, Blueprint(tree.game)
+    transformations = paper_transformations(action_values(game))
+    critic = Lookup(ExactCritic(tree, blueprint.tabulate(tree).strategies, transformations))
+    found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1))
+    state = game.new_initial_state()
+    while not state.is_terminal() and len(state.legal_actions()) > 1:
+        state.apply_action(state.legal_actions()[0])
+    assert found.action_probabilities(state) == {state.legal_actions()[0]: 1.0}
+    assert (found.num_moves, found.num_searches) == (0, 0)
 
 
 def test_hidden_parts_do_not_matter():
@@ -137,9 +194,12 @@ def test_errors():
         tree, ArrayPolicy.uniform(tree).strategies, paper_transformations(action_values(game))
     )
     with pytest.raises(ValueError, match="max_histories=0"):
-        SePoTPlayPolicy(
-            game, blueprint, critic, limit, config=SearchConfig.as_printed(max_histories=0)
-        )
+        SePoTPlayPolicy(game, blueprint, critic, limit, config=SearchConfig(max_histories=0))
+    with pytest.raises(ValueError, match="max_root_histories=0"):
+        SearchConfig(max_root_histories=0)
+    for settings in ({"continual": True}, {"given_cfvs": "best_response"}):
+        with pytest.raises(ValueError, match="or compile the game"):
+            SePoTPlayPolicy(game, blueprint, critic, limit, config=SearchConfig(**settings))
     with pytest.raises(ValueError, match="has no Rules"):
         SePoTPlayPolicy("kuhn_poker", blueprint, critic, limit)
     policy = SePoTPlayPolicy(game, blueprint, critic, limit)

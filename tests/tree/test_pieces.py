@@ -13,7 +13,7 @@ import pyspiel
 import pytest
 
 from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.tree.pieces import ROOT, Pieces
+from spiel_dl.tree.pieces import ROOT, Pieces, look_ahead_sizes
 from tests import tiny_games
 
 
@@ -94,3 +94,34 @@ def test_an_infoset_at_several_depths_is_refused(tmp_path: Path) -> None:
     pieces = Pieces(GameTree.from_game(game), DepthLimit(moves=1), "sliding")
     with pytest.raises(ValueError, match=r"player 1's infoset '.*late' lies at several depths"):
         _ = pieces.infoset_depths
+
+
+def test_the_first_piece_ends_where_the_solver_starts(tree: GameTree) -> None:
+    pieces = Pieces(tree, DepthLimit(moves=2), "block", first_level=1)
+    # Levels 1 and 2 are one block.
+    assert pieces_of_public_states(pieces) == [ROOT, ROOT, ROOT, 3, 4, 3]
+
+
+def test_below_what_is_left_out_the_solver_tries_again(tree: GameTree) -> None:
+    for left_out, expected in (
+        ([ROOT], [ROOT, ROOT, ROOT, 3, 4, 3]),
+        ([ROOT, 3], [ROOT, ROOT, ROOT, 3, 4, 5]),
+        ([4], [ROOT, ROOT, ROOT, ROOT, ROOT, 5]),
+    ):
+        flags = np.zeros(tree.num_public_states + 1, np.bool_)
+        flags[left_out] = True
+        pieces = Pieces(tree, DepthLimit(moves=2), "block", left_out=flags)
+        assert pieces_of_public_states(pieces) == expected
+
+
+def test_sizes_of_look_aheads_by_hand(tree: GameTree) -> None:
+    """Six deals. Below each there are 2 histories, then 2 after a pass and 2 after a bet, then 2.
+
+    A public state counts, as well as what ends the game, and leaves.
+    """
+    for moves, sizes in (
+        (1, [0, 0, 18, 18, 18, 18]),
+        (2, [0, 0, 42, 30, 18, 18]),
+        (3, [0, 0, 54, 30, 18, 18]),
+    ):
+        assert look_ahead_sizes(tree, DepthLimit(moves=moves)).tolist() == sizes

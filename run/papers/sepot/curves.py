@@ -102,10 +102,7 @@ def _curves_report(study: Study, figures: list[Figure]) -> Report:
 
 
 def _cfvs_report(study: Study, figures: list[Figure]) -> Report:
-    notes = [
-        "With cfvs of previous searches, own ranges are those of the searched strategy, too; with "
-        "those of the critic, the network's."
-    ]
+    notes = ["Own ranges are those of the searched strategy with both kinds of given cfvs."]
     return _report(study, figures, notes)
 
 
@@ -184,8 +181,8 @@ def _notes(settings: Settings, studies: Sequence[GameStudy]) -> list[str]:
     transformations = {study.name: study.transformations for study in studies}
     return [
         "NashConv is in utility units; a player's exploitability is what a best response to it "
-        "earns above the game's value, and the two sum to NashConv. Means over seeds. Every search "
-        "starts anew at each level; its depth limit counts from where it starts.",
+        "earns above the game's value, and the two sum to NashConv. Means over seeds. Searches go "
+        "in blocks: each begins where the last one ends.",
         f"{'; '.join(study.describe() for study in studies)}. Seeds "
         f"{', '.join(map(str, settings.seeds))}; R-NaD of {settings.num_steps:,} learner steps, "
         f"batch {settings.learner.batch_size}, policy network {sizes}, critic {critic}, "

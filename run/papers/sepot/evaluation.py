@@ -34,8 +34,8 @@ class Search(NamedTuple):
 
     Attributes:
       depth_limit: how deep each search looks.
-      cfvs: `CRITIC`, as the paper does it but for its section 5.3: given cfvs are the critic's and
-        own ranges are the network's everywhere. Or `SEARCHES`: both are those of the search before.
+      cfvs: `CRITIC`, as the paper does it but for its section 5.3: given cfvs are those of the
+        critic's identity. Or `SEARCHES`: they are those of the search before, if there was one.
       iterations: of CFR+.
     """
 
@@ -44,13 +44,11 @@ class Search(NamedTuple):
     iterations: int
 
     def config(self) -> SearchConfig:
-        """The same for `SePoTPolicy`; it searches anew at every level."""
+        """The same for `SePoTPolicy`; it searches in blocks."""
         if self.cfvs not in (CRITIC, SEARCHES):
             raise ValueError(f"cfvs={self.cfvs!r} must be {CRITIC!r} or {SEARCHES!r}")
         effort = Effort(self.iterations)
-        if self.cfvs == SEARCHES:
-            return SearchConfig(effort=effort)
-        return SearchConfig.as_printed(effort=effort)
+        return SearchConfig.as_printed(continual=self.cfvs == SEARCHES, effort=effort)
 
 
 class Evaluation(NamedTuple):

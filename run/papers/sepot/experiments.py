@@ -1,9 +1,10 @@
 """The experiments of Kubíček et al. (2023), by name."""
 
+from papers.sepot.ablation import ABLATION
 from papers.sepot.curves import CFVS, CURVES
 from papers.sepot.distilled import DISTILLED_VALUES
 from papers.sepot.matches import POSITION, TABLE_1
 from papers.sepot.safety import SAFETY
 from papers.study import by_name
 
-EXPERIMENTS = by_name(CURVES, CFVS, SAFETY, DISTILLED_VALUES, POSITION, TABLE_1)
+EXPERIMENTS = by_name(ABLATION, CURVES, CFVS, SAFETY, DISTILLED_VALUES, POSITION, TABLE_1)

@@ -32,22 +32,23 @@ POSITION_GAME = "battleships_5x5"
 Rows = list[dict[str, Any]]
 _MATCHES = {
     "game": "game",
-    "max_histories": "largest public state (histories)",
+    "max_histories": "largest search (unique histories)",
     "network": "SePoT's network",
     "opponent": "opponent",
     "games": "games",
     "mean": "SePoT's mean return (utility)",
     "half_width": "± (95 %)",
-    "seconds_per_move": "seconds per move",
+    "share_searched": "moves searched",
 }
 _TABLE_1 = {
     "game": "game",
-    "max_histories": "largest public state (histories)",
-    "matches": "matches",
+    "max_histories": "largest search (unique histories)",
     "games": "games",
     "mean": "SePoT's mean return (utility)",
     "half_width": "± (95 %, over pairs of games)",
     "paper": "paper",
+    "share_searched": "moves searched",
+    "seconds_per_move": "seconds per move",
 }
 
 
@@ -74,8 +75,8 @@ def _table_1_report(study: Study, found: tuple[Rows, Rows]) -> Report:
         TABLE_1.title,
         [
             "Returns are in utility units, of pairs of games with both seats and the same luck; "
-            "the paper's Table 1 shows them times 100. SePoT plays as printed: given cfvs of the "
-            "critic, ranges of the network.",
+            "the paper's Table 1 shows them times 100. SePoT searches with its defaults. Moves "
+            "searched are those of several actions that a search chose, of all such moves.",
             *(f"{each.describe()}; searches look {each.limits[0]} ahead." for each in games),
         ],
         {"Table 1": Table(summary, _TABLE_1), "All matches": Table(matches, _MATCHES)},
@@ -207,6 +208,9 @@ def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if len(known) == len(rows):
         found["half_width"] = math.sqrt(sum(width**2 for width in known)) / len(rows)
     # What `head_to_head.paper_result` says is the same for all of them.
+    for name in ("share_searched", "seconds_per_move"):
+        told = [row[name] for row in rows if row.get(name) is not None]
+        found[name] = math.fsum(told) / len(told) if told else None
     return {**found, "paper": rows[0].get("paper")}
 
 

@@ -98,12 +98,14 @@ def measure(
       ValueError: if they are of another game.
     """
     state = position()
+    # Both have played by the network so far, and what a search looks at is not bounded.
+    level = len(state.history())
     searching = SePoTPlayPolicy(
         state.get_game(),
         blueprint.act,
         critic,
         search.depth_limit,
-        config=SearchConfig.as_printed(max_histories=search.max_histories, effort=search.effort),
+        config=SearchConfig(first_level=level, effort=search.effort),
     )
     alone = rational_probability(blueprint.action_probabilities(state))
     start = time.perf_counter()

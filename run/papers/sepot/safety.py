@@ -40,9 +40,9 @@ _EXACT, _LEARNED = "exact", "learned"
 _SUFFIX = ".safetensors"
 _TO_THE_END = "to the end"
 _CONFIGS: dict[str, dict[str, Any]] = {
-    BEST_RESPONSE: {"given_cfvs": "best_response"},
-    IDENTITY: {"given_cfvs": "critic", "continual": False, "own_range": "blueprint"},
-    PREVIOUS: {"given_cfvs": "critic"},
+    BEST_RESPONSE: {"given_cfvs": "best_response", "continual": True},
+    IDENTITY: {"given_cfvs": "critic", "own_range": "blueprint"},
+    PREVIOUS: {"given_cfvs": "critic", "continual": True},
 }
 # Less is the error of the solution.
 _TOLERANCE = 0.01
@@ -163,7 +163,8 @@ def search_case(case: Case) -> list[dict[str, float]]:
     tree = compiled(case.study.game)
     blueprint, critic = _load(case, tree)
     effort = Effort(case.study.settings.iterations)
-    config = SearchConfig(**_CONFIGS[case.cfvs], first_level=case.first_level, effort=effort)
+    told = {"scheme": "sliding", "first_level": case.first_level, "effort": effort}
+    config = SearchConfig(**_CONFIGS[case.cfvs], **told)
     limit = case.depth_limit or beyond(tree)
     found = SePoTPolicy(tree, blueprint, critic, limit, config=config).to_array_policy()
     before, after = judge(tree, blueprint), judge(tree, found)

@@ -65,6 +65,8 @@ class Settings:
       limits: depth limits of searches; none: `default_limits`.
       iterations: of CFR+ in each search.
       device: where networks learn.
+      blueprints: ablation: names of policies; none: those that the experiment has for the game.
+      critics: ablation: "exact", "trained" (`critic_steps` each, one for every seed), or both.
       num_games: table_1: games of each match.
       num_strategies: distilled: random trunk strategies; each leaf public state is a sample.
       num_layers: distilled: hidden layers of a value network.
@@ -88,6 +90,8 @@ class Settings:
     limits: tuple[DepthLimit, ...] = ()
     iterations: int = 1500
     device: str = "cpu"
+    blueprints: tuple[str, ...] = ()
+    critics: tuple[str, ...] = ("exact",)
     num_games: int = 1000
     num_strategies: int = 2000
     num_layers: int = 3
@@ -99,6 +103,10 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds={self.seeds} must be different numbers from 0 on, one or more")
+        if set(self.critics) - {"exact", "trained"} or not self.critics:
+            raise ValueError(f"critics={self.critics} must be of 'exact' and 'trained'")
+        if "trained" in self.critics and not self.critic_steps:
+            raise ValueError("critics=trained needs critic_steps: blueprints have no critic beside")
         positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
         check_least(self, **positive, critic_steps=0, num_strategies=2)
 
