@@ -8,6 +8,7 @@ from typing import Any
 import pyspiel
 
 from spiel_dl.tree.factored import boards
+from spiel_dl.tree.factored.dice import DiceGame, DiceRules
 from spiel_dl.tree.factored.factored_form import default_threads
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.phantom import PhantomGame
@@ -18,6 +19,9 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 _MOST_CELLS = 9
 # From so many cells on, phantom games have too many histories to list.
 _LARGE_BOARD = 6
+# The same of liar's dice.
+_MOST_BIDS = 20
+_MANY_BIDS = 16
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
 Build = Callable[[int], FactoredGame]
 
@@ -37,7 +41,8 @@ def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -
     if found is None:
         raise ValueError(
             f"{turn_based} has no factored form here. These have: phantom_ttt and "
-            f"dark_hex(gameversion=cdh), with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells"
+            f"dark_hex(gameversion=cdh), with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} "
+            f"cells; liars_dice with at most {_MOST_BIDS} bids"
         )
     build, _ = found
     return build(default_threads() if num_threads is None else num_threads)
@@ -94,4 +99,19 @@ def _dark_hex(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bo
     return build, num_cells >= _LARGE_BOARD
 
 
-_FAMILIES = {"phantom_ttt": _phantom_ttt, "dark_hex": _dark_hex}
+def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    rules = DiceRules(
+        parameters["numdice"],
+        parameters["dice_sides"],
+        parameters["bidding_rule"] == "reset-quantity",
+    )
+    if rules.num_bids > _MOST_BIDS:
+        return None
+
+    def build(num_threads: int) -> FactoredGame:
+        return DiceGame.build(game, rules, num_threads=num_threads)
+
+    return build, rules.num_bids >= _MANY_BIDS
+
+
+_FAMILIES = {"phantom_ttt": _phantom_ttt, "dark_hex": _dark_hex, "liars_dice": _liars_dice}
