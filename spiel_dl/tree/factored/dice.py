@@ -139,20 +139,18 @@ class DiceGame(FactoredGame):
     def build(game: pyspiel.Game, rules: DiceRules, *, num_threads: int) -> DiceGame:
         """The game; see the attributes."""
         tables = DiceTables.of_rules(rules)
-        first, second = (
-            Treeplex(
-                *dice_kernels.treeplex_arrays(
-                    player,
-                    rules.num_bids,
-                    len(rules.hands),
-                    tables.first_sequence,
-                    tables.num_actions,
-                ),
-                1,
+        treeplexes = []
+        for player in (0, 1):
+            parent, first, num_actions = dice_kernels.treeplex_arrays(
+                player,
+                rules.num_bids,
+                len(rules.hands),
+                tables.first_sequence,
+                tables.num_actions,
             )
-            for player in (0, 1)
-        )
-        return DiceGame(game, DiceForm((first, second), 2.0, num_threads, tables), rules)
+            treeplexes.append(Treeplex(parent, first, num_actions, 1))
+        both = (treeplexes[0], treeplexes[1])
+        return DiceGame(game, DiceForm(both, 2.0, num_threads, tables), rules)
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
