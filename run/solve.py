@@ -10,6 +10,7 @@ from parameters import Positive
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.jobs.solver_run import PLOT_FILE, run_solver
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, slug
+from spiel_dl.tree.game_tree import GameTree
 
 _RUN = script.run_directory()
 
@@ -43,7 +44,10 @@ def main(
     run_solver(made, directory, iterations, label=solver, points_per_decade=points_per_decade)
     last = directory.read_metrics()[-1]
     print(f"game                        {made.game}")
-    print(f"histories                   {made.tree.num_histories:,}")
+    if isinstance(made.tree, GameTree):
+        print(f"histories                   {made.tree.num_histories:,}")
+    infosets = sum(made.tree.num_infosets(player) for player in (0, 1))
+    print(f"infosets                    {infosets:,}")
     print(f"solver                      {solver}")
     print(f"iterations                  {last['iteration']:,}")
     print(f"seconds of solving          {last['solving_seconds']:.3f}")

@@ -150,6 +150,35 @@ def realization_plan_with_inflow(treeplex, strategy, inflow, realization):
 
 
 @_jit
+def behaviour_strategy(treeplex, plan, strategy):
+    """Fills `strategy` (float64 [S]) below the root sequences with that of a plan (float64 [S])."""
+    for i in range(treeplex.parent_sequence.size):
+        first = treeplex.first_sequence[i]
+        end = first + treeplex.num_actions[i]
+        total = 0.0
+        for s in range(first, end):
+            total += plan[s]
+        for s in range(first, end):
+            strategy[s] = plan[s] / total if total > 0.0 else 1.0 / (end - first)
+
+
+@_jit
+def first_wrong_infoset(treeplex, strategy, infosets):
+    """The first of some infosets (bool [I]) whose probabilities are no distribution; -1: none."""
+    for i in range(treeplex.parent_sequence.size):
+        if not infosets[i]:
+            continue
+        first = treeplex.first_sequence[i]
+        total, is_wrong = 0.0, False
+        for s in range(first, first + treeplex.num_actions[i]):
+            total += strategy[s]
+            is_wrong |= not strategy[s] >= 0.0
+        if is_wrong or not abs(total - 1.0) < 1e-6:
+            return i
+    return -1
+
+
+@_jit
 def realize(treeplex, learner):
     """Brings a learner's realization plan up to date with its strategy."""
     if learner.inflow.size > 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from spiel_dl.solvers import kernels
 from spiel_dl.tree.sequence_form import Treeplex
 
 
@@ -17,10 +18,8 @@ def behaviour_strategy(treeplex: Treeplex, plan: np.ndarray) -> np.ndarray:
     Returns:
       float64 [S], 1 at root sequences, uniform in infosets without weight.
     """
-    strategy = treeplex.uniform_strategy()
-    reach = np.repeat(treeplex.sum_per_infoset(plan), treeplex.num_actions)
-    below = slice(treeplex.num_root_sequences, None)
-    np.divide(plan[below], reach, out=strategy[below], where=reach > 0)
+    strategy = np.ones(treeplex.num_sequences)
+    kernels.behaviour_strategy(treeplex.arrays, np.ascontiguousarray(plan, np.float64), strategy)
     return strategy
 
 
@@ -35,11 +34,9 @@ def check_strategy(treeplex: Treeplex, strategy: np.ndarray, infosets: np.ndarra
             f"a strategy must have one number per sequence, {treeplex.num_sequences}; got the "
             f"shape {strategy.shape}"
         )
-    sums = treeplex.sum_per_infoset(strategy)
-    lowest = np.minimum.reduceat(strategy, treeplex.first_sequence) if len(sums) else sums
-    wrong = infosets & ~((np.abs(sums - 1.0) < 1e-6) & (lowest >= 0.0))
-    if wrong.any():
-        infoset = int(wrong.argmax())
+    numbers = np.ascontiguousarray(strategy, np.float64)
+    infoset = int(kernels.first_wrong_infoset(treeplex.arrays, numbers, infosets))
+    if infoset >= 0:
         raise ValueError(
             f"the probabilities of infoset {infoset}, {strategy[treeplex.sequences(infoset)]}, are "
             "not a distribution"

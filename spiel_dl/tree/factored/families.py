@@ -8,6 +8,8 @@ from typing import Any
 import pyspiel
 
 from spiel_dl.tree.factored import boards
+from spiel_dl.tree.factored.abrupt import AbruptGame
+from spiel_dl.tree.factored.dice import DiceGame, DiceRules
 from spiel_dl.tree.factored.factored_form import default_threads
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.phantom import PhantomGame
@@ -18,6 +20,9 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 _MOST_CELLS = 9
 # From so many cells on, phantom games have too many histories to list.
 _LARGE_BOARD = 6
+# The same of liar's dice.
+_MOST_BIDS = 20
+_MANY_BIDS = 16
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
 Build = Callable[[int], FactoredGame]
 
@@ -37,7 +42,8 @@ def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -
     if found is None:
         raise ValueError(
             f"{turn_based} has no factored form here. These have: phantom_ttt and "
-            f"dark_hex(gameversion=cdh), with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells"
+            f"dark_hex, with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells; "
+            f"liars_dice with at most {_MOST_BIDS} bids"
         )
     build, _ = found
     return build(default_threads() if num_threads is None else num_threads)
@@ -58,40 +64,55 @@ def _find(game: pyspiel.Game) -> tuple[Build, bool] | None:
 
 
 def _phantom_ttt(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    if (parameters["obstype"], parameters["gameversion"]) != ("reveal-nothing", "classical"):
+    if parameters["obstype"] != "reveal-nothing":
         return None
+    is_abrupt = parameters["gameversion"] == "abrupt"
 
     def build(num_threads: int) -> FactoredGame:
+        board = boards.tic_tac_toe()
+        if is_abrupt:
+            return AbruptGame.build(game, board, _TIC_TAC_TOE, num_threads=num_threads)
         return PhantomGame.build(
-            game,
-            boards.tic_tac_toe(),
-            _TIC_TAC_TOE,
-            strings_count_turns=False,
-            num_threads=num_threads,
+            game, board, _TIC_TAC_TOE, strings_count_turns=False, num_threads=num_threads
         )
 
     return build, True
 
 
 def _dark_hex(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    if (parameters["obstype"], parameters["gameversion"]) != ("reveal-nothing", "cdh"):
-        return None
     num_rows, num_columns = parameters["num_rows"], parameters["num_cols"]
     num_cells = num_rows * num_columns
+    if parameters["obstype"] != "reveal-nothing":
+        return None
     if min(num_rows, num_columns) < 2 or num_cells > _MOST_CELLS:
         return None
+    is_abrupt = parameters["gameversion"] == "adh"
     tensors = StoneTensors(num_cells, cell_stride=9, kind_stride=1, num_kinds=9, kinds=(4, 5, 3))
 
     def build(num_threads: int) -> FactoredGame:
+        board = boards.hex_board(num_rows, num_columns)
+        if is_abrupt:
+            return AbruptGame.build(game, board, tensors, num_threads=num_threads)
         return PhantomGame.build(
-            game,
-            boards.hex_board(num_rows, num_columns),
-            tensors,
-            strings_count_turns=True,
-            num_threads=num_threads,
+            game, board, tensors, strings_count_turns=True, num_threads=num_threads
         )
 
     return build, num_cells >= _LARGE_BOARD
 
 
-_FAMILIES = {"phantom_ttt": _phantom_ttt, "dark_hex": _dark_hex}
+def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    rules = DiceRules(
+        parameters["numdice"],
+        parameters["dice_sides"],
+        parameters["bidding_rule"] == "reset-quantity",
+    )
+    if rules.num_bids > _MOST_BIDS:
+        return None
+
+    def build(num_threads: int) -> FactoredGame:
+        return DiceGame.build(game, rules, num_threads=num_threads)
+
+    return build, rules.num_bids >= _MANY_BIDS
+
+
+_FAMILIES = {"phantom_ttt": _phantom_ttt, "dark_hex": _dark_hex, "liars_dice": _liars_dice}

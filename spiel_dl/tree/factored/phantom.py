@@ -28,8 +28,8 @@ from spiel_dl.tree.factored import phantom_kernels
 from spiel_dl.tree.factored.boards import Board
 from spiel_dl.tree.factored.factored_form import FactoredForm, equal_parts
 from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
-from spiel_dl.tree.factored.stones import StonePaths, StoneTensors, check_mover, tries
-from spiel_dl.tree.sequence_form import Treeplex
+from spiel_dl.tree.factored.infoset_classes import InfosetClasses
+from spiel_dl.tree.factored.stones import StoneTensors, check_mover
 
 # Not the number of threads, so that sums do not depend on it.
 _NUM_PARTS = 8
@@ -56,60 +56,28 @@ class ChoiceTables(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PlayerClasses:
+class PhantomClasses(InfosetClasses):
     """A player's infosets and their classes. See `phantom_kernels.enumerate_classes`.
 
     Attributes:
-      num_cells: n.
-      tried: int32 [C], the set of cells that the player has tried.
       node: int32 [C], a node of the board game that a class is compatible with.
-      first_choice: int32 [C + 1].
-      fail, success: int32 [K], the class after a choice, -1: none is.
       first_entry: int64 [K + 1].
       rows: int32 [E].
-      size: int32 [C], how many infosets there are from one of a class on.
-      class_of: int32 [I], the class of an infoset.
-      treeplex: the player's strategy space.
     """
 
-    num_cells: int
-    tried: np.ndarray
     node: np.ndarray
-    first_choice: np.ndarray
-    fail: np.ndarray
-    success: np.ndarray
     first_entry: np.ndarray
     rows: np.ndarray
-    size: np.ndarray
-    class_of: np.ndarray
-    treeplex: Treeplex
 
     @classmethod
-    def enumerate(cls, board: Board, player: int) -> PlayerClasses:
+    def enumerate(cls, board: Board, player: int) -> PhantomClasses:
         """The classes of a player."""
         orders = board.orders
         roots = np.zeros(1, np.int32) if player == 0 else orders.child[0]
         found = phantom_kernels.enumerate_classes(orders.child, orders.row, roots)
         tried, node, first_choice, fail, success, first_entry, rows = found
-        size, parent_sequence, class_of = phantom_kernels.number_infosets(
-            first_choice, fail, success
-        )
-        num_actions = np.diff(first_choice)[class_of]
-        first_sequence = (1 + np.cumsum(num_actions) - num_actions).astype(np.int32)
-        treeplex = Treeplex(parent_sequence, first_sequence, num_actions, 1)
-        return cls(
-            num_cells=board.num_cells,
-            tried=tried,
-            node=node,
-            first_choice=first_choice,
-            fail=fail,
-            success=success,
-            first_entry=first_entry,
-            rows=rows,
-            size=size,
-            class_of=class_of,
-            treeplex=treeplex,
-        )
+        numbered = InfosetClasses.number(board.num_cells, tried, first_choice, fail, success)
+        return cls(**numbered.fields(), node=node, first_entry=first_entry, rows=rows)
 
     @functools.cached_property
     def tables(self) -> ChoiceTables:
@@ -129,38 +97,6 @@ class PlayerClasses:
         """Bounds that share out the classes by their finished orders: int64 [_NUM_PARTS + 1]."""
         return equal_parts(self.first_entry[self.first_choice], _NUM_PARTS)
 
-    def cells(self, infoset: int) -> list[int]:
-        """The cells that the player has not tried, in ascending order: its legal actions."""
-        tried = int(self.tried[self.class_of[infoset]])
-        return [cell for cell in range(self.num_cells) if not tried >> cell & 1]
-
-    def next_infoset(self, infoset: int, cell: int, succeeds: bool) -> int | None:
-        """The infoset after a try; None: there is none."""
-        following = infoset + 1
-        choice = int(self.first_choice[self.class_of[infoset]])
-        for other in self.cells(infoset):
-            for outcome, after in ((False, self.fail[choice]), (True, self.success[choice])):
-                if (other, outcome) == (cell, succeeds):
-                    return following if after >= 0 else None
-                following += int(self.size[after]) if after >= 0 else 0
-            choice += 1
-        return None
-
-    @functools.cached_property
-    def paths(self) -> StonePaths:
-        """What the player has tried before each infoset; computed on first use."""
-        cells, num_tried, failed = phantom_kernels.paths_of_infosets(
-            self.num_cells,
-            self.treeplex.parent_sequence,
-            self.treeplex.infoset_of_sequence,
-            self.treeplex.first_sequence,
-            self.tried,
-            self.first_choice,
-            self.fail,
-            self.class_of,
-        )
-        return StonePaths(cells, num_tried, failed)
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PhantomForm(FactoredForm):
@@ -172,7 +108,7 @@ class PhantomForm(FactoredForm):
     """
 
     board: Board
-    classes: tuple[PlayerClasses, PlayerClasses]
+    classes: tuple[PhantomClasses, PhantomClasses]
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
         """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
@@ -233,7 +169,7 @@ class PhantomGame(FactoredGame):
         """The game on a board; see the attributes."""
         with concurrent.futures.ThreadPoolExecutor(min(num_threads, 2)) as threads:
             _ = board.orders
-            first, second = threads.map(PlayerClasses.enumerate, (board, board), (0, 1))
+            first, second = threads.map(PhantomClasses.enumerate, (board, board), (0, 1))
         form = PhantomForm(
             (first.treeplex, second.treeplex), 2.0, num_threads, board, (first, second)
         )
@@ -247,13 +183,7 @@ class PhantomGame(FactoredGame):
     def find_infoset(self, state: pyspiel.State, player: int) -> int:
         """A player's infoset in a state of this game; ValueError if it does not act there."""
         check_mover(self.game, state, player)
-        infoset: int | None = 0
-        for mover, cell, succeeds in tries(state):
-            if mover == player and infoset is not None:
-                infoset = self.sequence_form.classes[player].next_infoset(infoset, cell, succeeds)
-        if infoset is None:
-            raise ValueError(f"player {player} has no infoset in {state} of {self.game}")
-        return infoset
+        return self.sequence_form.classes[player].find(state, player)
 
     def history(self, player: int, infoset: int) -> list[int]:
         """The actions of a history in an infoset in which the opponent has never failed."""

@@ -1,0 +1,112 @@
+"""Compiled tables and loops of liar's dice. See `dice`.
+
+Public states are sets of bids, as numbers: bit b says that bid b was made. Bids ascend, so a set
+says in which order. Player 0 acts in sets of even size. Half a set's number counts a player's sets.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+
+
+@_jit
+def mover(bids):
+    """Who acts after a set of bids."""
+    size = 0
+    while bids:
+        size += bids & 1
+        bids >>= 1
+    return size & 1
+
+
+@_jit
+def last_bid(bids):
+    """The highest bid of a set, -1 if it is empty."""
+    last = -1
+    while bids:
+        last += 1
+        bids >>= 1
+    return last
+
+
+@_jit
+def number_sets(num_bids, num_hands):
+    """How both players' infosets and sequences are numbered: set after set, hand after hand.
+
+    Returns:
+      first_sequence: int64 [2, M / 2], the first sequence in a player's sets of bids.
+      num_actions: int64 [M], M = 2^num_bids: higher bids, and to call unless there is no bid.
+    """
+    num_sets = 1 << num_bids
+    first_sequence = np.empty((2, num_sets // 2), np.int64)
+    num_actions = np.empty(num_sets, np.int64)
+    following = np.ones(2, np.int64)
+    for bids in range(num_sets):
+        player = mover(bids)
+        num_actions[bids] = num_bids - 1 - last_bid(bids) + (1 if bids else 0)
+        first_sequence[player, bids >> 1] = following[player]
+        following[player] += num_hands * num_actions[bids]
+    return first_sequence, num_actions
+
+
+@_jit
+def treeplex_arrays(player, num_bids, num_hands, first_sequence, num_actions):
+    """Parent sequence, first sequence and number of actions of a player's infosets: int32 [I]."""
+    num_infosets = num_hands << (num_bids - 1)
+    parent = np.zeros(num_infosets, np.int32)
+    first = np.empty(num_infosets, np.int32)
+    actions = np.empty(num_infosets, np.int32)
+    for bids in range(1 << num_bids):
+        if mover(bids) != player:
+            continue
+        before = bids ^ (1 << last_bid(bids)) if bids else 0
+        own = last_bid(before)  # The player's last bid.
+        for hand in range(num_hands):
+            infoset = (bids >> 1) * num_hands + hand
+            first[infoset] = first_sequence[player, bids >> 1] + hand * num_actions[bids]
+            actions[infoset] = num_actions[bids]
+            if own >= 0:
+                above = before ^ (1 << own)
+                start = first_sequence[player, above >> 1] + hand * num_actions[above]
+                parent[infoset] = start + own - last_bid(above) - 1
+    return parent, first, actions
+
+
+@_jit
+def add_calls(begin, end, player, tables, plan, cfv):
+    """Writes what the calls of some sets of bids pay, into the last sequences that lead to them.
+
+    Args:
+      begin, end: which sets, from 1 on.
+      player: whose values.
+      tables: `DiceTables`.
+      plan: float64 [S_-p], the opponent's.
+      cfv: float64 [S_p], written.
+    """
+    first_sequence, num_actions, chance, matches, quantity = tables
+    num_hands = chance.size
+    most = matches.max() + 1
+    weight = np.empty(most)
+    for bids in range(begin, end):
+        last = last_bid(bids)
+        before = bids ^ (1 << last)
+        caller = mover(bids)
+        # Both players' sequences that the call ends: the first hand's, and from hand to hand.
+        call = first_sequence[caller, bids >> 1] + num_actions[bids] - 1
+        bid = first_sequence[1 - caller, before >> 1] + last - last_bid(before) - 1
+        if player == caller:
+            own, own_step, other, other_step = call, num_actions[bids], bid, num_actions[before]
+        else:
+            own, own_step, other, other_step = bid, num_actions[before], call, num_actions[bids]
+        weight[:] = 0.0
+        for hand in range(num_hands):
+            weight[matches[last, hand]] += chance[hand] * plan[other + hand * other_step]
+        for hand in range(num_hands):
+            needed = quantity[last] - matches[last, hand]
+            value = 0.0  # Of the caller: the bid is wrong with too few matches.
+            for number in range(most):
+                value += weight[number] if number < needed else -weight[number]
+            cfv[own + hand * own_step] = chance[hand] * (value if player == caller else -value)
