@@ -35,7 +35,8 @@ def project(x, first, end, floor):
             if x[s] > shift:
                 total += x[s]
                 left += 1
-        if left == count:
+        # By rounding, one that was left out may come back: then it is at the shift itself.
+        if 0 < count <= left:
             break
         shift, count = (total - floor) / left, left
     for s in range(first, end):
