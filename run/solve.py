@@ -4,12 +4,15 @@ Example:
   python run/solve.py --game="leduc_poker" --solver=cfr_plus --iterations=1000
 """
 
+from typing import Any
+
 import script
 from parameters import Positive
 
-from spiel_dl.algorithms.cfr import SOLVERS
+from spiel_dl.algorithms.cfr import SOLVERS, CFRSolver
 from spiel_dl.jobs.solver_run import PLOT_FILE, run_solver
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, slug
+from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.tree.game_tree import GameTree
 
 _RUN = script.run_directory()
@@ -28,13 +31,18 @@ def main(
 
     Args:
       game: OpenSpiel game string, with parameters.
-      solver: variant of CFR.
+      solver: variant of CFR: a solver's name, or a variant's.
       iterations: iterations in all.
       alternating_updates: update the players in turn.
       num_threads: threads per iteration.
       points_per_decade: evaluations per factor of 10 in iterations.
     """
-    made = SOLVERS[solver](game, alternating_updates=alternating_updates, num_threads=num_threads)
+    how: dict[str, Any] = {
+        "alternating_updates": alternating_updates,
+        "num_threads": num_threads,
+    }
+    is_class = solver in SOLVERS
+    made = SOLVERS[solver](game, **how) if is_class else CFRSolver(game, variant=solver, **how)
     identity = {
         "game": str(made.game),
         "solver": solver,
@@ -57,4 +65,6 @@ def main(
 
 
 if __name__ == "__main__":
-    script.run(main, choices={"solver": SOLVERS})
+    script.run(
+        main, choices={"solver": [*SOLVERS, *(name for name in VARIANTS if name not in SOLVERS)]}
+    )

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from spiel_dl.algorithms.rnr import RNRPolicy as RNR
     from spiel_dl.algorithms.sepot import load as SePoT  # noqa: N812
     from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game as solve_lp
+    from spiel_dl.algorithms.solve import solve
     from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
     from spiel_dl.play.bots import policy_bot
     from spiel_dl.play.matches import play_match
@@ -81,6 +82,7 @@ __all__ = [
     "nash_conv",
     "play_match",
     "policy_bot",
+    "solve",
     "solve_lp",
     "trunk_exploitability",
 ]
@@ -117,6 +119,7 @@ _SOURCES = {
     "nash_conv": ("algorithms.exploitability", "nash_conv"),
     "play_match": ("play.matches", "play_match"),
     "policy_bot": ("play.bots", "policy_bot"),
+    "solve": ("algorithms.solve", "solve"),
     "solve_lp": ("algorithms.sequence_form_lp", "solve_zero_sum_game"),
     "trunk_exploitability": ("algorithms.trunk_exploitability", "trunk_exploitability"),
 }

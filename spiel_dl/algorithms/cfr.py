@@ -26,7 +26,8 @@ import pyspiel
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import regret_minimization
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
-from spiel_dl.solvers.variants import AnyVariant, Weighting, variant_by_name
+from spiel_dl.solvers.variant_names import variant_by_name
+from spiel_dl.solvers.variants import AnyVariant, Weighting
 from spiel_dl.tree.load import AnyGame, compile_any
 
 
@@ -53,8 +54,8 @@ class CFRSolver:
 
         Args:
           game: the game, its game string, or the compiled game.
-          variant: a name in `solvers.variants.VARIANTS`, a `Weighting`, or a `Variant` of your own
-            functions; None: that of the class.
+          variant: a name in `solvers.variant_names.VARIANTS`, a `Weighting`, or a `Variant` of
+            your own functions; None: that of the class.
           alternating_updates: update the players in turn, not at once.
           num_threads: threads per iteration; pays from about 100,000 terminal histories on.
 

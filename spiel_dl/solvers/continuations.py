@@ -27,7 +27,7 @@ from spiel_dl.solvers.minimizer_state import new_learned
 from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE, Pair
 from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy
-from spiel_dl.solvers.variants import AnyVariant
+from spiel_dl.solvers.variants import AnyVariant, check_infoset_by_infoset
 from spiel_dl.tree.sequence_form import Treeplex
 
 
@@ -117,16 +117,18 @@ class ContinuationChoices:
           num_threads: threads for the payoffs. Results depend on it in the last digits only.
 
         Raises:
-          ValueError: if `num_threads` is not a number of threads that numba can use.
+          ValueError: if `num_threads` is not a number of threads that numba can use, or if the
+            variant updates whole players at once.
         """
         check_num_threads(num_threads)
+        check_infoset_by_infoset(weighting)
         self._num_threads = num_threads
         self._continuations = continuations
         self._numbers = weighting.loop_numbers
         self._parts = weighting.parts
         self._tolerance = RELATIVE_TOLERANCE * utility_range
         self._treeplexes = [self._treeplex(side) for side in (0, 1)]
-        self._learners = [new_learned(treeplex) for treeplex in self._treeplexes]
+        self._learners = [new_learned(t, weighting.memory) for t in self._treeplexes]
         self._cfvs = [np.zeros(t.num_sequences) for t in self._treeplexes]
         self._num_updates = [0, 0]
         # A share for each thread. Blocks differ in width, so columns, not infosets, are shared out.

@@ -11,6 +11,7 @@ import numpy as np
 from spiel_dl.solvers import kernels
 from spiel_dl.solvers.kernels import Learned
 from spiel_dl.solvers.strategies import check_strategy
+from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.factored.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex, TreeplexArrays
 
@@ -87,8 +88,7 @@ def check_state(
     own: Mapping[str, np.ndarray],
     treeplexes: tuple[Treeplex, Treeplex],
     learned: tuple[Learned, ...],
-    *,
-    drops_negative: bool,
+    variant: AnyVariant,
 ) -> None:
     """Holds a state to the game, the variant and the definitions of what is in it.
 
@@ -96,7 +96,7 @@ def check_state(
       state: the one to check.
       own: that of the regret minimizer that is to go on from it.
       treeplexes, learned: of this regret minimizer; nothing of them is changed.
-      drops_negative: whether its variant has no negative cumulative regrets.
+      variant: its variant of CFR.
 
     Raises:
       ValueError: if the state is of another game or variant, or if it is none.
@@ -122,12 +122,12 @@ def check_state(
             f"{state['iteration'][0]}"
         )
     for player, treeplex in enumerate(treeplexes):
-        if drops_negative and (state[f"regret_{player}"] < 0).any():
+        if variant.drops_negative and (state[f"regret_{player}"] < 0).any():
             raise ValueError(
                 f"the state's regret_{player} is negative somewhere, which this variant of CFR "
                 "drops"
             )
-        _check_player(state, player, treeplex, learned[player])
+        _check_player(state, player, treeplex, learned[player], variant.averages_plans)
 
 
 def _add(digest: Any, array: np.ndarray, dtype: type) -> None:
@@ -145,7 +145,11 @@ def _check_numbers(name: str, array: np.ndarray, is_count: bool) -> None:
 
 
 def _check_player(
-    state: Mapping[str, np.ndarray], player: int, treeplex: Treeplex, learner: Learned
+    state: Mapping[str, np.ndarray],
+    player: int,
+    treeplex: Treeplex,
+    learner: Learned,
+    averages_plans: bool,
 ) -> None:
     """Strategies are distributions, plans and averages nonnegative, and they fit together."""
     arrays = {field: np.asarray(state[f"{field}_{player}"], np.float64) for field in FIELDS}
@@ -172,7 +176,8 @@ def _check_player(
         raise ValueError(f"the state's average_{player} is of no iterations, but not zero")
     entered = average[treeplex.parent_sequence]
     left = treeplex.sum_per_infoset(average)
-    if not learner.inflow.size and not _are_close(entered, left):
+    is_of_plans = averages_plans and not learner.inflow.size
+    if is_of_plans and not _are_close(entered, left):
         raise ValueError(f"the state's average_{player} is not a sum of realization plans")
 
 

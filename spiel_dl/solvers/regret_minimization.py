@@ -104,7 +104,8 @@ class RegretMinimizer:
         self._treeplexes = tuple(t.arrays for t in sequence_form.treeplexes)
         self._game = minimizer_state.game_arrays(sequence_form)
         self.learned = tuple(
-            minimizer_state.new_learned(treeplex) for treeplex in sequence_form.treeplexes
+            minimizer_state.new_learned(treeplex, weighting.memory)
+            for treeplex in sequence_form.treeplexes
         )
         self._realize(0)
         self._realize(1)
@@ -149,6 +150,11 @@ class RegretMinimizer:
     ) -> None:
         """`kernels.run_iterations` step by step."""
         num_iterations = check_iterations(num_iterations)
+        if self.weighting.parts.run_iterations is not None:
+            raise ValueError(
+                "this variant does whole iterations itself; use one thread and no leaves, or "
+                "another variant"
+            )
         plans = (self.learned[0].realization, self.learned[1].realization)
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self._alternating_updates else ((0, 1),)
@@ -216,10 +222,13 @@ class RegretMinimizer:
         """The weighted mean of the realization plans that the average is of: float64 [S].
 
         Raises:
-          ValueError: if there was no iteration yet.
+          ValueError: if there was no iteration yet, or if the variant weights every infoset on its
+            own, so that its average is a strategy, but of no plans.
         """
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
+        if not self.weighting.averages_plans:
+            raise ValueError("this variant averages no realization plans: use average_strategy")
         weights = self._loops.total_weight(self.num_averaged, self._numbers)
         return self.learned[player].average / weights
 
@@ -367,10 +376,7 @@ class RegretMinimizer:
             strategy is no distribution, say. Nothing has changed then.
         """
         treeplexes = self.sequence_form.treeplexes
-        drops_negative = self.weighting.drops_negative
-        minimizer_state.check_state(
-            state, self.state(), treeplexes, self.learned, drops_negative=drops_negative
-        )
+        minimizer_state.check_state(state, self.state(), treeplexes, self.learned, self.weighting)
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
         for name, array in minimizer_state.arrays_of(self.learned).items():

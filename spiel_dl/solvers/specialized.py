@@ -1,15 +1,19 @@
 """The compiled loops, with the functions of a variant in the places of those in `kernels`.
 
 Variants that are numbers share the loops of `kernels`, `arranged_kernels` and
-`continuation_kernels`, whose compiled code is kept on disk. For functions of a person's own the
-same source is compiled anew, once in a process: a clone of each loop sees other functions by the
-same names. So no loop knows that there are variants, and none is slower for it.
+`continuation_kernels`, whose compiled code is kept on disk. For other functions the same source is
+compiled anew, once in a process: a clone of each loop sees other functions by the same names. So no
+loop knows that there are variants, and none is slower for it. Clones with functions of this package
+are kept on disk, too, under names that change with these functions' modules.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
+import sys
 import types
+import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -66,15 +70,16 @@ def loops_of(parts: Parts) -> Loops:
             kernels.average,
             kernels.total_weight,
         )
+    label = _label(tuple(given.values()))
     seen: dict[str, Any] = {}
     for name in _ELEMENTS:
-        seen[name] = _compiled(name, given[name]) if name in given else getattr(kernels, name)
-    own = _clones(kernels, _OF_KERNELS, seen, given)
+        own_part = given.get(name)
+        seen[name] = _compiled(name, own_part, bool(label)) if own_part else getattr(kernels, name)
+    own = _clones(kernels, _OF_KERNELS, seen, given, label)
     elementwise = given.keys() <= set(_ELEMENTS)
-    arranged = _clones(arranged_kernels, _ARRANGED, seen, {}) if elementwise else {}
-    behind = _clones(
-        continuation_kernels, _OF_CONTINUATIONS, {"match_regrets": own["match_regrets"]}, {}
-    )
+    arranged = _clones(arranged_kernels, _ARRANGED, seen, {}, label) if elementwise else {}
+    matching = {"match_regrets": own["match_regrets"]}
+    behind = _clones(continuation_kernels, _OF_CONTINUATIONS, matching, {}, label)
     return Loops(
         own["run_iterations"],
         own["update_player"],
@@ -87,30 +92,47 @@ def loops_of(parts: Parts) -> Loops:
     )
 
 
+def _label(functions: tuple[Callable[..., Any], ...]) -> str:
+    """A word that changes with the modules of these functions; "" if one is not of this package.
+
+    A person's own functions may depend on what no file tells.
+    """
+    modules = sorted({function.__module__ for function in functions})
+    if not all(name.partition(".")[0] == __package__.partition(".")[0] for name in modules):
+        return ""
+    sources = [inspect.getsource(sys.modules[name]) for name in modules]
+    names = [function.__name__ for function in functions]
+    return f"{zlib.crc32(repr((names, sources)).encode()):08x}"
+
+
 def _clones(
     module: types.ModuleType,
     names: tuple[str, ...],
     seen: dict[str, Any],
     given: dict[str, Callable[..., Any]],
+    label: str,
 ) -> dict[str, Any]:
     """Some functions of a module, compiled where they see each other's clones, and `seen`."""
     scope = {**vars(module), **seen}
     clones = {}
     for name in names:
-        function = given.get(name) or _clone(getattr(module, name).py_func, scope)
-        clones[name] = scope[name] = _compiled(name, function)
+        function = given.get(name) or _clone(getattr(module, name).py_func, scope, label)
+        clones[name] = scope[name] = _compiled(name, function, bool(label))
     return clones
 
 
-def _clone(function: Callable[..., Any], scope: dict[str, Any]) -> Callable[..., Any]:
+def _clone(function: Callable[..., Any], scope: dict[str, Any], label: str) -> Callable[..., Any]:
     """The same function in another scope, which is looked into when it is compiled."""
-    return types.FunctionType(function.__code__, scope, function.__name__)
+    clone = types.FunctionType(function.__code__, scope, function.__name__)
+    # Compiled code is kept by this name.
+    clone.__qualname__ = f"{function.__name__}_{label}"
+    return clone
 
 
-def _compiled(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(name: str, function: Callable[..., Any], cache: bool) -> Callable[..., Any]:
     plain = getattr(function, "py_func", function)
     jit: Callable[..., Callable[..., Any]] = functools.partial(
-        numba.njit, boundscheck=False, error_model="numpy"
+        numba.njit, cache=cache, boundscheck=False, error_model="numpy"
     )
     if name.endswith("parallel"):
         return jit(parallel=True)(plain)

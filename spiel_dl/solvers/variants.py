@@ -35,7 +35,7 @@ import inspect
 import math
 import zlib
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from spiel_dl.solvers import kernels
 
@@ -43,8 +43,8 @@ from spiel_dl.solvers import kernels
 class Parts(NamedTuple):
     """The functions of a variant, by the names of those in `solvers.kernels` that they replace.
 
-    None: those there. Whoever replaces `match_regrets`, `update_regrets` or `update_player` says
-    what happens in a whole infoset, or to a whole player, and what it remembers of it.
+    None: those there. Whoever replaces one from `match_regrets` on says what happens in a whole
+    infoset, to a whole player, or in whole iterations.
     """
 
     rates: Callable[..., Any] | None = None
@@ -54,10 +54,50 @@ class Parts(NamedTuple):
     match_regrets: Callable[..., Any] | None = None
     update_regrets: Callable[..., Any] | None = None
     update_player: Callable[..., Any] | None = None
+    run_iterations: Callable[..., Any] | None = None
+
+
+class FromFunctions:
+    """What variants by functions share; abstract.
+
+    Attributes:
+      parts: what is compiled into the loops.
+      numbers: what the functions depend on, as floats.
+      memory: how many numbers they remember for each sequence.
+      drops_negative: whether cumulative regrets are never negative.
+      averages_plans: whether the average is one of realization plans.
+    """
+
+    numbers: tuple[float, ...]
+    memory: int = 0
+    drops_negative: bool = False
+    averages_plans: bool = True
+
+    @property
+    def parts(self) -> Parts:
+        """What is compiled into the loops."""
+        raise NotImplementedError
+
+    @property
+    def loop_numbers(self) -> tuple[float, ...]:
+        """What the loops are given; never empty, for it must have a type."""
+        return tuple(float(number) for number in self.numbers) or (0.0,)
+
+    @property
+    def identity(self) -> tuple[float, ...]:
+        """What a state says of its variant, so that no other one goes on from it."""
+        code = repr([_code_of(part) for part in self.parts if part is not None])
+        return (*self.loop_numbers, float(zlib.crc32(code.encode())))
+
+    def weight(self, iteration: int) -> float:
+        """The weight of an iterate (counted from 1) in the average."""
+        average = self.parts.average
+        assert average is not None
+        return float(_plain(average)(float(iteration), self.loop_numbers))
 
 
 @dataclasses.dataclass(frozen=True)
-class Variant:
+class Variant(FromFunctions):
     """A variant of CFR by functions of a person's own.
 
     Attributes:
@@ -84,26 +124,6 @@ class Variant:
         """What is compiled into the loops."""
         rates = self.rates or _numbers_themselves
         return Parts(rates, self.accumulate, self.derive, self.average)
-
-    @property
-    def loop_numbers(self) -> tuple[float, ...]:
-        """What the loops are given; never empty, for it must have a type."""
-        return tuple(float(number) for number in self.numbers) or (0.0,)
-
-    @property
-    def identity(self) -> tuple[float, ...]:
-        """What a state says of its variant, so that no other one goes on from it."""
-        code = repr([_code_of(part) for part in self.parts if part is not None])
-        return (*self.loop_numbers, float(zlib.crc32(code.encode())))
-
-    @property
-    def drops_negative(self) -> bool:
-        """Whether cumulative regrets are never negative."""
-        return False
-
-    def weight(self, iteration: int) -> float:
-        """The weight of an iterate (counted from 1) in the average."""
-        return float(_plain(self.average)(float(iteration), self.loop_numbers))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,6 +162,9 @@ class Weighting:
     beta_change: float = 0.0
     gamma_change: float = 0.0
     horizon: float = math.inf
+
+    memory: ClassVar[int] = 0
+    averages_plans: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         changes = (self.alpha_change, self.beta_change, self.gamma_change)
@@ -192,7 +215,7 @@ class Weighting:
         return float(kernels.average(float(iteration), self.loop_numbers))
 
 
-AnyVariant = Weighting | Variant
+AnyVariant = Weighting | FromFunctions
 
 CFR = Weighting()
 CFR_PLUS = Weighting(beta=-math.inf, gamma=1.0)
@@ -223,33 +246,14 @@ def scheduled_predictive_cfr_plus(gamma: float = 30.0, horizon: float = 1000.0) 
     return dataclasses.replace(PREDICTIVE_CFR_PLUS, gamma=gamma, gamma_change=-5.0, horizon=horizon)
 
 
-VARIANTS: dict[str, AnyVariant] = {
-    "cfr": CFR,
-    "cfr+": CFR_PLUS,
-    "lcfr": LINEAR_CFR,
-    "dcfr": DISCOUNTED_CFR,
-    "dcfr+": DISCOUNTED_CFR_PLUS,
-    "pcfr+": PREDICTIVE_CFR_PLUS,
-    "pcfr+(5)": dataclasses.replace(PREDICTIVE_CFR_PLUS, gamma=5.0),
-    "pdcfr+": PREDICTIVE_DISCOUNTED_CFR_PLUS,
-    "hs-dcfr(30)": scheduled_discounted_cfr(),
-    "hs-pcfr+(30)": scheduled_predictive_cfr_plus(),
-}
-"""Variants by the names of their papers; docs/algorithms/cfr.md tells where each is from. Schedules
-end at 1000 iterations here."""
-
-
-def variant_by_name(variant: str | AnyVariant) -> AnyVariant:
-    """A variant, or the one of a name in `VARIANTS`.
-
-    Raises:
-      ValueError: if there is no variant of this name.
-    """
-    if not isinstance(variant, str):
-        return variant
-    if variant not in VARIANTS:
-        raise ValueError(f"variant={variant!r} must be one of {', '.join(VARIANTS)}")
-    return VARIANTS[variant]
+def check_infoset_by_infoset(variant: AnyVariant) -> None:
+    """Raises a ValueError if a variant says more than what happens in one infoset."""
+    parts = variant.parts
+    if parts.update_regrets or parts.update_player or parts.run_iterations:
+        raise ValueError(
+            f"{variant} updates whole players at once, and choices at leaves are updated one by "
+            f"one; take another variant, for example {PREDICTIVE_CFR_PLUS}"
+        )
 
 
 def _numbers_themselves(_iteration: float, numbers: tuple[float, ...]) -> tuple[float, ...]:

@@ -1,0 +1,253 @@
+"""What variants do that look at whole infosets: compiled functions in the places of `kernels`'.
+
+Each function here has the name and the arguments of the one in `kernels` that it replaces, and a
+suffix. `solvers.infoset_variants` says which papers they are from.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from spiel_dl.solvers.kernels import counterfactual_values, realize
+
+_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+
+
+@_jit
+def project(x, first, end, floor):
+    """Moves x[first:end] to the nearest point without negative entries and with a sum >= floor."""
+    total = 0.0
+    for s in range(first, end):
+        total += max(x[s], 0.0)
+    if total >= floor:
+        for s in range(first, end):
+            x[s] = max(x[s], 0.0)
+        return
+    # Onto the simplex of this size: a shift is found by leaving out, again and again, what it would
+    # make negative (Michelot 1986).
+    shift, count = -np.inf, -1
+    while True:
+        total, left = 0.0, 0
+        for s in range(first, end):
+            if x[s] > shift:
+                total += x[s]
+                left += 1
+        # By rounding, one that was left out may come back: then it is at the shift itself.
+        if 0 < count <= left:
+            break
+        shift, count = (total - floor) / left, left
+    for s in range(first, end):
+        x[s] = max(x[s] - shift, 0.0)
+
+
+@_jit
+def normalize(weights, first, end):
+    """Makes a distribution of weights; the uniform one if all are zero."""
+    total = 0.0
+    for s in range(first, end):
+        total += weights[s]
+    for s in range(first, end):
+        weights[s] = weights[s] / total if total > 0.0 else 1.0 / (end - first)
+
+
+@_jit
+def _begin_at(regret, first, end, floor):
+    """Regrets begin at a sum of `floor`, not at zero."""
+    for s in range(first, end):
+        if regret[s] != 0.0:
+            return
+    for s in range(first, end):
+        regret[s] = floor / (end - first)
+
+
+@_jit
+def rates_floor(iteration, numbers):
+    """The smallest sum of regrets, and nothing that changes."""
+    return numbers[1], 0.0
+
+
+@_jit
+def average_power(iteration, numbers):
+    """The weight of an iterate: a power of the iteration."""
+    return iteration ** numbers[0]
+
+
+@_jit
+def match_regrets_smooth(regret, strategy, first, end, cfv, value, now, tolerance):
+    """Predictive regret matching+ whose regrets keep a sum of at least `now[0]`."""
+    floor = now[0]
+    _begin_at(regret, first, end, floor)
+    for s in range(first, end):
+        regret[s] += cfv[s] - value
+    project(regret, first, end, floor)
+    for s in range(first, end):
+        strategy[s] = regret[s] + (cfv[s] - value)
+    project(strategy, first, end, floor)
+    normalize(strategy, first, end)
+
+
+@_jit
+def match_regrets_stable(regret, strategy, first, end, cfv, value, now, tolerance):
+    """Predictive regret matching+ that begins anew when all regrets are at most `now[0]`."""
+    floor, predicts = now[0], False
+    _begin_at(regret, first, end, (end - first) * floor)
+    for s in range(first, end):
+        regret[s] = max(regret[s] + (cfv[s] - value), 0.0)
+        predicts = predicts or regret[s] > floor
+    for s in range(first, end):
+        if not predicts:
+            regret[s] = floor
+        strategy[s] = max(regret[s] + (cfv[s] - value), 0.0) if predicts else floor
+    normalize(strategy, first, end)
+
+
+@_jit
+def _half_step(treeplex, learner, cfv, stepsize, floor, keeps):
+    """Regret matching+ from the regrets of before; they are kept, or a strategy made of them."""
+    regret, strategy = learner.regret, learner.strategy
+    for i in range(treeplex.parent_sequence.size - 1, -1, -1):
+        first = treeplex.first_sequence[i]
+        end = first + treeplex.num_actions[i]
+        value = 0.0
+        for s in range(first, end):
+            value += strategy[s] * cfv[s]
+        cfv[treeplex.parent_sequence[i]] += value
+        if learner.is_fixed[i]:
+            continue
+        _begin_at(regret, first, end, floor)
+        for s in range(first, end):
+            strategy[s] = regret[s] + stepsize * (cfv[s] - value)
+        project(strategy, first, end, floor)
+        if keeps:
+            for s in range(first, end):
+                regret[s] = strategy[s]
+        normalize(strategy, first, end)
+
+
+@_jit
+def run_iterations_extragradient(
+    game, learned, iterations, numbers, alternating, tolerance, cfv
+):  # fmt: skip
+    """Two evaluations an iteration: where the regrets point to, and from there the step itself."""
+    (treeplex_0, treeplex_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
+    learner_0, learner_1 = learned
+    cfv_0, cfv_1 = cfv
+    gamma, floor, stepsize = numbers
+    for iteration in range(iterations[0], iterations[1] + 1):
+        for keeps in (False, True):
+            counterfactual_values(payoffs_0, constants_0, learner_1.realization, cfv_0)
+            counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
+            if keeps:
+                weight = float(iteration) ** gamma
+                learner_0.average[:] += weight * learner_0.realization
+                learner_1.average[:] += weight * learner_1.realization
+            _half_step(treeplex_0, learner_0, cfv_0, stepsize, floor, keeps)
+            _half_step(treeplex_1, learner_1, cfv_1, stepsize, floor, keeps)
+            realize(treeplex_0, learner_0)
+            realize(treeplex_1, learner_1)
+
+
+@_jit
+def update_player_volatile(treeplex, learner, iteration, numbers, tolerance, cfv):
+    """An update of VAD-CFR: what is remembered is each infoset's mean size of regrets."""
+    regret, strategy, memory = learner.regret, learner.strategy, learner.memory
+    realization, mean = learner.realization, learner.average
+    t = float(iteration)
+    optimism = 1.0 / (1.0 + (t - 1.0) / 100.0)
+    for s in range(treeplex.num_root_sequences):
+        mean[s] += realization[s]
+    for i in range(treeplex.parent_sequence.size - 1, -1, -1):
+        first = treeplex.first_sequence[i]
+        end = first + treeplex.num_actions[i]
+        value, size = 0.0, 0.0
+        for s in range(first, end):
+            value += strategy[s] * cfv[s]
+        cfv[treeplex.parent_sequence[i]] += value
+        for s in range(first, end):
+            size = max(size, abs(cfv[s] - value))
+        if iteration > 500:
+            gamma = min(4.0, 2.0 + 1.5 * min(1.0, size / 2.0))
+            weight = t**gamma / (1.0 + size**1.5) * math.sqrt(1.0 + size / 2.0)
+            for s in range(first, end):
+                mean[s] += weight * realization[s]
+        if learner.is_fixed[i]:
+            continue
+        memory[first] = size if iteration == 1 else 0.1 * size + 0.9 * memory[first]
+        volatility = min(1.0, memory[first] / 2.0)
+        alpha = max(0.1, 1.5 - 0.5 * volatility)
+        beta = min(alpha, -0.1 - 0.5 * volatility)
+        positive, negative = t**alpha / (t**alpha + 1.0), t**beta / (t**beta + 1.0)
+        for s in range(first, end):
+            newest = cfv[s] - value
+            newest *= 1.1 if newest > 0.0 else 1.0
+            regret[s] *= positive if regret[s] >= 0.0 else negative
+            regret[s] = max(-20.0, regret[s] + newest)
+            projected = regret[s] * (positive if regret[s] >= 0.0 else negative)
+            projected += optimism * (1.0 - 0.5 * volatility) * newest
+            strategy[s] = projected**1.5 if projected > tolerance else 0.0
+        normalize(strategy, first, end)
+    realize(treeplex, learner)
+
+
+@_jit
+def update_player_regularized(treeplex, learner, iteration, numbers, tolerance, cfv):
+    """An update of Reg-CFR: optimistic mirror descent with an entropy, at every infoset.
+
+    `numbers`: the exponent of the average, first squared inverse stepsize, temperature, and after
+    how many iterations it is halved. What is remembered of a sequence: the logarithm of the
+    stabilized strategy, and the values of before; of an infoset: its squared inverse stepsize.
+    """
+    gamma, kappa, temperature, halved_after = numbers
+    tau = temperature * 0.5 ** float(iteration // np.int64(halved_after))
+    size = learner.strategy.size
+    strategy = learner.strategy
+    log_stable, before = learner.memory[:size], learner.memory[size : 2 * size]
+    inverse = learner.memory[2 * size :]
+    weight = float(iteration) ** gamma
+    for s in range(size):
+        learner.average[s] += weight * learner.realization[s]
+    for i in range(treeplex.parent_sequence.size - 1, -1, -1):
+        first = treeplex.first_sequence[i]
+        end = first + treeplex.num_actions[i]
+        if not learner.is_fixed[i]:
+            uniform = -math.log(float(end - first))
+            if inverse[first] == 0.0:
+                inverse[first] = kappa
+                for s in range(first, end):
+                    log_stable[s] = uniform
+            mix = inverse[first]
+            for s in range(first, end):
+                inverse[first] += (cfv[s] - before[s]) ** 2
+                before[s] = cfv[s]
+            mix, stepsize = math.sqrt(mix / inverse[first]), 1.0 / math.sqrt(inverse[first])
+            for s in range(first, end):
+                step = stepsize * (cfv[s] - tau * (log_stable[s] + 1.0))
+                log_stable[s] = mix * log_stable[s] + (1.0 - mix) * uniform + step
+            _normalize_logarithms(log_stable, first, end)
+            for s in range(first, end):
+                strategy[s] = log_stable[s] + stepsize * (cfv[s] - tau * (log_stable[s] + 1.0))
+            _normalize_logarithms(strategy, first, end)
+        value = 0.0
+        for s in range(first, end):
+            if learner.is_fixed[i]:
+                value += strategy[s] * cfv[s]
+            else:
+                value += math.exp(strategy[s]) * (cfv[s] - tau * strategy[s])
+                strategy[s] = math.exp(strategy[s])
+        cfv[treeplex.parent_sequence[i]] += value
+    realize(treeplex, learner)
+
+
+@_jit
+def _normalize_logarithms(logits, first, end):
+    largest = -np.inf
+    for s in range(first, end):
+        largest = max(largest, logits[s])
+    total = 0.0
+    for s in range(first, end):
+        total += math.exp(logits[s] - largest)
+    for s in range(first, end):
+        logits[s] -= largest + math.log(total)

@@ -1,0 +1,69 @@
+"""`dl.solve`: what it reaches, that it says so, and when it stops."""
+
+import math
+import time
+
+import pytest
+from open_spiel.python.algorithms import exploitability as openspiel_exploitability
+
+import spiel_dl as dl
+from spiel_dl.algorithms import solve as solve_module
+
+
+def test_leduc_is_solved_to_1e_9_as_openspiel_judges_it():
+    policy = dl.solve("leduc_poker", seconds=300, exploitability=1e-9)
+    assert policy.exploitability <= 1e-9
+    assert 10_000 < policy.iterations < 150_000
+    found = openspiel_exploitability.exploitability(policy.tree.game, policy)
+    assert found == pytest.approx(policy.exploitability, abs=1e-12)
+    value = dl.solve_lp("leduc_poker")[0]
+    assert dl.expected_value("leduc_poker", policy) == pytest.approx(value, abs=1e-8)
+
+
+def test_the_best_policy_that_was_seen_is_returned(monkeypatch):
+    values = {"average": [3.0, 2.0, 5.0], "current": [4.0, 1.0, 0.5]}
+    told = []
+
+    def pretended(_tree, _policy):
+        which = ("average", "current")[len(told) % 2]
+        told.append(which)
+        return values[which][(len(told) - 1) // 2]
+
+    monkeypatch.setattr(solve_module, "exploitability_of", pretended)
+    policy = dl.solve("kuhn_poker", exploitability=1.0)
+    assert (policy.exploitability, policy.iterate) == (1.0, "current")
+    assert policy.iterations == 1 + solve_module._FIRST_LOOK
+    assert len(told) == 4
+
+
+def test_it_stops_after_its_time_and_does_at_least_an_iteration():
+    tree = dl.compile_game("liars_dice(numdice=1,dice_sides=4)")
+    dl.solve(tree, seconds=0.1)
+    start = time.perf_counter()
+    policy = dl.solve(tree, seconds=1e-6, exploitability=0.0)
+    assert policy.iterations == 1
+    assert 0 < policy.seconds <= time.perf_counter() - start
+    longer = dl.solve(tree, seconds=0.3, exploitability=0.0)
+    assert longer.iterations > 10
+    assert longer.exploitability < policy.exploitability
+
+
+def test_a_variant_may_be_chosen():
+    policy = dl.solve("kuhn_poker", variant="dcfr", exploitability=1e-3)
+    assert policy.variant == "dcfr"
+    assert policy.exploitability <= 1e-3
+    assert dl.exploitability("kuhn_poker", policy) == pytest.approx(policy.exploitability)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seconds": 0.0}, r"seconds=0\.0 must be positive"),
+        ({"seconds": math.inf}, "seconds=inf must be positive and finite"),
+        ({"exploitability": -1.0}, r"exploitability=-1\.0 must not be negative"),
+        ({"variant": "best"}, "variant='best' must be one of cfr"),
+    ],
+)
+def test_bad_input_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        dl.solve("kuhn_poker", **settings)
