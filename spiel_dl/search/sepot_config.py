@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.effort import Effort
 
 GIVEN_CFVS = ("critic", "best_response")
@@ -33,6 +34,9 @@ class SearchConfig:
       max_histories: Public states of more histories are left to the blueprint; None: search always.
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
+      refinement: What the opponent's root infosets count where it need not enter: "ones", "prior"
+        (by the blueprint's reach) or "mixed", see `solvers.refinement`; None: the gadget is not
+        refined.
       effort: How long to iterate in each search.
     """
 
@@ -44,6 +48,7 @@ class SearchConfig:
     two_sided: bool = False
     max_histories: int | None = None
     leaf_choice: str = "regret_matching"
+    refinement: str | None = None
     effort: Effort = DEFAULT_EFFORT
 
     @staticmethod
@@ -62,6 +67,7 @@ class SearchConfig:
         ):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
+        refinements.check_name(self.refinement)
         if self.first_level < 0:
             raise ValueError(f"first_level={self.first_level} must be at least 0")
         if self.max_histories is not None and self.max_histories < 1:

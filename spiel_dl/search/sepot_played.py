@@ -146,7 +146,10 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution | None]):
         if mass == 0:
             return None
         histories = np.arange(1, particles.num_particles + 1)
-        root = Root(trunk, histories, reach / mass, start == path.decisions[0])
+        # The blueprint is known for both players; reading it tells nothing of what is hidden.
+        refines = self._searcher.config.refinement not in (None, "ones")
+        prior = self._own_reach(found, 1 - player) if refines else None
+        root = Root(trunk, histories, reach / mass, start == path.decisions[0], prior)
         given = None if root.is_first else self._searcher.critic_cfvs(player, root)
         leaf_values = self._searcher.leaf_values(player, trunk.leaves)
         times.append(time.perf_counter())
@@ -156,7 +159,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution | None]):
         return PlayedSolution(trunk, plan)
 
     def _own_reach(self, found: ConsistentHistories, player: int) -> np.ndarray:
-        """The player's reach of each history by the blueprint: float64 [N].
+        """A player's own reach of each history by the blueprint: float64 [N].
 
         The same in all histories of an infoset, so one of each is replayed.
         """
