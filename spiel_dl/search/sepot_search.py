@@ -67,7 +67,7 @@ class Root(NamedTuple):
         groups = None
         if self.public_states is not None:
             groups = self._by_infoset(1 - player, self.public_states).astype(np.int64)
-        return refinement.floors(weights, refinement.known_prior(prior, groups))
+        return refinement.floors(weights, refinement.known_prior(prior, groups), groups)
 
     def _by_infoset(self, player: int, values: np.ndarray) -> np.ndarray:
         """What histories of one root infoset of a player have in common: float64 [R_p]."""

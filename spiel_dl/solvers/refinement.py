@@ -37,8 +37,10 @@ WEIGHTS = ("ones", "prior", "mixed")
 """What root infosets count: all alike; by a prior, the opponent's own reach of them as far as it is
 known; or by the prior plus a tenth of its largest entry."""
 FLOOR = 0.01
-"""The largest floor. A tenth of it refines too slowly, and floors that fall in the course of the
-iterations leave a bias in their average."""
+"""The floor of a weight of 1. A tenth of it refines too slowly, and floors that fall in the course
+of the iterations leave a bias in their average."""
+LARGEST = 10.0
+"""The largest weight, so that no floor is above a tenth."""
 LARGEST_SUM = 0.1
 """The largest sum of the floors of a max-margin gadget."""
 _MIXED = 0.1
@@ -69,61 +71,77 @@ def check_name(refinement: str | None) -> None:
         raise ValueError(f"refinement={refinement!r} must be one of {WEIGHTS}, or None")
 
 
-def weights(name: str, prior: np.ndarray) -> np.ndarray:
-    """The weights c of root infosets: float64 [R_-p], the largest of which is 1.
+def weights(name: str, prior: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
+    """The weights c of root infosets: float64 [R_-p], of mean 1, but none above `LARGEST`.
 
     Args:
       name: one of `WEIGHTS`.
       prior: float64 [R_-p], the opponent's own reach of its root infosets, of any scale; of "ones",
         only its length counts. Where "prior" is 0, nothing is refined.
+      groups: int [R_-p], the public state of each root infoset, from 0 on, if subgames are solved
+        side by side; each gets weights as if it were alone. None: there is one.
 
     Raises:
       ValueError: if there are no such weights, if the prior is negative or not finite somewhere, or
-        if weights by a prior are asked for that is 0 everywhere.
+        if weights by a prior are asked for that is 0 everywhere in a public state.
     """
     check_name(name)
     check_weights(prior, len(prior), "the prior", "root infoset")
     if name == "ones":
         return np.ones(len(prior))
-    largest = prior.max(initial=0.0)
-    if largest == 0:
+    groups = _one_group(prior) if groups is None else groups
+    largest = _largest(prior, groups)
+    if not largest.all():
         raise ValueError(
             f"refinement={name!r} goes by the opponent's prior reach of its root infosets, which "
-            "is 0 in all of them, so nothing would be refined; use 'ones' here"
+            "is 0 in all of a public state, so nothing would be refined there; use 'ones', or "
+            "`known_prior`"
         )
-    found = prior / largest
-    return found if name == "prior" else (found + _MIXED) / (1.0 + _MIXED)
+    found = prior + _MIXED * largest[groups] if name == "mixed" else prior
+    means = np.bincount(groups, found) / np.bincount(groups)
+    return found / np.maximum(means, _largest(found, groups) / LARGEST)[groups]
 
 
-def floors(name: str, prior: np.ndarray, *, margins: bool = False) -> np.ndarray:
+def floors(
+    name: str, prior: np.ndarray, groups: np.ndarray | None = None, *, margins: bool = False
+) -> np.ndarray:
     """Floors of the reach that the opponent passes into a subgame: `FLOOR` times the weights.
 
     Args:
-      name, prior: as in `weights`.
+      name, prior, groups: as in `weights`.
       margins: of a max-margin gadget, in which the opponent has a reach of 1 for all root infosets
         together. Then floors are smaller where there are many: at most `LARGEST_SUM` altogether.
 
     Raises:
       ValueError: as `weights`.
     """
-    found = weights(name, prior)
+    found = weights(name, prior, groups)
     return min(FLOOR, LARGEST_SUM / len(prior)) * found if margins else FLOOR * found
 
 
 def known_prior(prior: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
-    """A prior that says something everywhere, for `weights`: float64 [R_-p], at most 1.
+    """A prior that says something in every public state: float64 [R_-p].
 
-    In each group of root infosets, its largest entry becomes 1. Where it is 0 in all of a group,
-    because the opponent was not expected there, it is 1: all count alike.
+    Where it is 0 in all of one, because the opponent was not expected there, it becomes 1: all root
+    infosets count alike.
 
     Args:
       prior: float64 [R_-p], at least 0.
-      groups: int [R_-p], the public state of each root infoset, from 0 on; None: there is one.
+      groups: as in `weights`.
     """
-    groups = np.zeros(len(prior), np.int64) if groups is None else groups
+    groups = _one_group(prior) if groups is None else groups
+    return np.where(_largest(prior, groups)[groups] > 0, prior, 1.0)
+
+
+def _one_group(prior: np.ndarray) -> np.ndarray:
+    return np.zeros(len(prior), np.int64)
+
+
+def _largest(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """The largest of the values (float64 [R], at least 0) of each group."""
     largest = np.zeros(groups.max(initial=-1) + 1)
-    np.maximum.at(largest, groups, prior)
-    return np.divide(prior, largest[groups], out=np.ones(len(prior)), where=largest[groups] > 0)
+    np.maximum.at(largest, groups, values)
+    return largest
 
 
 def solve_resolving(
