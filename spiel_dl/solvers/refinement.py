@@ -216,6 +216,53 @@ def solve_max_margin(
     return program.refined(first, second, float((weights * scale) @ opponent_cfvs))
 
 
+def least_exploitable(
+    trunk: SequenceForm,
+    trunk_plan: np.ndarray,
+    leaf_sequences: np.ndarray,
+    subgames: SequenceForm,
+    player: int,
+    player_range: np.ndarray,
+    opponent_cfvs: np.ndarray,
+) -> np.ndarray:
+    """The solution of `gadgets.resolving` against which the opponent gets least in the whole game.
+
+    Nobody who resolves can know it: it is what could be reached at best by another solution of the
+    same gadgets, all subgames together. The given cfvs must be such that they can be kept.
+
+    Args:
+      trunk: the game above the subgames.
+      trunk_plan: float64 [S_p], the player's realization plan there.
+      leaf_sequences: int [R_-p], the opponent's sequence in the trunk from which each of its root
+        infosets of the subgames hangs.
+      subgames: all of them, as `LeafSet.subgames` has them.
+      player, player_range, opponent_cfvs: as in `solve_resolving`.
+
+    Returns:
+      float64 [S_p], the player's realization plan in the subgames.
+
+    Raises:
+      ValueError: as `solve_resolving`.
+      RuntimeError: if HiGHS does not find an optimum.
+    """
+    num_roots, opponent = len(opponent_cfvs), trunk.treeplexes[1 - player]
+    program = _Program(subgames, player, player_range, num_roots)
+    values = opponent.constraints()
+    num_extras, num_sequences = values.shape
+    slack = np.full(num_roots, program.slack)
+    nothing = scipy.sparse.csr_array((num_roots, num_extras))
+    program.add_rows(program.cfvs(), nothing, opponent_cfvs + slack)
+    # The extra variables are the opponent's values in the trunk, with the cfvs below them.
+    places = (np.ones(num_roots), (leaf_sequences, np.arange(num_roots)))
+    hangs = scipy.sparse.csr_array(places, shape=(num_sequences, num_roots))
+    limits = -trunk.values_against(1 - player, trunk_plan)
+    program.add_rows((hangs @ program.cfvs()).tocsr(), -values.T, limits)
+    objective = np.zeros(num_extras)
+    objective[: opponent.num_root_sequences] = 1.0
+    bounds = np.tile([-np.inf, np.inf], (num_extras, 1))
+    return program.minimise(np.zeros(num_roots), objective, bounds)[1]
+
+
 class _Program:
     """Linear programs on a player's plan, bounds of the opponent's values, and extra variables.
 
