@@ -108,8 +108,8 @@ def resolving(
         negative; if there is no such player; or if floors are not as above, or all 0.
     """
     _check_resolving(subgame, player, player_range, opponent_cfvs)
-    _check_floors(subgame, player, floors, largest_sum=np.inf)
     num_roots = len(opponent_cfvs)
+    _check_floors(subgame, player, floors, np.arange(num_roots))
     decisions = _Decisions(
         np.arange(num_roots) if floors is not None else np.zeros(num_roots, np.int64),
         np.full(num_roots, 2),
@@ -126,6 +126,7 @@ def max_margin(
     player_range: np.ndarray,
     opponent_cfvs: np.ndarray,
     floors: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
 ) -> Gadget:
     """The opponent chooses the root infoset, and pays its given cfv for it.
 
@@ -149,22 +150,29 @@ def max_margin(
       opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
       floors: float64 [R_-p], at least 0, with a sum below 1; see `refinement.floors`. None: not
         refined.
+      groups: int [R_-p], the public state of each root infoset, from 0 on and in this order, if
+        subgames are solved side by side: each has its own choice. None: there is one.
 
     Returns:
-      The gadget; the opponent has one root sequence, and one sequence per root infoset before its
-      own ones.
+      The gadget; the opponent has one root sequence per public state, and one sequence per root
+      infoset before its own ones.
 
     Raises:
-      ValueError: as `resolving`.
+      ValueError: as `resolving`, or if public states are not in order.
     """
     _check_resolving(subgame, player, player_range, opponent_cfvs)
-    _check_floors(subgame, player, floors, largest_sum=1.0)
     num_roots = len(opponent_cfvs)
+    groups = np.zeros(num_roots, np.int64) if groups is None else groups
+    if groups.shape != (num_roots,) or not np.isin(np.diff(groups, prepend=0), (0, 1)).all():
+        raise ValueError(f"groups must be {num_roots} numbers from 0 on, in order; got {groups}")
+    _check_floors(subgame, player, floors, groups)
+    num_actions = np.bincount(groups)
+    left = np.ones(len(num_actions))
     decisions = _Decisions(
-        np.zeros(1, np.int64),
-        np.array([num_roots]),
+        np.arange(len(num_actions)),
+        num_actions,
         -opponent_cfvs if floors is None else np.zeros(num_roots),
-        np.ones(1) if floors is None else np.array([1.0 - floors.sum()]),
+        left if floors is None else left - np.bincount(groups, floors),
         np.arange(num_roots),
     )
     entry_payoffs = None if floors is None else -opponent_cfvs
@@ -178,6 +186,7 @@ def reach_max_margin(
     opponent_cfvs: np.ndarray,
     gifts: np.ndarray,
     floors: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
 ) -> Gadget:
     """`max_margin` where the opponent comes to some root infosets by mistakes.
 
@@ -188,7 +197,7 @@ def reach_max_margin(
     care more for root infosets to which an opponent without mistakes comes.
 
     Args:
-      subgame, player, player_range, opponent_cfvs, floors: as in `max_margin`.
+      subgame, player, player_range, opponent_cfvs, floors, groups: as in `max_margin`.
       gifts: float64 [R_-p], nonnegative, in the unit of the given cfvs; see `gifts_at_leaves`.
 
     Returns:
@@ -199,7 +208,7 @@ def reach_max_margin(
     """
     _check_resolving(subgame, player, player_range, opponent_cfvs)
     _check(subgame, 1 - player, "gifts", gifts, nonnegative=True)
-    return max_margin(subgame, player, player_range, opponent_cfvs + gifts, floors)
+    return max_margin(subgame, player, player_range, opponent_cfvs + gifts, floors, groups)
 
 
 def gifts_at_leaves(
@@ -340,16 +349,23 @@ def _check_resolving(
 
 
 def _check_floors(
-    subgame: SequenceForm, player: int, floors: np.ndarray | None, largest_sum: float
+    subgame: SequenceForm,
+    player: int,
+    floors: np.ndarray | None,
+    groups: np.ndarray,
 ) -> None:
-    """Raises a ValueError if there are floors that cannot be, or that refine nothing."""
+    """Raises a ValueError if there are floors that cannot be, or that refine nothing.
+
+    Those of one group must have a sum below 1.
+    """
     if floors is None:
         return
     _check(subgame, 1 - player, "floors", floors, nonnegative=True)
-    if floors.max(initial=0.0) >= 1 or floors.sum() >= largest_sum:
+    largest = np.bincount(groups, floors).max(initial=0.0)
+    if largest >= 1.0:
         raise ValueError(
-            f"floors must be below 1, as the opponent enters with a reach of 1 altogether; their "
-            f"largest is {floors.max()} and their sum {floors.sum()}; give smaller ones"
+            f"floors must have a sum below 1 where the opponent decides once; the largest sum is "
+            f"{largest:.6g}; give smaller ones"
         )
     if not floors.any():
         raise ValueError(

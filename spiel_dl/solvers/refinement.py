@@ -116,7 +116,10 @@ def floors(
       ValueError: as `weights`.
     """
     found = weights(name, prior, groups)
-    return min(FLOOR, LARGEST_SUM / len(prior)) * found if margins else FLOOR * found
+    if not margins:
+        return FLOOR * found
+    groups = _one_group(prior) if groups is None else groups
+    return np.minimum(FLOOR, LARGEST_SUM / np.bincount(groups))[groups] * found
 
 
 def known_prior(prior: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
@@ -183,6 +186,7 @@ def solve_max_margin(
     opponent_cfvs: np.ndarray,
     weights: np.ndarray,
     reaches: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
 ) -> Refined:
     """The refined solution of `gadgets.max_margin`.
 
@@ -190,9 +194,11 @@ def solve_max_margin(
       subgame, player, player_range, opponent_cfvs, weights: as in `solve_resolving`. With gifts
         added to the cfvs, it is that of `gadgets.reach_max_margin`.
       reaches: float64 [R_-p], r; root infosets of reach 0 are left out. None: 1.
+      groups: as in `weights`. The largest margin's losses of all public states are summed.
 
     Raises:
-      ValueError: as `solve_resolving`, or if reaches are negative or not finite, or all 0.
+      ValueError: as `solve_resolving`, or if reaches are negative or not finite, or all 0 in a
+        public state.
       RuntimeError: if HiGHS does not find an optimum.
     """
     num_roots = len(opponent_cfvs)
@@ -200,19 +206,21 @@ def solve_max_margin(
     check_weights(weights, num_roots, "the weights c", "root infoset")
     reaches = np.ones(num_roots) if reaches is None else reaches
     check_weights(reaches, num_roots, "the reaches", "root infoset")
-    if not reaches.any():
+    groups = _one_group(reaches) if groups is None else groups
+    if not _largest(reaches, groups).all():
         raise ValueError("the reaches of all root infosets are 0: there is nothing to solve")
     counted = np.flatnonzero(reaches)
     scale = np.zeros(num_roots)
     scale[counted] = 1.0 / reaches[counted]
     margins = scipy.sparse.diags_array(scale).tocsr()[counted]
-    # The extra variable is the largest (v - w) / r.
-    ones, right = np.ones((len(counted), 1)), (scale * opponent_cfvs)[counted]
-    program.add_rows(margins @ program.cfvs(), -ones, right)
-    bounds = np.array([[-np.inf, np.inf]])
-    first = program.minimise(np.zeros(num_roots), np.ones(1), bounds)
-    program.add_rows(None, np.ones((1, 1)), [first[0] + program.slack])
-    second = program.minimise(weights * scale, np.zeros(1), bounds)
+    # The extra variables are the largest (v - w) / r of each public state.
+    num_groups = int(groups.max()) + 1
+    largest = scipy.sparse.eye_array(num_groups, format="csr")[groups[counted]]
+    program.add_rows(margins @ program.cfvs(), -largest, (scale * opponent_cfvs)[counted])
+    bounds = np.tile([-np.inf, np.inf], (num_groups, 1))
+    first = program.minimise(np.zeros(num_roots), np.ones(num_groups), bounds)
+    program.add_rows(None, np.ones((1, num_groups)), [first[0] + program.slack])
+    second = program.minimise(weights * scale, np.zeros(num_groups), bounds)
     return program.refined(first, second, float((weights * scale) @ opponent_cfvs))
 
 

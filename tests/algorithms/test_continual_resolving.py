@@ -24,6 +24,7 @@ from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.exact import ExactLeafValues
+from spiel_dl.value_functions.noisy import NoisyValue
 from tests.made_up_values import broken_value
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
@@ -103,11 +104,17 @@ def test_refined_gadgets_keep_the_game_solved(gadget, refinement):
 
 @pytest.mark.parametrize("gadget", SAFE)
 def test_refined_gadgets_mend_more_of_what_a_bad_value_function_broke(gadget):
-    """Values of 0 make the first round of Leduc nearly blind; what follows it is resolved."""
-    bad = functools.partial(measure, "python_leduc", DepthLimit(rounds=1), gadget, 500)
-    plain = bad(function=ZeroValue())
+    """Errors of a tenth of the largest utility make the trunk's strategy bad, and given cfvs."""
+    game, limit = "python_leduc", DepthLimit(rounds=1)
+
+    def bad(refinement: str | None) -> float:
+        functions = [NoisyValue(ExactValue(1e-2), 1.3, seed) for seed in (0, 1)]
+        found = [measure(game, limit, gadget, 100, refinement, each) for each in functions]
+        return float(np.mean(found))
+
+    plain = bad(None)
     for refinement in WEIGHTS:
-        assert bad(refinement, ZeroValue()) < 0.95 * plain
+        assert bad(refinement) < 0.95 * plain
 
 
 @pytest.mark.parametrize("refinement", WEIGHTS)
@@ -121,8 +128,9 @@ def test_hidden_parts_do_not_matter_to_refined_gadgets(refinement):
             for action in history:
                 state.apply_action(action)
             assert state.current_player() == player
+            values = NoisyValue(ExactValue(1e-1), 0.2)
             policy = ContinualResolvingPolicy(
-                tree, ZeroValue(), DepthLimit(rounds=1), refinement=refinement, effort=Effort(30)
+                tree, values, DepthLimit(rounds=1), refinement=refinement, effort=Effort(20)
             )
             found.append(policy.action_probabilities(state))
             assert policy.num_solved == 2

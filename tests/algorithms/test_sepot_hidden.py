@@ -104,8 +104,9 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     assert len(answers) > 2
 
 
+@pytest.mark.parametrize("refinement", [None, "mixed"])
 @pytest.mark.parametrize("game_string", GAMES)
-def test_search_by_reconstruction(game_string):
+def test_search_by_reconstruction(game_string, refinement):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
     policy = SePoTPlayPolicy(
@@ -113,7 +114,7 @@ def test_search_by_reconstruction(game_string):
         blueprint.act,
         critic,
         GAMES[game_string],
-        config=SearchConfig.as_printed(max_histories=150, effort=EFFORT),
+        config=SearchConfig.as_printed(max_histories=150, refinement=refinement, effort=EFFORT),
     )
     check(policy, hidden_parts(game, seed=2))
     assert policy.seconds is not None  # some were searched
@@ -121,10 +122,16 @@ def test_search_by_reconstruction(game_string):
 
 @pytest.mark.parametrize("game_string", COMPILED)
 @pytest.mark.parametrize("own_range", ["played", "blueprint"])
-def test_search_on_the_compiled_game(game_string, own_range):
+@pytest.mark.parametrize("refinement", [None, "mixed"])
+def test_search_on_the_compiled_game(game_string, own_range, refinement):
     tree = GameTree.from_game(game_string)
     blueprint, critic = networks(tree.game)
-    config = SearchConfig(own_range=own_range, continual=own_range == "played", effort=EFFORT)
+    config = SearchConfig(
+        own_range=own_range,
+        continual=own_range == "played",
+        refinement=refinement,
+        effort=EFFORT,
+    )
     infosets = hidden_parts(tree.game, seed=3)
     limit = DepthLimit(moves=2)
     policy = SePoTPolicy(tree, blueprint, critic, limit, config=config)

@@ -255,6 +255,41 @@ def test_refined_solutions_of_single_public_states(game, limit, gadget_name, pla
         assert weights @ reached == pytest.approx(exact.second, abs=1e-4)
 
 
+@pytest.mark.parametrize("floored", [False, True])
+@pytest.mark.parametrize("player", [0, 1])
+def test_max_margin_side_by_side_is_one_public_state_after_the_other(player, floored):
+    found = subgames(*LEDUC, "1", player)
+    trunk = cut(found.tree, LEDUC[1])
+    leaves, groups = trunk.leaves, found.prior[1]
+    floors = refinement.floors("mixed", *found.prior, margins=True) if floored else None
+    weights = refinement.weights("mixed", *found.prior)
+    given = (found.form, player, found.own_range, found.cfvs)
+    together = gadgets.max_margin(*given, floors, groups)
+    value, exact = 0.0, [0.0, 0.0]
+    for position, state in enumerate(leaves.public_states.tolist()):
+        own, others = (
+            slice(*leaves.infoset_offsets[p][position : position + 2]) for p in (player, 1 - player)
+        )
+        form = cut(found.tree, DepthLimit(moves=99), state).sequence_form
+        alone = (form, player, found.own_range[own], found.cfvs[others])
+        here = None if floors is None else floors[others]
+        gadget = gadgets.max_margin(*alone, here)
+        solved = linear_program.solve(
+            gadget.sequence_form, gadget.root_ranges, inflows=gadget.inflows
+        )
+        value += solved.value
+        if not floored:
+            refined = refinement.solve_max_margin(*alone, weights[others])
+            exact = [exact[0] + refined.first, exact[1] + refined.second]
+    solved = linear_program.solve(
+        together.sequence_form, together.root_ranges, inflows=together.inflows
+    )
+    assert solved.value == pytest.approx(value, abs=1e-7)
+    if not floored:
+        refined = refinement.solve_max_margin(*given, weights, groups=groups)
+        assert [refined.first, refined.second] == pytest.approx(exact, abs=1e-5)
+
+
 @pytest.mark.parametrize("gadget_name", ["resolving", "max_margin"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_gaps_count_the_floors(gadget_name, player):
@@ -336,7 +371,7 @@ def test_a_prior_that_says_nothing():
     ("floors", "message"),
     [
         (np.zeros(4), "floors are 0 in all root infosets, which refines nothing"),
-        (np.ones(4), "floors must be below 1"),
+        (np.ones(4), "floors must have a sum below 1"),
         (np.ones(3), "player 1's floors must be 4 finite numbers >= 0"),
         (-np.ones(4), "player 1's floors must be 4 finite numbers >= 0"),
     ],
@@ -347,7 +382,7 @@ def test_bad_floors_are_refused(build, floors, message):
 
 
 def test_floors_of_margins_leave_something_to_choose():
-    with pytest.raises(ValueError, match=r"their sum 1\.2"):
+    with pytest.raises(ValueError, match=r"the largest sum is 1\.2"):
         gadgets.max_margin(coin_subgame(), 0, np.ones(1), np.zeros(4), np.full(4, 0.3))
 
 
@@ -363,6 +398,8 @@ def test_other_errors():
         refinement.solve_max_margin(form, 0, ones, np.zeros(3), np.ones(3))
     with pytest.raises(ValueError, match="player=2"):
         refinement.solve_resolving(form, 2, ones, given, np.ones(4))
+    with pytest.raises(ValueError, match="groups must be 4 numbers from 0 on, in order"):
+        gadgets.max_margin(form, 0, ones, given, groups=np.array([0, 1, 0, 1]))
     with pytest.raises(ValueError, match="reaches of all root infosets are 0"):
         refinement.solve_max_margin(form, 0, ones, given, np.ones(4), np.zeros(4))
     gadget = gadgets.max_margin(form, 0, ones, given).sequence_form

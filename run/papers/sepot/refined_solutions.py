@@ -19,7 +19,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.solvers.restricted_game import unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
-from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import Trunk, cut
 
@@ -149,33 +149,22 @@ def _best(subgames: Subgames) -> np.ndarray:
 
 
 def _margins(subgames: Subgames, weights: str | None, exact: bool) -> np.ndarray:
-    """Max-margin gadgets, one public state after the other; float64 [S_p] of all subgames."""
-    leaves, player = subgames.trunk.leaves, subgames.player
-    treeplex = leaves.subgames.treeplexes[player]
-    strategy = np.ones(subgames.tree.treeplexes[player].num_sequences)
-    strategy[leaves.subgame_sequences[player]] = treeplex.uniform_strategy()
-    for position, state in enumerate(leaves.public_states.tolist()):
-        own, others = (
-            slice(*leaves.infoset_offsets[p][position : position + 2]) for p in (player, 1 - player)
-        )
-        own_range, cfvs = subgames.own_range[own], subgames.cfvs[others]
-        if not own_range.any():
-            continue
-        subgame = cut(subgames.tree, BEYOND_THE_GAME, state)
-        form, mass = subgame.sequence_form, own_range.sum()
-        given = (form, player, own_range / mass, cfvs / mass)
-        prior = refinement.known_prior(subgames.prior[others])
-        if exact:
-            assert weights is not None
-            plan = refinement.solve_max_margin(*given, refinement.weights(weights, prior)).plan
-        else:
-            floors = None if weights is None else refinement.floors(weights, prior, margins=True)
-            plan = _by_cfr(gadgets.max_margin(*given, floors), player)
-        below = slice(form.treeplexes[player].num_root_sequences, None)
-        found = behaviour_strategy(form.treeplexes[player], plan)
-        strategy[subgame.sequences[player][below]] = found[below]
-    below_all = strategy[leaves.subgame_sequences[player]]
-    return realization_plan(treeplex, below_all, subgames.own_range)
+    """Max-margin gadgets of all subgames, side by side."""
+    prior, groups = subgames.known_prior
+    given = (
+        subgames.trunk.leaves.subgames,
+        subgames.player,
+        subgames.own_range,
+        subgames.cfvs,
+    )
+    if exact:
+        assert weights is not None
+        c = refinement.weights(weights, prior, groups)
+        return refinement.solve_max_margin(*given, c, groups=groups).plan
+    floors = None
+    if weights is not None:
+        floors = refinement.floors(weights, prior, groups, margins=True)
+    return _by_cfr(gadgets.max_margin(*given, floors, groups), subgames.player)
 
 
 def _by_cfr(gadget: gadgets.Gadget, player: int) -> np.ndarray:
