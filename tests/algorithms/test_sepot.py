@@ -151,23 +151,20 @@ def test_search_to_the_end_is_safe(game, rounds, kind):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize(("game", "rounds"), [("python_leduc", 2), (GOOFSPIEL_4, 4)])
-def test_refined_search_to_the_end_comes_to_the_linear_programs(game, rounds, weights):
-    """From the second round on, with given cfvs of best responses; both players by themselves."""
-    tree, blueprint = compiled(game), random_policy(game, seed=2)
+def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
+    """Of the second round, with given cfvs of best responses; each player by itself."""
+    tree, blueprint = compiled("python_leduc"), random_policy("python_leduc", seed=2)
     found = {}
     for refinement in (None, weights):
         config = SearchConfig(
             given_cfvs="best_response",
             first_level=1,
-            scheme="block",
             continual=False,
             own_range="blueprint",
             refinement=refinement,
             effort=Effort(iterations=1000),
         )
-        # One search for all public states after the first round, and none below.
-        policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=rounds), config=config)
+        policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=2), config=config)
         found[refinement] = policy.to_array_policy()
     trunk = cut(tree, DepthLimit(rounds=1))
     form, leaves = trunk.leaves.subgames, trunk.leaves
