@@ -255,6 +255,39 @@ def test_refined_solutions_of_single_public_states(game, limit, gadget_name, pla
         assert weights @ reached == pytest.approx(exact.second, abs=1e-4)
 
 
+@pytest.mark.parametrize(("game", "limit"), CASES)
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_least_exploitable_solution(game, limit, player):
+    """It keeps the given cfvs, and no refined solution does better in the whole game."""
+    found = subgames(game, limit, "1", player)
+    trunk = cut(found.tree, limit)
+    strategy = found.combine(found.below)[trunk.sequences[player]]
+    plan = refinement.least_exploitable(
+        trunk.sequence_form,
+        realization_plan(trunk.sequence_form.treeplexes[player], strategy),
+        trunk.leaves.sequences[1 - player],
+        found.form,
+        player,
+        found.own_range,
+        found.cfvs,
+    )
+    cfvs = best_response(found.form, 1 - player, plan).cfv[: len(found.cfvs)]
+    assert (cfvs <= found.cfvs + 1e-7).all()
+    others = [
+        refinement.solve_resolving(
+            found.form,
+            player,
+            found.own_range,
+            found.cfvs,
+            refinement.weights(name, *found.prior),
+        ).plan
+        for name in refinement.WEIGHTS
+    ]
+    best = worst_case(found, player, plan)
+    assert best <= min(worst_case(found, player, other) for other in others) + 1e-7
+    assert best < worst_case(found, player, found.below) - 1e-3
+
+
 @pytest.mark.parametrize("floored", [False, True])
 @pytest.mark.parametrize("player", [0, 1])
 def test_max_margin_side_by_side_is_one_public_state_after_the_other(player, floored):
