@@ -37,7 +37,7 @@ from spiel_dl.value_functions.particle_module import ParticleSizes
 _FIXED_OF_ADAM = ("adam_beta1", "adam_beta2", "adam_epsilon", "gradient_clip")
 # `decay_steps` are the steps of the run.
 _OF_ADAM = (*_FIXED_OF_ADAM, "decay_steps")
-_OF_TARGET = ("target_averaging", "target_share", "utility_unit")
+_OF_TARGET = ("target_averaging", "target_share", "utility_unit", "history_trace_decay")
 _FIXED = (*_FIXED_OF_ADAM, *_OF_TARGET, "neurd_clip", "c_bar", "rho_bar")
 _RATES = {
     "learning_rate": "Adam's, of the first step.",

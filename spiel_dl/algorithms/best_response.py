@@ -6,8 +6,9 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_plan, read_strategy
 from spiel_dl.solvers import best_response as solver
+from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_any
 
 
 def best_response_value(game: AnyGame, policy: openspiel_policy.Policy, player: int) -> float:
@@ -24,7 +25,7 @@ def best_response_value(game: AnyGame, policy: openspiel_policy.Policy, player: 
     Raises:
       ValueError: if the game cannot be compiled, or the policy is not one for it.
     """
-    return _respond(compile_game(game, policy), policy, player).value
+    return _respond(compile_any(game, policy), policy, player).value
 
 
 def best_response_policy(
@@ -34,12 +35,14 @@ def best_response_policy(
 
     Arguments and errors are those of `best_response_value`.
     """
-    tree = compile_game(game, policy)
+    tree = compile_any(game, policy)
     response = _respond(tree, policy, player).strategy
     opponent = read_strategy(tree, policy, 1 - player)
     return ArrayPolicy(tree, (response, opponent) if player == 0 else (opponent, response))
 
 
-def _respond(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> solver.BestResponse:
+def _respond(
+    tree: GameTree | FactoredGame, policy: openspiel_policy.Policy, player: int
+) -> solver.BestResponse:
     check_player(player)
     return solver.best_response(tree.sequence_form, player, read_plan(tree, policy, 1 - player))

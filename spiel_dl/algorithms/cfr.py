@@ -4,11 +4,14 @@
 solver = cfr.CFRPlusSolver(pyspiel.load_game("leduc_poker"))
 solver.run(1000)
 print(exploitability.nash_conv(solver.game, solver.average_policy()))
+
+solver = cfr.CFRSolver("leduc_poker", variant="pdcfr+")  # any name in `VARIANTS`, or a `Variant`
 ```
 
 One iteration updates player 0, then player 1 (or both at once, with alternating_updates=False):
 counterfactual values of all sequences, cumulative regrets, regret matching, average. The loop is
-described in `spiel_dl.solvers.regret_minimization`; the variants differ in its `Weighting` alone.
+described in `spiel_dl.solvers.regret_minimization`; the variants differ in three small
+functions alone, see `spiel_dl.solvers.variants`.
 After every iteration, regrets and policies equal those of `open_spiel.python.algorithms.cfr`, but
 for infosets where exact regrets tie: here rounding noise does not break the tie.
 """
@@ -22,25 +25,27 @@ import pyspiel
 
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import regret_minimization
-from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variants import AnyVariant, Weighting, variant_by_name
+from spiel_dl.tree.load import AnyGame, compile_any
 
 
 class CFRSolver:
     """CFR (Zinkevich et al. 2007, "Regret Minimization in Games with Incomplete Information").
 
     Attributes:
-      weighting: how regrets are discounted and iterates averaged; all that variants differ in.
+      weighting: the variant: how regrets are accumulated, strategies derived, iterates averaged.
       tree: the compiled game.
       minimizer: the regret minimizer behind the policies.
     """
 
-    weighting: Weighting = regret_minimization.CFR
+    weighting: AnyVariant = regret_minimization.CFR
 
     def __init__(
         self,
         game: AnyGame,
         *,
+        variant: str | AnyVariant | None = None,
         alternating_updates: bool = True,
         num_threads: int = 1,
     ):
@@ -48,13 +53,18 @@ class CFRSolver:
 
         Args:
           game: the game, its game string, or the compiled game.
+          variant: a name in `solvers.variants.VARIANTS`, a `Weighting`, or a `Variant` of your own
+            functions; None: that of the class.
           alternating_updates: update the players in turn, not at once.
           num_threads: threads per iteration; pays from about 100,000 terminal histories on.
 
         Raises:
-          ValueError: if the game cannot be compiled, or for an impossible number of threads.
+          ValueError: if the game cannot be compiled, for an impossible number of threads, or if
+            there is no variant of this name.
         """
-        self.tree = compile_game(game)
+        if variant is not None:
+            self.weighting = variant_by_name(variant)
+        self.tree = compile_any(game)
         self.minimizer = RegretMinimizer(
             self.tree.sequence_form,
             self.weighting,
@@ -153,8 +163,12 @@ class DiscountedCFRSolver(CFRSolver):
         Raises:
           ValueError: if the game cannot be compiled, or for impossible exponents or threads.
         """
-        self.weighting = Weighting(alpha, beta, gamma)
-        super().__init__(game, alternating_updates=alternating_updates, num_threads=num_threads)
+        super().__init__(
+            game,
+            variant=Weighting(alpha, beta, gamma),
+            alternating_updates=alternating_updates,
+            num_threads=num_threads,
+        )
 
 
 SOLVERS: dict[str, type[CFRSolver]] = {

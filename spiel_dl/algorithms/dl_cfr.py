@@ -28,7 +28,8 @@ import pyspiel
 
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.checks import check_iterations
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer, Weighting
+from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer
+from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.trunk import cut
@@ -57,7 +58,7 @@ class DLCFRSolver:
         value_function: ValueFunction | None,
         depth_limit: DepthLimit,
         *,
-        weighting: Weighting = CFR_PLUS,
+        weighting: AnyVariant = CFR_PLUS,
         alternating_updates: bool = True,
         restart_every: int | None = None,
         restart_growth: float = 2.0,

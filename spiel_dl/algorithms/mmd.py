@@ -33,7 +33,7 @@ from spiel_dl.learning.policy_gradient import (
     move_ratio,
 )
 from spiel_dl.learning.self_play import Distinct, Trajectories
-from spiel_dl.learning.step_kernels import mmd_gradient
+from spiel_dl.learning.step_kernels import Histories, mmd_gradient
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,15 +94,18 @@ class MMDSolver(PolicyGradientLearner):
     def _learn_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
         magnet = self._references(trajectories, seen, 1)
         is_repeated = self.config.num_epochs > 1
+        values = self._history_values(trajectories)
         reported, old_value = [], None
         for _ in range(self.config.num_epochs):
             outputs = self.network.outputs(self.parameters, seen.tensors)
             if old_value is None:
                 old_value = outputs.detach()[:, -1]
+            histories = Histories.of(values, self.config.history_trace_decay)
             gradient, terms = mmd_gradient(
                 outputs,
                 old_value,
                 magnet,
+                histories,
                 trajectories,
                 seen,
                 reward_unit=self.utility_scale,
@@ -114,6 +117,8 @@ class MMDSolver(PolicyGradientLearner):
             )
             self._descent.step(outputs, gradient, at=self.num_steps)
             reported.append(terms)
+        if self._histories is not None and values is not None:
+            self._histories.learn(values, histories.gradient)
         return list(torch.stack(reported).mean(dim=0))
 
     def policy_loss(

@@ -260,7 +260,9 @@ def _reach(policy: ArrayPolicy, player: int) -> np.ndarray:
     treeplexes = policy.tree.treeplexes
     plans = [realization_plan(t, s) for t, s in zip(treeplexes, policy.strategies, strict=True)]
     own = plans[player][treeplexes[player].parent_sequence]
-    reach: np.ndarray = own * (decision_visits(policy.tree, player) @ plans[1 - player])
+    reach: np.ndarray = own * (
+        decision_visits(compile_game(policy.tree), player) @ plans[1 - player]
+    )
     return reach
 
 

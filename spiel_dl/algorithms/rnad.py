@@ -16,8 +16,19 @@ Table 2 as `PAPER`. One learner step:
   6. At the end of a period the target network becomes the next regularisation policy pi_(m+1).
 
 As in OpenSpiel's R-NaD, before it was removed there, the policy handed out is the target network's.
-Deviation: logits are centred
-by their mean over legal actions, as the paper writes, where that code divides by all actions.
+
+What the defaults add to the papers, and `PAPER` leaves out; docs/algorithms/rnad.md says why:
+
+  - In 3, action values of whole histories take the place of v-trace in compiled games
+    (`spiel_dl.learning.action_values`).
+  - In 4, an action that is seldom played is pushed by a bounded multiple of the policy gradient
+    (`neurd_max_gain`).
+  - In 2, a regularisation policy is moved some of the way to the uniform policy, by taking it to a
+    power below 1, so that it cannot follow its own noise to where no action is played any more; the
+    power rises to 1 (`uniform_share`).
+
+Deviation: logits are centred by their mean over legal actions, as the paper writes, where
+OpenSpiel's code divides by all actions.
 
 The policy that acts is the current one, as in Kubíček et al., so v-trace's ratios are 1; they are
 computed all the same.
@@ -37,10 +48,12 @@ from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.step_graph import StepGraph
-from spiel_dl.learning.step_kernels import rnad_gradient
+from spiel_dl.learning.step_kernels import Histories, rnad_gradient
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.vtrace import Targets, v_trace
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import log_policy
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.load import AnyGame
 
 
@@ -55,6 +68,12 @@ class RNaDConfig(LearnerConfig):
       period: learner steps per regularisation policy later.
       neurd_threshold: beta, how far logits are pushed from their mean.
       neurd_clip: bound on the advantages that push logits.
+      neurd_max_gain: bound on what NeuRD's force on a logit is of the policy gradient's, whose
+        inverse probability of an action is noise where that is seldom played; infinite: NeuRD.
+      uniform_share: how far a regularisation policy is moved to the uniform policy in the first
+        step: it is taken to the power of 1 minus this, and normalised. 0: not at all.
+      annealing_steps: learner steps until that has fallen by a factor of sqrt(2); infinite: it does
+        not fall.
       c_bar: v-trace's bound on the ratios that carry targets backwards.
       rho_bar: v-trace's bound on the ratios that correct values.
     """
@@ -63,16 +82,28 @@ class RNaDConfig(LearnerConfig):
     first_period: int = 2000
     num_first_periods: int = 200
     period: int = 10_000
-    neurd_threshold: float = 2.0
+    neurd_threshold: float = 5.0
     neurd_clip: float = 10_000.0
+    neurd_max_gain: float = 5.0
+    uniform_share: float = 0.5
+    annealing_steps: float = 2000.0
     c_bar: float = 1.0
     rho_bar: float = math.inf
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check("eta", 0 <= self.eta < math.inf, "finite and not negative")
-        for name in ("first_period", "period", "neurd_threshold", "neurd_clip", "c_bar", "rho_bar"):
+        for name in (
+            "first_period",
+            "period",
+            "neurd_threshold",
+            "neurd_clip",
+            "neurd_max_gain",
+            "c_bar",
+            "rho_bar",
+        ):
             self._check(name, getattr(self, name) > 0, "positive")
+        self._check("uniform_share", 0 <= self.uniform_share < 1, "at least 0 and below 1")
         self._check("num_first_periods", self.num_first_periods >= 0, "0 or more")
 
     def place_in_period(self, step: int) -> tuple[int, int]:
@@ -93,6 +124,10 @@ PAPER = RNaDConfig(
     target_averaging=1e-3,
     target_share=math.inf,
     utility_unit=1.0,
+    neurd_threshold=2.0,
+    neurd_max_gain=math.inf,
+    uniform_share=0.0,
+    history_values=False,
 )
 """The settings of Kubíček et al. (2023), Table 2."""
 
@@ -138,6 +173,7 @@ class RNaDSolver(SelfPlayLearner):
         self._shares = torch.zeros(2, device=device)
         # Whether the one before has no share, and need not be asked. A graph must ask both.
         self._is_last_alone = False
+        self._sharpness = torch.ones((), device=device)
         if cuda_graph:
             self._advance = StepGraph(self._play_and_learn, self._self_play.environment.generator)
 
@@ -148,7 +184,15 @@ class RNaDSolver(SelfPlayLearner):
           ValueError: if the game is not compiled.
         """
         last = self.regularization_policy()
-        return RNaDFixedPoints(last.tree, last, eta=self.config.eta * self.utility_scale)
+        players = zip(last.tree.treeplexes, last.strategies, strict=True)
+        first, second = (behaviour_strategy(t, s ** self._sharpness.item()) for t, s in players)
+        reference = ArrayPolicy(last.tree, (first, second))
+        return RNaDFixedPoints(last.tree, reference, eta=self.config.eta * self.utility_scale)
+
+    def sharpness(self) -> float:
+        """The power to which regularisation policies are taken at this step."""
+        fallen = math.sqrt(1 + self.num_steps / self.config.annealing_steps)
+        return 1 - self.config.uniform_share / fallen
 
     def step(self) -> None:
         """As `Learner.step`; also moves on to the next regularisation policy when it is time."""
@@ -156,6 +200,7 @@ class RNaDSolver(SelfPlayLearner):
         share = min(1.0, 2 * done / length)
         self._shares[0].fill_(share)
         self._shares[1].fill_(1 - share)
+        self._sharpness.fill_(self.sharpness())
         self._is_last_alone = share == 1 and not isinstance(self._advance, StepGraph)
         super().step()
         if done + 1 == length:
@@ -171,12 +216,15 @@ class RNaDSolver(SelfPlayLearner):
     def _learn_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
         """Steps 2 to 4 of the module's docstring, on a CPU."""
         outputs = self.network.outputs(self.parameters, seen.tensors)
+        values = self._history_values(trajectories)
+        histories = Histories.of(values, self.config.history_trace_decay)
         num_reference = 1 if self._is_last_alone else 2
         gradient, terms = rnad_gradient(
             outputs,
-            self._target_rows(seen),
+            self._target_rows(seen) if values is None else outputs[:, -1],
             self._references(trajectories, seen, num_reference),
             self._shares[:num_reference],
+            histories,
             trajectories,
             seen,
             reward_unit=self.utility_scale,
@@ -185,8 +233,12 @@ class RNaDSolver(SelfPlayLearner):
             rho_bar=self.config.rho_bar,
             threshold=self.config.neurd_threshold,
             clip=self.config.neurd_clip,
+            max_gain=self.config.neurd_max_gain,
+            sharpness=self._sharpness.item(),
         )
         self._descent.step(outputs, gradient)
+        if self._histories is not None and values is not None:
+            self._histories.learn(values, histories.gradient)
         return list(terms)
 
     def _learn_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
@@ -204,6 +256,7 @@ class RNaDSolver(SelfPlayLearner):
             trajectories.legal,
             threshold=self.config.neurd_threshold,
             clip=self.config.neurd_clip,
+            max_gain=self.config.neurd_max_gain,
         )
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
@@ -215,7 +268,6 @@ class RNaDSolver(SelfPlayLearner):
             (weight * entropy).sum() / weight.sum(),
         ]
 
-    @torch.no_grad()
     def _targets(
         self,
         trajectories: Trajectories,
@@ -225,10 +277,19 @@ class RNaDSolver(SelfPlayLearner):
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
         log_reg = self._log_regularization_policy(trajectories, seen)
+        log_ratio = (log_pi - log_reg) * trajectories.legal
+        values = self._history_values(trajectories)
+        if self._histories is not None and values is not None:
+            cost = self.config.eta * (policy * log_ratio).sum(dim=-1)
+            found = self._history_targets(
+                values, trajectories, policy, cost, c_bar=self.config.c_bar
+            )
+            self._histories.learn_targets(values, found, trajectories)
+            return Targets(found.value, found.action_value - self.config.eta * log_ratio)
         return v_trace(
             value=self.target_value(seen),
             policy=policy,
-            log_ratio=(log_pi - log_reg) * trajectories.legal,
+            log_ratio=log_ratio,
             behaviour=trajectories.behaviour,
             action=trajectories.action,
             player=trajectories.player,
@@ -243,9 +304,13 @@ class RNaDSolver(SelfPlayLearner):
         self, trajectories: Trajectories, seen: Distinct
     ) -> torch.Tensor:
         """What the regularisation policy, between the two last ones, says: float32 [T, B, A]."""
+        num_newest = 1 if self._is_last_alone else 2
+        log_policies = self.regularization_log_policies(trajectories, seen, num_newest)
+        # The second normalises what has been taken to a power.
+        log_policies = log_policy(self._sharpness * log_policies, trajectories.legal)
         if self._is_last_alone:
-            return self.regularization_log_policies(trajectories, seen, 1)[0]
-        log_last, log_second_to_last = self.regularization_log_policies(trajectories, seen, 2)
+            return log_policies[0]
+        log_last, log_second_to_last = log_policies
         return self._shares[0] * log_last + self._shares[1] * log_second_to_last
 
 

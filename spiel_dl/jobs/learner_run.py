@@ -28,6 +28,7 @@ from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.load import compile_game
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 
@@ -199,7 +200,7 @@ def _measure_policy(learner: Learner, fine_tuning: FineTuning | None) -> dict[st
     if fine_tuning is not None:
         line["nash_conv_fine_tuned"] = nash_conv(policy.tree, learner.policy(fine_tuning))
     if learner.transformations is not None:
-        critic = ExactCritic(policy.tree, policy.strategies, learner.transformations)
+        critic = ExactCritic(compile_game(policy.tree), policy.strategies, learner.transformations)
         line["critic_error"] = mean_absolute_error(learner.critic(), critic)
     return line
 

@@ -85,6 +85,10 @@ class LearnerConfig(NetworkConfig):
       target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
         is an average over about this share of all steps so far; infinite: `target_averaging` alone.
       utility_unit: the unit of utilities; None: the game's largest absolute one.
+      history_values: whether action values of whole histories are learned, too, to tell the policy
+        with less noise what its actions are worth; None: if the game is compiled.
+      history_trace_decay: how far these trust what came of an action rather than themselves; 1:
+        that alone.
     """
 
     hidden_sizes: tuple[int, ...] = (128, 128)
@@ -96,12 +100,16 @@ class LearnerConfig(NetworkConfig):
     target_averaging: float = 1e-4
     target_share: float = 0.1
     utility_unit: float | None = None
+    history_values: bool | None = None
+    history_trace_decay: float = 0.5
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check("batch_size", self.batch_size > 0, "positive")
         self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
         self._check("target_share", self.target_share > 0, "positive")
+        decay = self.history_trace_decay
+        self._check("history_trace_decay", 0 <= decay <= 1, "between 0 and 1")
         unit = self.utility_unit
         self._check("utility_unit", unit is None or 0 < unit < math.inf, "positive and finite")
 

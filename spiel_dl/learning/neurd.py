@@ -7,9 +7,20 @@ al. (2022), Methods. The loss of one decision is
 
 where the force f = clip(Q - sum_b pi(b) Q(b), -c_n, c_n) is held fixed. f(a) counts as 0 where
 l(a) is already at least beta and would be pushed up, or at most -beta and would be pushed down.
+
+From samples, the force on an action that is seldom played is 0 nearly always and huge when it is
+played, as 1 / pi(a). The softmax's policy gradient has pi(a) f(a) in place of f(a), and no such
+noise, but hardly moves what is seldom played. Between the two, for any g, is
+
+    min(1, g pi(a)) f(a),
+
+NeuRD where pi(a) is at least 1 / g, and g times the policy gradient below. All have the same fixed
+points, those where f is 0. This bound is ours.
 """
 
 from __future__ import annotations
+
+import math
 
 import torch
 
@@ -22,6 +33,7 @@ def neurd_gradient(
     *,
     threshold: float = 2.0,
     clip: float = 10_000.0,
+    max_gain: float = math.inf,
 ) -> torch.Tensor:
     """The derivative of each decision's loss by its logits.
 
@@ -32,12 +44,15 @@ def neurd_gradient(
       legal: bool [..., A].
       threshold: beta.
       clip: c_n.
+      max_gain: g, infinite: plain NeuRD.
 
     Returns:
       Float [..., A]; 0 for illegal actions, and a sum of 0 over legal ones.
     """
     baseline = (policy * action_value).sum(dim=-1, keepdim=True)
     force = (action_value - baseline).clamp(-clip, clip)
+    if max_gain < math.inf:
+        force = force * (max_gain * policy).clamp(max=1.0)
     centred = centre(logits, legal)
     pushes_out = ((centred >= threshold) & (force > 0)) | ((centred <= -threshold) & (force < 0))
     return -centre(force.masked_fill(pushes_out, 0.0), legal)

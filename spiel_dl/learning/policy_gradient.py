@@ -26,6 +26,7 @@ import math
 
 import torch
 
+from spiel_dl.learning.action_values import HistoryValues
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
@@ -84,7 +85,12 @@ class PolicyGradientLearner(SelfPlayLearner):
 
     def _learn_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
         """Steps 2 and 3 of the module's docstring; returns the `terms`."""
-        target, advantage = self.targets(trajectories, seen)
+        values = self._history_values(trajectories)
+        if self._histories is not None and values is not None:
+            target, advantage, expected = self._targets_by_histories(values, trajectories)
+        else:
+            target, advantage = self.targets(trajectories, seen)
+            expected = torch.zeros_like(trajectories.behaviour)
         log_magnets = self.regularization_log_policies(
             trajectories, seen, self.num_regularization_policies
         )
@@ -96,6 +102,7 @@ class PolicyGradientLearner(SelfPlayLearner):
             log_pi = log_policy(outputs[..., :-1], trajectories.legal)
             entropy = -(log_pi.exp() * log_pi).sum(dim=-1)
             losses = self.policy_loss(log_pi, trajectories, advantage, log_magnets)
+            losses = losses - (log_pi.exp() * expected).sum(dim=-1)
             policy_loss = (weight * losses).sum()
             value_loss = (weight * (outputs[..., -1] - target).square()).sum()
             mean_entropy = (weight * entropy).sum()
@@ -103,6 +110,25 @@ class PolicyGradientLearner(SelfPlayLearner):
             self._descent.step(loss, at=self.num_steps)
             reported.append(torch.stack([value_loss, policy_loss, mean_entropy]).detach())
         return list(torch.stack(reported).mean(dim=0))
+
+    def _targets_by_histories(
+        self, values: HistoryValues, trajectories: Trajectories
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Step 2 with action values of histories, which learn, too.
+
+        Returns:
+          Targets of values, float32 [T, B]; by how much moves did better than expected, as
+          advantages, float32 [T, B]; and what is expected of actions, float32 [T, B, A].
+        """
+        assert self._histories is not None
+        no_cost = torch.zeros_like(trajectories.reward)
+        found = self._history_targets(values, trajectories, trajectories.behaviour, no_cost)
+        self._histories.learn_targets(values, found, trajectories)
+        sign = torch.where(trajectories.player == 0, 1.0, -1.0)
+        said = values.seen.at_moves(values.outputs.detach())
+        column = trajectories.action.unsqueeze(-1)
+        surprise = sign * (found.taken - said.gather(-1, column).squeeze(-1))
+        return found.value, surprise, sign.unsqueeze(-1) * said
 
     @abc.abstractmethod
     def policy_loss(
@@ -117,7 +143,8 @@ class PolicyGradientLearner(SelfPlayLearner):
         Args:
           log_pi: float32 [T, B, A], log-probabilities by the current parameters.
           trajectories: the games, played by pi_old.
-          advantage: float32 [T, B], of the moves made, in units of `utility_scale`.
+          advantage: float32 [T, B], of the moves made, in units of `utility_scale`; with action
+            values of histories, by how much they did better than these said.
           log_magnets: float32 [K, T, B, A], log-probabilities of the K regularisation policies.
         """
 

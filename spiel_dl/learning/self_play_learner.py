@@ -9,6 +9,12 @@ import numpy as np
 import pyspiel
 import torch
 
+from spiel_dl.learning.action_values import (
+    ActionValueTrainer,
+    HistoryTargets,
+    HistoryValues,
+    history_targets,
+)
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
@@ -79,13 +85,17 @@ class SelfPlayLearner(Learner):
             critic=critic,
         )
         environment = self._self_play.environment
+        num_actions = environment.legal_actions().shape[1]
         self.network = PolicyNetwork(
-            environment.information_state_tensor().shape[1],
-            environment.legal_actions().shape[1],
-            config.hidden_sizes,
+            environment.information_state_tensor().shape[1], num_actions, config.hidden_sizes
         )
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters)
+        self._histories: ActionValueTrainer | None = None
+        wants = config.history_values
+        if wants or (wants is None and isinstance(environment, TreeEnvironment)):
+            size = self._self_play.record_histories()
+            self._histories = ActionValueTrainer(size, num_actions, config, device)
         self.utility_scale = config.utility_unit or _largest_utility(self.game)
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
@@ -127,6 +137,33 @@ class SelfPlayLearner(Learner):
                 f"max_tree_histories={self.config.max_tree_histories}"
             )
         return tabulate(environment, self.network, self._fixed[1])
+
+    def _history_values(self, trajectories: Trajectories) -> HistoryValues | None:
+        """What is known of the histories; None: nothing."""
+        return None if self._histories is None else self._histories.ask(trajectories)
+
+    def _history_targets(
+        self,
+        values: HistoryValues,
+        trajectories: Trajectories,
+        policy: torch.Tensor,
+        cost: torch.Tensor,
+        *,
+        c_bar: float = 1.0,
+    ) -> HistoryTargets:
+        """As `learning.action_values.history_targets`, in units of `utility_scale`."""
+        return history_targets(
+            action_value=values.seen.at_moves(values.outputs.detach()),
+            policy=policy,
+            cost=cost,
+            behaviour=trajectories.behaviour,
+            action=trajectories.action,
+            player=trajectories.player,
+            valid=trajectories.valid,
+            reward=trajectories.reward / self.utility_scale,
+            trace_decay=self.config.history_trace_decay,
+            c_bar=c_bar,
+        )
 
     def _move_target(self) -> None:
         """Moves the target network to the current one, as far as it goes in a step."""
@@ -208,7 +245,10 @@ class SelfPlayLearner(Learner):
     def _tensors(self) -> dict[str, torch.Tensor]:
         adam = self._descent.state(self.parameters)
         tensors = {"parameters": self.parameters, "fixed_parameters": self._fixed}
-        return {**super()._tensors(), **tensors, **{f"adam.{n}": t for n, t in adam.items()}}
+        tensors |= {f"adam.{name}": tensor for name, tensor in adam.items()}
+        if self._histories is not None:
+            tensors |= {f"histories.{n}": t for n, t in self._histories.tensors().items()}
+        return {**super()._tensors(), **tensors}
 
     def _described(self) -> dict[str, Any]:
         sizes = list(self.network.hidden_sizes)

@@ -48,6 +48,10 @@ _PAPERS_RNAD = {
     "target_averaging": 1e-3,
     "target_share": math.inf,
     "utility_unit": 1.0,
+    "neurd_threshold": 2.0,
+    "neurd_max_gain": math.inf,
+    "uniform_share": 0.0,
+    "history_values": False,
 }
 
 PRESETS: dict[str, Preset] = {

@@ -223,7 +223,7 @@ class _Numbers:
 
     def __init__(self, policy: ArrayPolicy):
         self._policy = policy
-        self._tree = tree = policy.tree
+        self._tree = tree = compile_game(policy.tree)
         # Player 0's expected utility from each history on: float64 [H].
         critic = ExactCritic(tree, policy.strategies, PolicyTransformations([IDENTITY]))
         self.values = critic.values(tree, np.arange(tree.num_histories), 0)[:, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 
@@ -9,14 +10,14 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies import asking
+from spiel_dl.policies import asking, large_games
 from spiel_dl.runs import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
+from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_any, compile_game
 
-_SUM_TOLERANCE = 1e-6
 _FILE_KIND = "policy"
 
 
@@ -32,7 +33,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         the empty sequence.
     """
 
-    def __init__(self, tree: GameTree, strategies: tuple[np.ndarray, np.ndarray]):
+    def __init__(self, tree: GameTree | FactoredGame, strategies: tuple[np.ndarray, np.ndarray]):
         """Wraps two behaviour strategies, float64 [S_p] each; they are not copied.
 
         Raises:
@@ -58,7 +59,7 @@ class ArrayPolicy(openspiel_policy.Policy):
             to within 1e-6, or if that of the empty sequence is not 1.
         """
         strategy, treeplex = self.strategies[player], self.tree.treeplexes[player]
-        if not abs(strategy[0] - 1.0) < _SUM_TOLERANCE:
+        if not abs(strategy[0] - 1.0) < asking.SUM_TOLERANCE:
             raise ValueError(
                 f"player {player}'s strategy in {self.tree.game} has {strategy[0]} at the empty "
                 "sequence, which must have 1"
@@ -155,7 +156,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         complete = arrays.keys() == {"strategy_0", "strategy_1"} and "game" in header
         if header.get("kind") != _FILE_KIND or not complete:
             raise ValueError(f"{path} holds no policy but {header.get('kind')!r}")
-        tree = compile_game(header["game"] if game is None else game)
+        tree = compile_any(header["game"] if game is None else game)
         if header["game"] != str(tree.game):
             raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
         try:
@@ -164,13 +165,15 @@ class ArrayPolicy(openspiel_policy.Policy):
             raise ValueError(f"{path}: {error}") from None
 
     @classmethod
-    def uniform(cls, tree: GameTree) -> ArrayPolicy:
+    def uniform(cls, tree: GameTree | FactoredGame) -> ArrayPolicy:
         """The policy that plays all legal actions with the same probability."""
         first, second = (treeplex.uniform_strategy() for treeplex in tree.treeplexes)
         return cls(tree, (first, second))
 
     @classmethod
-    def from_policy(cls, tree: GameTree, policy: openspiel_policy.Policy) -> ArrayPolicy:
+    def from_policy(
+        cls, tree: GameTree | FactoredGame, policy: openspiel_policy.Policy
+    ) -> ArrayPolicy:
         """Reads any policy at every infoset.
 
         Args:
@@ -186,6 +189,11 @@ class ArrayPolicy(openspiel_policy.Policy):
         return cls(tree, (read_strategy(tree, policy, 0), read_strategy(tree, policy, 1)))
 
     def _check_strings(self) -> None:
+        if isinstance(self.tree, FactoredGame):
+            raise ValueError(
+                f"{self.tree.game}: OpenSpiel's tables would list all its histories, which are too "
+                "many; use this policy as it is"
+            )
         if not self.tree.game.get_type().provides_information_state_string:
             raise ValueError(
                 f"{self.tree.game} has no information state strings, so OpenSpiel's tabular "
@@ -199,7 +207,9 @@ def check_player(player: int) -> None:
         raise ValueError(f"player={player} must be 0 or 1")
 
 
-def read_strategy(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
+def read_strategy(
+    tree: GameTree | FactoredGame, policy: openspiel_policy.Policy, player: int
+) -> np.ndarray:
     """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
 
     The policy is asked once per infoset, at its first history, and its answers are not rescaled.
@@ -210,32 +220,32 @@ def read_strategy(tree: GameTree, policy: openspiel_policy.Policy, player: int) 
       ValueError: if the policy has no answer at an infoset, or one that is not a distribution over
         the legal actions.
     """
-    if isinstance(policy, ArrayPolicy) and policy.tree is tree:
+    if isinstance(policy, ArrayPolicy) and _is_same(policy.tree, tree):
         policy.check(player)
         return policy.strategies[player]
+    if isinstance(tree, FactoredGame):
+        return large_games.read_strategy(tree, policy, player)
     strategy = np.ones(tree.treeplexes[player].num_sequences)
     for infoset in range(tree.num_infosets(player)):
         state = tree.state(int(tree.first_history[player][infoset]))
-        try:
-            answer = asking.action_probabilities(policy, state, player)
-        except (KeyError, AttributeError, pyspiel.SpielError) as error:
-            raise ValueError(
-                f"{type(policy).__name__} has no answer for {state} of {tree.game}; is it a policy "
-                f"of another game? {type(error).__name__}: {error}"
-            ) from error
         actions = tree.legal_actions(player, infoset).tolist()
-        row = [answer.get(action, 0.0) for action in actions]
-        illegal = any(p != 0 for action, p in answer.items() if action not in actions)
-        if illegal or min(row) < 0 or not abs(sum(row) - 1.0) < _SUM_TOLERANCE:
-            raise ValueError(
-                f"{type(policy).__name__}: {answer} is not a distribution over the legal actions "
-                f"{actions} of player {player}'s infoset {tree.infoset_string(player, infoset)!r}"
-            )
+        name = functools.partial(tree.infoset_string, player, infoset)
+        row = asking.probabilities(policy, state, player, actions, name)
         strategy[tree.treeplexes[player].sequences(infoset)] = row
     return strategy
 
 
-def read_plan(tree: GameTree, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
+def _is_same(first: GameTree | FactoredGame, second: GameTree | FactoredGame) -> bool:
+    """Whether two compiled games number infosets in the same way."""
+    if first is second:
+        return True
+    are_factored = isinstance(first, FactoredGame) and isinstance(second, FactoredGame)
+    return are_factored and str(first.game) == str(second.game)
+
+
+def read_plan(
+    tree: GameTree | FactoredGame, policy: openspiel_policy.Policy, player: int
+) -> np.ndarray:
     """The realization plan of `read_strategy`: float64 [S]."""
     return realization_plan(tree.treeplexes[player], read_strategy(tree, policy, player))
 
@@ -262,7 +272,7 @@ def mix_policies(
         compiled, or a policy is not one for it.
     """
     valid = len(weights) == len(policies) and all(weight >= 0 for weight in weights)
-    if not valid or not abs(sum(weights) - 1.0) < _SUM_TOLERANCE:
+    if not valid or not abs(sum(weights) - 1.0) < asking.SUM_TOLERANCE:
         raise ValueError(
             f"weights={list(weights)} must be probabilities of the {len(policies)} policies"
         )

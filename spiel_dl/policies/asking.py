@@ -6,10 +6,13 @@ first, and player 1 moves without knowing how. Policies may be for either form o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
+
+SUM_TOLERANCE = 1e-6
+"""By how much the sum of a policy's probabilities may differ from 1."""
 
 
 def acting_player(state: pyspiel.State, player_id: int | None = None) -> int:
@@ -69,6 +72,37 @@ def action_probabilities(
     if is_converted and _is_simultaneous(policy.game):
         return policy.action_probabilities(_original_state(state), player)
     return policy.action_probabilities(state, player)
+
+
+def probabilities(
+    policy: openspiel_policy.Policy | pyspiel.Policy,
+    state: pyspiel.State,
+    player: int,
+    actions: list[int],
+    infoset_string: Callable[[], str],
+) -> list[float]:
+    """A policy's probabilities of the legal actions in a state, not rescaled.
+
+    Errors name the infoset by `infoset_string`.
+
+    Raises:
+      ValueError: if it has no answer, or one that is not a distribution over the legal actions.
+    """
+    try:
+        answer = action_probabilities(policy, state, player)
+    except (KeyError, AttributeError, pyspiel.SpielError) as error:
+        raise ValueError(
+            f"{type(policy).__name__} has no answer for {state} of {state.get_game()}; is it a "
+            f"policy of another game? {type(error).__name__}: {error}"
+        ) from error
+    row = [answer.get(action, 0.0) for action in actions]
+    illegal = any(p != 0 for action, p in answer.items() if action not in actions)
+    if illegal or min(row) < 0 or not abs(sum(row) - 1.0) < SUM_TOLERANCE:
+        raise ValueError(
+            f"{type(policy).__name__}: {answer} is not a distribution over the legal actions "
+            f"{actions} of player {player}'s infoset {infoset_string()!r}"
+        )
+    return row
 
 
 def _original_state(state: pyspiel.TurnBasedSimultaneousState) -> pyspiel.State:

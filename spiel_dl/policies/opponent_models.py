@@ -14,7 +14,8 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.solvers import regret_minimization
-from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
 
@@ -35,7 +36,7 @@ def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
 
 
 def cfr_average(
-    game: AnyGame, iterations: int, weighting: Weighting = regret_minimization.CFR
+    game: AnyGame, iterations: int, weighting: AnyVariant = regret_minimization.CFR
 ) -> ArrayPolicy:
     """The average policy after some iterations of CFR ("CFR-k"), or of another variant of it."""
     tree = compile_game(game)
@@ -45,7 +46,7 @@ def cfr_average(
 
 
 def cfr_last(
-    game: AnyGame, iterations: int, weighting: Weighting = regret_minimization.CFR
+    game: AnyGame, iterations: int, weighting: AnyVariant = regret_minimization.CFR
 ) -> ArrayPolicy:
     """The policy that CFR, or another variant, plays after some iterations, without averaging."""
     tree = compile_game(game)
@@ -53,7 +54,7 @@ def cfr_last(
     return ArrayPolicy(tree, (first, second))
 
 
-def _run(tree: GameTree, iterations: int, weighting: Weighting) -> RegretMinimizer:
+def _run(tree: GameTree, iterations: int, weighting: AnyVariant) -> RegretMinimizer:
     if iterations < 1:
         raise ValueError(f"iterations={iterations} must be at least 1")
     minimizer = RegretMinimizer(tree.sequence_form, weighting)

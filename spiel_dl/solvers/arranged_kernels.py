@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from spiel_dl.solvers.kernels import counterfactual_values, discount_factor
+from spiel_dl.solvers.kernels import accumulate, average, counterfactual_values, derive, rates
 
 # Infosets that are updated together; what is known of them in between stays in the fastest cache.
 _TILE = 128
@@ -26,7 +26,7 @@ class _Places(NamedTuple):
 
     Attributes:
       regret, strategy, realization, average, cfv: float64 [S].
-      prediction, inflow: float64 [S], or empty.
+      inflow: float64 [S], or empty.
       values: float64 [I], work space.
     """
 
@@ -35,7 +35,6 @@ class _Places(NamedTuple):
     realization: np.ndarray
     average: np.ndarray
     cfv: np.ndarray
-    prediction: np.ndarray
     inflow: np.ndarray
     values: np.ndarray
 
@@ -63,7 +62,6 @@ def _arrange_learner(arrangement, learner):
         _to_places(place, learner.realization),
         _to_places(place, learner.average),
         np.empty(place.size),
-        _to_places(place, learner.prediction),
         _to_places(place, learner.inflow),
         np.empty(arrangement.parents.size),
     )
@@ -76,13 +74,11 @@ def _write_back(arrangement, places, learner):
     _from_places(place, places.strategy, learner.strategy)
     _from_places(place, places.realization, learner.realization)
     _from_places(place, places.average, learner.average)
-    _from_places(place, places.prediction, learner.prediction)
 
 
 @_jit
 def _update_group(
-    num_actions, start, first_infoset, count, regret, strategy, cfv, prediction, values, positive,
-    negative, tolerance, work
+    num_actions, start, first_infoset, count, regret, strategy, cfv, values, now, tolerance, work
 ):  # fmt: skip
     """The values of a group's infosets before the update, their regrets and next strategies."""
     for done in range(0, count, _TILE):
@@ -100,25 +96,14 @@ def _update_group(
             values[infoset + j] = work[j]
         for action in range(num_actions):
             first = np.uint32(start + action * count + done)
-            if prediction.size > 0:
-                for j in range(size):
-                    newest = cfv[first + j] - work[j]
-                    updated = regret[first + j] + newest
-                    updated = updated * (positive if updated > 0.0 else negative) + 0.0
-                    regret[first + j] = updated
-                    prediction[first + j] = newest
-                    updated += newest
-                    updated = updated if updated > tolerance else 0.0
-                    strategy[first + j] = updated
-                    work[_TILE + j] += updated
-            else:
-                for j in range(size):
-                    updated = regret[first + j] + (cfv[first + j] - work[j])
-                    updated = updated * (positive if updated > 0.0 else negative) + 0.0
-                    regret[first + j] = updated
-                    updated = updated if updated > tolerance else 0.0
-                    strategy[first + j] = updated
-                    work[_TILE + j] += updated
+            for j in range(size):
+                newest = cfv[first + j] - work[j]
+                updated = accumulate(regret[first + j], newest, now)
+                regret[first + j] = updated
+                weight = derive(updated, newest, now)
+                weight = weight if weight > tolerance else 0.0
+                strategy[first + j] = weight
+                work[_TILE + j] += weight
         # Where all regrets are zero, the sum of a factor and of what is added makes it uniform.
         for j in range(size):
             total = work[_TILE + j]
@@ -131,19 +116,18 @@ def _update_group(
 
 
 @_jit
-def _update_regrets(arrangement, places, discounts, tolerance, work):
+def _update_regrets(arrangement, places, now, tolerance, work):
     """`kernels.update_regrets`."""
     groups, levels = arrangement.groups, arrangement.levels
     children, targets = arrangement.children, arrangement.targets
     # Unpacked for each group, their reference counts would take longer than small groups.
     regret, strategy, cfv = places.regret, places.strategy, places.cfv
-    prediction, values = places.prediction, places.values
-    positive, negative = discounts
+    values = places.values
     for level in range(levels.shape[0] - 2, -1, -1):
         for g in range(levels[level, 0], levels[level + 1, 0]):
             _update_group(
                 groups[g, 0], groups[g, 1], groups[g, 2], groups[g, 3], regret, strategy, cfv,
-                prediction, values, positive, negative, tolerance, work
+                values, now, tolerance, work
             )  # fmt: skip
         for k in range(np.uint32(levels[level, 1]), np.uint32(levels[level + 1, 1])):
             cfv[targets[k]] += values[children[k]]
@@ -184,29 +168,28 @@ def _average_and_realize(arrangement, places, weight, work):
 
 
 @_jit
-def run_iterations(game, learned, iterations, weighting, alternating, tolerance):
+def run_iterations(game, learned, iterations, numbers, alternating, tolerance):
     """`kernels.run_iterations` for learned without fixed infosets.
 
     Args:
       game: ArrangedGame.
-      learned, iterations, weighting, alternating, tolerance: as there.
+      learned, iterations, numbers, alternating, tolerance: as there.
     """
     (arrangement_0, arrangement_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
-    alpha, beta, gamma = weighting
     places_0 = _arrange_learner(arrangement_0, learned[0])
     places_1 = _arrange_learner(arrangement_1, learned[1])
     work = np.empty(3 * _TILE)
     for iteration in range(iterations[0], iterations[1] + 1):
-        discounts = (discount_factor(iteration, alpha), discount_factor(iteration, beta))
-        weight = float(iteration) ** gamma
+        now = rates(float(iteration), numbers)
+        weight = average(float(iteration), numbers)
         counterfactual_values(payoffs_0, constants_0, places_1.realization, places_0.cfv)
         if not alternating:
             counterfactual_values(payoffs_1, constants_1, places_0.realization, places_1.cfv)
-        _update_regrets(arrangement_0, places_0, discounts, tolerance, work)
+        _update_regrets(arrangement_0, places_0, now, tolerance, work)
         _average_and_realize(arrangement_0, places_0, weight, work)
         if alternating:
             counterfactual_values(payoffs_1, constants_1, places_0.realization, places_1.cfv)
-        _update_regrets(arrangement_1, places_1, discounts, tolerance, work)
+        _update_regrets(arrangement_1, places_1, now, tolerance, work)
         _average_and_realize(arrangement_1, places_1, weight, work)
     _write_back(arrangement_0, places_0, learned[0])
     _write_back(arrangement_1, places_1, learned[1])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spiel_dl.solvers import kernels
+from spiel_dl.tree.factored.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 
@@ -76,7 +77,7 @@ def realization_plan(
 
 
 def best_response(
-    sequence_form: SequenceForm,
+    sequence_form: SequenceForm | FactoredForm,
     player: int,
     opponent_plan: np.ndarray,
     root_range: np.ndarray | None = None,
@@ -112,7 +113,9 @@ def best_response(
     return BestResponse(value, strategy, cfv)
 
 
-def expected_value(sequence_form: SequenceForm, plans: tuple[np.ndarray, np.ndarray]) -> float:
+def expected_value(
+    sequence_form: SequenceForm | FactoredForm, plans: tuple[np.ndarray, np.ndarray]
+) -> float:
     """Player 0's expected utility of two realization plans (float64 [S_p])."""
     value = float(plans[0] @ sequence_form.values_against(0, plans[1]))
     if sequence_form.constants is not None:

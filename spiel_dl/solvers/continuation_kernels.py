@@ -122,10 +122,10 @@ def values_of_second(blocks, weights, values):
 
 
 @_jit
-def _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv):
+def _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv):
     """`update_second` for the infosets from `begin` to before `end`."""
-    positive, negative, average_weight, tolerance = rates
-    regret, strategy, prediction = learner.regret, learner.strategy, learner.prediction
+    average_weight, tolerance = rates
+    regret, strategy = learner.regret, learner.strategy
     is_fixed = learner.is_fixed
     num_infosets = ranges.size
     num_choices = cfv.size // num_infosets - 1
@@ -140,13 +140,11 @@ def _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv):
             value += strategy[s] * cfv[s]
         cfv[infoset] = value
         if not is_fixed[infoset]:
-            match_regrets(
-                regret, strategy, prediction, first, last, cfv, value, positive, negative, tolerance
-            )
+            match_regrets(regret, strategy, first, last, cfv, value, now, tolerance)
 
 
 @_jit
-def update_second(blocks, shares, weights, ranges, learner, rates, cfv):
+def update_second(blocks, shares, weights, ranges, learner, now, rates, cfv):
     """The second side's part of an iteration.
 
     Args:
@@ -154,21 +152,20 @@ def update_second(blocks, shares, weights, ranges, learner, rates, cfv):
       shares: int64 [n + 1], as in `values_of_first`.
       weights: float64 [L_0 K_0], the first side's reach of its choices.
       ranges: float64 [L_1], the second side's own reach of its infosets.
-      learner: Learned of the second side; its regret, prediction, strategy and average of choices
-        are updated.
-      rates: the factors of positive and of negative cumulative regrets, the iterate's weight in the
-        average, and the tolerance; see `kernels.update_regrets`.
+      learner: Learned of the second side; its regret, strategy and average of choices are updated.
+      now: what the variant's functions need in this iteration.
+      rates: the iterate's weight in the average, and the tolerance; see `kernels.update_regrets`.
       cfv: float64 [L_1 + L_1 K_1], the values of infosets and choices before the update;
         overwritten.
     """
     for share in range(shares.size - 1):
         begin, end = shares[share], shares[share + 1]
-        _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv)
+        _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv)
 
 
 @numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
-def update_second_parallel(blocks, shares, weights, ranges, learner, rates, cfv):
+def update_second_parallel(blocks, shares, weights, ranges, learner, now, rates, cfv):
     """`update_second` on numba's threads."""
     for share in numba.prange(shares.size - 1):
         begin, end = shares[share], shares[share + 1]
-        _update_second(blocks, begin, end, weights, ranges, learner, rates, cfv)
+        _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv)

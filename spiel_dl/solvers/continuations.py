@@ -24,8 +24,10 @@ from spiel_dl.solvers import continuation_kernels, kernels
 from spiel_dl.solvers.checks import check_num_threads
 from spiel_dl.solvers.continuation_kernels import Blocks
 from spiel_dl.solvers.minimizer_state import new_learned
-from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE, Pair, Weighting
+from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE, Pair
+from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.sequence_form import Treeplex
 
 
@@ -102,7 +104,7 @@ class ContinuationChoices:
     def __init__(
         self,
         continuations: Continuations,
-        weighting: Weighting,
+        weighting: AnyVariant,
         utility_range: float,
         num_threads: int = 1,
     ):
@@ -120,10 +122,11 @@ class ContinuationChoices:
         check_num_threads(num_threads)
         self._num_threads = num_threads
         self._continuations = continuations
-        self._weighting = weighting
+        self._numbers = weighting.loop_numbers
+        self._parts = weighting.parts
         self._tolerance = RELATIVE_TOLERANCE * utility_range
         self._treeplexes = [self._treeplex(side) for side in (0, 1)]
-        self._learners = [new_learned(t, weighting.predictive) for t in self._treeplexes]
+        self._learners = [new_learned(treeplex) for treeplex in self._treeplexes]
         self._cfvs = [np.zeros(t.num_sequences) for t in self._treeplexes]
         self._num_updates = [0, 0]
         # A share for each thread. Blocks differ in width, so columns, not infosets, are shared out.
@@ -177,28 +180,23 @@ class ContinuationChoices:
         cfv, num_roots = self._cfvs[0], self._treeplexes[0].num_root_sequences
         cfv[:num_roots] = 0.0
         np.sum(self._partial, axis=0, out=cfv[num_roots:])
-        weighting = self._weighting
-        kernels.update_player(
+        self._loops.update_player(
             self._treeplexes[0].arrays,
             self._learners[0],
             self._num_updates[0],
-            (weighting.alpha, weighting.beta, weighting.gamma),
+            self._numbers,
             self._tolerance,
             cfv,
         )
 
     def _update_second(self, range_of_second: np.ndarray) -> None:
-        iteration, weighting = self._num_updates[1], self._weighting
-        rates = (
-            kernels.discount_factor(iteration, weighting.alpha),
-            kernels.discount_factor(iteration, weighting.beta),
-            float(iteration) ** weighting.gamma,
-            self._tolerance,
-        )
+        iteration = float(self._num_updates[1])
+        now = self._loops.rates(iteration, self._numbers)
+        rates = (self._loops.average(iteration, self._numbers), self._tolerance)
         update_second = (
-            continuation_kernels.update_second
+            self._loops.update_second
             if self._num_threads == 1
-            else continuation_kernels.update_second_parallel
+            else self._loops.update_second_parallel
         )
         update_second(
             self._continuations.blocks,
@@ -206,9 +204,14 @@ class ContinuationChoices:
             self._learners[0].realization[self._below(0)],
             np.ascontiguousarray(range_of_second),
             self._learners[1],
+            now,
             rates,
             self._cfvs[1],
         )
+
+    @property
+    def _loops(self) -> Loops:
+        return loops_of(self._parts)
 
     def _below(self, side: int) -> slice:
         """The sequences of a side's choices."""

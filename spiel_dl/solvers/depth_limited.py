@@ -213,7 +213,7 @@ class _Averages:
     ) -> None:
         """Adds the values of the player who is updated next, and what they are against."""
         [player] = players
-        weight = float(self._minimizer.iteration) ** self._minimizer.weighting.gamma
+        weight = self._minimizer.weighting.weight(self._minimizer.iteration)
         self._cfvs[player] += weight * cfvs[0]
         self._plans[1 - player] += weight * plans[1 - player]
         # Once per iteration, not once per player.

@@ -6,7 +6,7 @@ import dataclasses
 import time
 
 from spiel_dl.solvers.checks import check_num_threads
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, Weighting
+from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant
 
 _STRETCH = 100
 _SHARE_OF_TIME = 1.0 / 8
@@ -28,7 +28,7 @@ class Effort:
     iterations: int = 1000
     tolerance: float | None = None
     seconds: float | None = None
-    weighting: Weighting = CFR_PLUS
+    weighting: AnyVariant = CFR_PLUS
     num_threads: int = 1
 
     def __post_init__(self) -> None:

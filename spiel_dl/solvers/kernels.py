@@ -11,6 +11,7 @@ the arithmetic itself.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numba
@@ -20,6 +21,9 @@ import scipy.sparse
 LANES = 8
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+_inline = numba.njit(
+    inline="always", cache=True, boundscheck=False, error_model="numpy", nogil=True
+)
 
 
 class SlicedPayoffs(NamedTuple):
@@ -44,7 +48,7 @@ class Learned(NamedTuple):
 
     Attributes:
       regret, strategy, realization, average: float64 [S].
-      prediction: float64 [S]; empty if the variant does not predict.
+      memory: float64 [M S], what the variant remembers besides; empty if that is nothing.
       inflow: float64 [S], what enters a sequence's infoset besides the weight of its parent; empty
         if that is nothing.
       is_fixed: bool [I], infosets whose strategy does not change.
@@ -54,7 +58,7 @@ class Learned(NamedTuple):
     strategy: np.ndarray
     realization: np.ndarray
     average: np.ndarray
-    prediction: np.ndarray
+    memory: np.ndarray
     inflow: np.ndarray
     is_fixed: np.ndarray
 
@@ -182,28 +186,78 @@ def best_response_values(treeplex, is_fixed, cfv, strategy):
         cfv[treeplex.parent_sequence[i]] += value
 
 
+@_inline
+def discount_factor(iteration, exponent, offset):
+    """t^x / (t^x + offset), and its limits at infinite exponents."""
+    if exponent == np.inf:
+        return 1.0
+    if exponent == -np.inf:
+        return 0.0
+    return 1.0 / (1.0 + offset * iteration**-exponent)
+
+
+@_inline
+def rates(iteration, numbers):
+    """What the functions below need in an iteration (counted from 1.0); of a `Weighting`."""
+    alpha, beta, _, optimism, offset, alpha_change, beta_change, _, horizon = numbers
+    progress = min(iteration / horizon, 1.0)
+    positive = discount_factor(iteration, alpha + alpha_change * progress, offset)
+    negative = discount_factor(iteration, beta + beta_change * progress, offset)
+    return positive, negative, optimism
+
+
+@_inline
+def accumulate(regret, newest, now):
+    """The cumulative regret of an action, from the one before and the iteration's own."""
+    updated = regret + newest
+    # A choice of the factor is no branch. The sum with 0 turns the -0.0 of a factor 0 into 0.0.
+    return updated * (now[0] if updated > 0.0 else now[1]) + 0.0
+
+
+@_inline
+def derive(regret, newest, now):
+    """What the next strategy is proportional to, where it is positive."""
+    return regret + now[2] * newest
+
+
+@_inline
+def average(iteration, numbers):
+    """The weight of an iterate in the average."""
+    gamma, change, horizon = numbers[2], numbers[7], numbers[8]
+    if change == 0.0:
+        return iteration**gamma
+    # With an exponent of gamma_s in iteration s, earlier iterates are multiplied by
+    # ((s - 1) / s)^gamma_s. The logarithm of the product of all s / (s - 1) to the power of s is
+    # t log t - log (t - 1)!.
+    t = min(iteration, horizon)
+    until = gamma * math.log(t) + change / horizon * (t * math.log(t) - math.lgamma(t))
+    return math.exp(until + (gamma + change) * math.log(iteration / t))
+
+
+@_jit
+def total_weight(num_iterations, numbers):
+    """The weights of all iterates in an average of so many."""
+    total = 0.0
+    for iteration in range(1, num_iterations + 1):
+        total += average(float(iteration), numbers)
+    return total
+
+
 # As a call, with the infoset's value in it, or unpacking the learner every time, this would make an
 # iteration take half as long again or twice as long.
-@numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
-def match_regrets(
-    regret, strategy, prediction, first, end, cfv, value, positive, negative, tolerance
-):
+@_inline
+def match_regrets(regret, strategy, first, end, cfv, value, now, tolerance):
     """`update_regrets` for one free infoset, of the sequences from `first` to before `end`.
 
     `value` is the infoset's under the strategy before this update.
     """
-    predicts = prediction.size > 0
     total = 0.0
     for s in range(first, end):
         newest = cfv[s] - value
-        updated = regret[s] + newest
-        # A choice of the factor is no branch. The sum with 0 turns the -0.0 of a factor 0 into 0.0.
-        updated = updated * (positive if updated > 0.0 else negative) + 0.0
+        updated = accumulate(regret[s], newest, now)
         regret[s] = updated
-        if predicts:
-            prediction[s] = newest
-            updated += newest
-        strategy[s] = updated if updated > tolerance else 0.0
+        weight = derive(updated, newest, now)
+        strategy[s] = weight if weight > tolerance else 0.0
         total += strategy[s]
     if total > 0.0:
         scale = 1.0 / total
@@ -215,18 +269,17 @@ def match_regrets(
 
 
 @_jit
-def update_regrets(treeplex, learner, cfv, discounts, tolerance):
+def update_regrets(treeplex, learner, cfv, now, tolerance):
     """One player's regret update and its next strategy, bottom-up.
 
     Args:
       treeplex: TreeplexArrays of the player.
-      learner: Learned; its regret, prediction and strategy are updated.
+      learner: Learned; its regret and strategy are updated.
       cfv: float64 [S], payoffs of the sequences; the values of what follows are added to it.
-      discounts: the factors of positive and of negative cumulative regrets.
-      tolerance: cumulative regrets up to this count as zero in regret matching.
+      now: what the variant's functions need in this iteration: its `rates`.
+      tolerance: weights up to this count as zero in regret matching.
     """
-    positive, negative = discounts
-    regret, strategy, prediction = learner.regret, learner.strategy, learner.prediction
+    regret, strategy = learner.regret, learner.strategy
     is_fixed = learner.is_fixed
     parent_sequence, first_sequence = treeplex.parent_sequence, treeplex.first_sequence
     num_actions = treeplex.num_actions
@@ -238,19 +291,7 @@ def update_regrets(treeplex, learner, cfv, discounts, tolerance):
             value += strategy[s] * cfv[s]
         cfv[parent_sequence[i]] += value
         if not is_fixed[i]:
-            match_regrets(
-                regret, strategy, prediction, first, end, cfv, value, positive, negative, tolerance
-            )
-
-
-@_jit
-def discount_factor(iteration, exponent):
-    """t^x / (t^x + 1), and its limits at infinite exponents."""
-    if exponent == np.inf:
-        return 1.0
-    if exponent == -np.inf:
-        return 0.0
-    return 1.0 / (1.0 + float(iteration) ** -exponent)
+            match_regrets(regret, strategy, first, end, cfv, value, now, tolerance)
 
 
 @_jit
@@ -261,28 +302,27 @@ def counterfactual_values(payoffs, constants, realization, cfv):
 
 
 @_jit
-def update_player(treeplex, learner, iteration, weighting, tolerance, cfv):
+def update_player(treeplex, learner, iteration, numbers, tolerance, cfv):
     """Steps 2 and 3 of an iteration for one player, whose sequences' payoffs are in `cfv`."""
-    alpha, beta, gamma = weighting
-    discounts = (discount_factor(iteration, alpha), discount_factor(iteration, beta))
-    update_regrets(treeplex, learner, cfv, discounts, tolerance)
-    weight = float(iteration) ** gamma
+    t = float(iteration)
+    update_regrets(treeplex, learner, cfv, rates(t, numbers), tolerance)
+    weight = average(t, numbers)
     for s in range(learner.average.size):
         learner.average[s] += weight * learner.realization[s]
     realize(treeplex, learner)
 
 
 @_jit
-def run_iterations(game, learned, iterations, weighting, alternating, tolerance, cfv):
+def run_iterations(game, learned, iterations, numbers, alternating, tolerance, cfv):
     """The loop described in `regret_minimization`.
 
     Args:
       game: (treeplexes, payoffs, constants), a pair for the two players each.
       learned: a pair of `Learned`; updated.
       iterations: (first, last), counted from 1.
-      weighting: (alpha, beta, gamma).
+      numbers: of the variant, float64 each.
       alternating: whether the players are updated in turn.
-      tolerance: cumulative regrets up to this count as zero in regret matching.
+      tolerance: weights up to this count as zero in regret matching.
       cfv: a pair of float64 [S_p], work space.
     """
     (treeplex_0, treeplex_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
@@ -292,7 +332,7 @@ def run_iterations(game, learned, iterations, weighting, alternating, tolerance,
         counterfactual_values(payoffs_0, constants_0, learner_1.realization, cfv_0)
         if not alternating:
             counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
-        update_player(treeplex_0, learner_0, iteration, weighting, tolerance, cfv_0)
+        update_player(treeplex_0, learner_0, iteration, numbers, tolerance, cfv_0)
         if alternating:
             counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
-        update_player(treeplex_1, learner_1, iteration, weighting, tolerance, cfv_1)
+        update_player(treeplex_1, learner_1, iteration, numbers, tolerance, cfv_1)

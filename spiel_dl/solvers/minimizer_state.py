@@ -11,22 +11,30 @@ import numpy as np
 from spiel_dl.solvers import kernels
 from spiel_dl.solvers.kernels import Learned
 from spiel_dl.solvers.strategies import check_strategy
-from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from spiel_dl.tree.factored.factored_form import FactoredForm
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex, TreeplexArrays
 
-FIELDS = ("regret", "strategy", "realization", "average", "prediction")
+Pair = tuple[np.ndarray, np.ndarray]
+GameArrays = tuple[
+    tuple[TreeplexArrays, TreeplexArrays], tuple[kernels.SlicedPayoffs, kernels.SlicedPayoffs], Pair
+]
+FIELDS = ("regret", "strategy", "realization", "average", "memory")
 COUNTS = ("iteration", "num_averaged")
 # States are saved and loaded as they are, but perhaps on machines that round differently.
 _TOLERANCE = 1e-6
 
 
-def new_learned(treeplex: Treeplex, predictive: bool) -> Learned:
-    """A learner that has learned nothing yet, with a reach of 1 everywhere."""
+def new_learned(treeplex: Treeplex, memory: int = 0) -> Learned:
+    """A learner that has learned nothing yet, with a reach of 1 everywhere.
+
+    `memory` is how many numbers it remembers for each sequence besides.
+    """
     return Learned(
         regret=np.zeros(treeplex.num_sequences),
         strategy=treeplex.uniform_strategy(),
         realization=np.ones(treeplex.num_sequences),
         average=np.zeros(treeplex.num_sequences),
-        prediction=np.zeros(treeplex.num_sequences if predictive else 0),
+        memory=np.zeros(memory * treeplex.num_sequences),
         inflow=np.zeros(0),
         is_fixed=np.zeros(treeplex.num_infosets, np.bool_),
     )
@@ -41,13 +49,31 @@ def arrays_of(learned: tuple[Learned, ...]) -> dict[str, np.ndarray]:
     }
 
 
-def game_checksum(form: SequenceForm) -> np.ndarray:
-    """A checksum of treeplexes, payoffs and constants: uint8 [32]."""
+def game_arrays(form: SequenceForm | FactoredForm) -> GameArrays | None:
+    """Treeplexes, payoffs and constants for compiled code; None: payoffs are not listed."""
+    if isinstance(form, FactoredForm):
+        return None
+    first, second = (kernels.slice_payoffs(form.payoffs_for(player)) for player in (0, 1))
+    zeros = (np.zeros(form.treeplexes[0].num_sequences), np.zeros(form.treeplexes[1].num_sequences))
+    treeplexes = (form.treeplexes[0].arrays, form.treeplexes[1].arrays)
+    return treeplexes, (first, second), form.constants or zeros
+
+
+def game_checksum(form: SequenceForm | FactoredForm) -> np.ndarray:
+    """A checksum of treeplexes, payoffs and constants: uint8 [32].
+
+    Factored payoffs are what they give against an opponent who plays every sequence.
+    """
     digest = hashlib.sha256()
     for treeplex in form.treeplexes:
         roots = np.array([treeplex.num_root_sequences])
         for indices in (roots, treeplex.parent_sequence, treeplex.num_actions):
             _add(digest, indices, np.int64)
+    if isinstance(form, FactoredForm):
+        for player, opponent in ((0, form.treeplexes[1]), (1, form.treeplexes[0])):
+            plan = np.ones(opponent.num_sequences)
+            _add(digest, form.values_against(player, plan), np.float64)
+        return np.frombuffer(digest.digest(), np.uint8)
     for indices in (form.payoffs.indptr, form.payoffs.indices):
         _add(digest, indices, np.int64)
     _add(digest, form.payoffs.data, np.float64)
@@ -61,6 +87,8 @@ def check_state(
     own: Mapping[str, np.ndarray],
     treeplexes: tuple[Treeplex, Treeplex],
     learned: tuple[Learned, ...],
+    *,
+    drops_negative: bool,
 ) -> None:
     """Holds a state to the game, the variant and the definitions of what is in it.
 
@@ -68,6 +96,7 @@ def check_state(
       state: the one to check.
       own: that of the regret minimizer that is to go on from it.
       treeplexes, learned: of this regret minimizer; nothing of them is changed.
+      drops_negative: whether its variant has no negative cumulative regrets.
 
     Raises:
       ValueError: if the state is of another game or variant, or if it is none.
@@ -92,7 +121,6 @@ def check_state(
             f"the state has averaged {state['num_averaged'][0]} iterations of only "
             f"{state['iteration'][0]}"
         )
-    drops_negative = own["variant"][1] == -np.inf
     for player, treeplex in enumerate(treeplexes):
         if drops_negative and (state[f"regret_{player}"] < 0).any():
             raise ValueError(

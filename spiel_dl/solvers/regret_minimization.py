@@ -1,32 +1,53 @@
 """Counterfactual regret minimization on a sequence form: one loop for all its variants.
 
-A variant is a `Weighting`: how cumulative regrets are discounted, how iterates are averaged, and
-whether regret matching looks one step ahead. Iteration t does, for one player after the other
-(*alternating updates*, the default) or for both at once:
+A variant is three small functions (`solvers.variants`): how regrets are accumulated, how a strategy
+is derived from them, and how iterates are averaged. Iteration t does, for one player after the
+other (*alternating updates*, the default) or for both at once:
 
   1. The cfv of each sequence: payoffs against the opponent's realization plan, plus constants.
-  2. Bottom-up in each infoset: the newest regrets are added to the cumulative ones, these are
-     discounted, and regret matching makes the next strategy of them.
-  3. The realization plan that was played is added to the average with weight t^gamma, and the one
-     of the next strategy takes its place.
+  2. Bottom-up in each infoset: the newest regrets are accumulated, and the next strategy is
+     derived.
+  3. The realization plan that was played is added to the average with its weight, and the one of
+     the next strategy takes its place.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numba
 import numpy as np
 
-from spiel_dl.solvers import arranged_kernels, kernels, minimizer_state
+from spiel_dl.solvers import kernels, minimizer_state
 from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
 from spiel_dl.solvers.checks import check_iterations, check_num_threads, check_values, check_weights
+from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
+from spiel_dl.solvers.variants import (
+    CFR,
+    CFR_PLUS,
+    DISCOUNTED_CFR,
+    LINEAR_CFR,
+    PREDICTIVE_CFR_PLUS,
+    AnyVariant,
+    Weighting,
+)
+from spiel_dl.tree.factored.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
+__all__ = [
+    "CFR",
+    "CFR_PLUS",
+    "DISCOUNTED_CFR",
+    "LINEAR_CFR",
+    "PREDICTIVE_CFR_PLUS",
+    "RELATIVE_TOLERANCE",
+    "LeafCfvs",
+    "Pair",
+    "RegretMinimizer",
+    "Weighting",
+]
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
 # Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
 RELATIVE_TOLERANCE = 1e-12
@@ -36,43 +57,6 @@ LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
 [S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
 # From so many iterations on, an arrangement gains more time than copying learned takes.
 _WORTH_ARRANGING = 8
-
-
-@dataclasses.dataclass(frozen=True)
-class Weighting:
-    """A variant of CFR.
-
-    After the update of iteration t, positive cumulative regrets are multiplied by
-    t^alpha / (t^alpha + 1) and negative ones by t^beta / (t^beta + 1); iterates enter the average
-    with weight t^gamma (Brown and Sandholm 2019, "Solving Imperfect-Information Games via
-    Discounted Regret Minimization", section 4). An exponent of inf means a factor of 1, one of
-    -inf a factor of 0.
-
-    Attributes:
-      alpha: exponent of the discount of positive cumulative regrets.
-      beta: exponent of the discount of negative cumulative regrets.
-      gamma: exponent of the averaging weight.
-      predictive: regret matching adds the newest regrets once more, as a prediction of the next
-        ones (Farina, Kroer, Sandholm 2021, "Faster Game Solving via Predictive Blackwell
-        Approachability", section 5; here the prediction is the newest regret itself, so the values
-        of what lies behind an infoset are those of the strategies that were played there).
-    """
-
-    alpha: float = math.inf
-    beta: float = math.inf
-    gamma: float = 0.0
-    predictive: bool = False
-
-    def __post_init__(self) -> None:
-        if math.isnan(self.alpha) or math.isnan(self.beta) or not math.isfinite(self.gamma):
-            raise ValueError(f"{self}: alpha and beta must be numbers, gamma a finite one")
-
-
-CFR = Weighting()
-CFR_PLUS = Weighting(beta=-math.inf, gamma=1.0)
-LINEAR_CFR = Weighting(alpha=1.0, beta=1.0, gamma=1.0)
-DISCOUNTED_CFR = Weighting(alpha=1.5, beta=0.0, gamma=2.0)
-PREDICTIVE_CFR_PLUS = Weighting(beta=-math.inf, gamma=2.0, predictive=True)
 
 
 class RegretMinimizer:
@@ -89,8 +73,8 @@ class RegretMinimizer:
 
     def __init__(
         self,
-        sequence_form: SequenceForm,
-        weighting: Weighting = CFR_PLUS,
+        sequence_form: SequenceForm | FactoredForm,
+        weighting: AnyVariant = CFR_PLUS,
         *,
         alternating_updates: bool = True,
         num_threads: int = 1,
@@ -99,10 +83,10 @@ class RegretMinimizer:
 
         Args:
           sequence_form: the game or subgame.
-          weighting: the variant of CFR.
+          weighting: the variant of CFR: a `Weighting`, or a `Variant` of your own functions.
           alternating_updates: update the players in turn, not at once.
           num_threads: threads for the payoffs. Results do not depend on it. More than one pays
-            from about 100,000 payoffs on.
+            from about 100,000 payoffs on. A factored form has its own number instead.
 
         Raises:
           ValueError: if `num_threads` is not a number of threads that numba can use.
@@ -112,17 +96,15 @@ class RegretMinimizer:
         self.num_averaged = 0
         self.sequence_form = sequence_form
         self.weighting = weighting
-        self._exponents = (weighting.alpha, weighting.beta, weighting.gamma)
+        self._numbers = weighting.loop_numbers
         self._alternating_updates = alternating_updates
         self._num_threads = num_threads
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
         self._cfvs = tuple(np.zeros(t.num_sequences) for t in sequence_form.treeplexes)
         self._treeplexes = tuple(t.arrays for t in sequence_form.treeplexes)
-        payoffs = tuple(kernels.slice_payoffs(sequence_form.payoffs_for(p)) for p in (0, 1))
-        constants = sequence_form.constants or tuple(np.zeros_like(cfv) for cfv in self._cfvs)
-        self._game = (self._treeplexes, payoffs, constants)
+        self._game = minimizer_state.game_arrays(sequence_form)
         self.learned = tuple(
-            minimizer_state.new_learned(t, weighting.predictive) for t in sequence_form.treeplexes
+            minimizer_state.new_learned(treeplex) for treeplex in sequence_form.treeplexes
         )
         self._realize(0)
         self._realize(1)
@@ -130,17 +112,18 @@ class RegretMinimizer:
     def run(self, num_iterations: int) -> None:
         """Does that many iterations; a ValueError if that is not an integer >= 0."""
         num_iterations = check_iterations(num_iterations)
-        if self._num_threads > 1:
+        if self._game is None or self._num_threads > 1:
             self._iterate(num_iterations, None, None)
             return
         span = (self.num_averaged + 1, self.num_averaged + num_iterations)
         alternating = self._alternating_updates
-        how = (self.learned, span, self._exponents, alternating, self._tolerance)
+        how = (self.learned, span, self._numbers, alternating, self._tolerance)
         is_long = num_iterations >= _WORTH_ARRANGING
-        if is_long and self._is_plain() and self._arranged_game is not None:
-            arranged_kernels.run_iterations(self._arranged_game, *how)
+        run_arranged = self._loops.run_arranged if is_long and self._is_plain() else None
+        if run_arranged is not None and self._arranged_game is not None:
+            run_arranged(self._arranged_game, *how)
         else:
-            kernels.run_iterations(self._game, *how, self._cfvs)
+            self._loops.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
         self.num_averaged = span[1]
 
@@ -167,7 +150,6 @@ class RegretMinimizer:
         """`kernels.run_iterations` step by step."""
         num_iterations = check_iterations(num_iterations)
         plans = (self.learned[0].realization, self.learned[1].realization)
-        treeplexes = self._game[0]
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self._alternating_updates else ((0, 1),)
         for _ in range(num_iterations):
@@ -181,19 +163,22 @@ class RegretMinimizer:
                         check_values(values)
                         np.add.at(self._cfvs[player], leaf_sequences[player], values)
                 for player in group:
-                    kernels.update_player(
-                        treeplexes[player],
+                    self._loops.update_player(
+                        self._treeplexes[player],
                         self.learned[player],
                         self.num_averaged,
-                        self._exponents,
+                        self._numbers,
                         self._tolerance,
                         self._cfvs[player],
                     )
 
     def _evaluate_payoffs(self, player: int, against: np.ndarray) -> None:
         """The cfvs of a player's sequences against the opponent's realization plan."""
-        _, payoffs, constants = self._game
         cfv = self._cfvs[player]
+        if self._game is None:
+            cfv[:] = self.sequence_form.values_against(player, against)
+            return
+        _, payoffs, constants = self._game
         if self._num_threads == 1:
             kernels.counterfactual_values(payoffs[player], constants[player], against, cfv)
             return
@@ -203,12 +188,19 @@ class RegretMinimizer:
         cfv[:] = constants[player]
         kernels.add_payoffs_parallel(payoffs[player], against, self._num_threads, cfv)
 
+    @property
+    def _loops(self) -> Loops:
+        # Not kept: functions that were compiled for this process do not belong into a pickle.
+        return loops_of(self.weighting.parts)
+
     def _is_plain(self) -> bool:
         """Whether nobody is held fixed anywhere."""
         return not any(learner.is_fixed.any() for learner in self.learned)
 
     @functools.cached_property
     def _arranged_game(self) -> ArrangedGame | None:
+        if self._game is None:
+            return None
         _, payoffs, constants = self._game
         return arrange_game(self.sequence_form.treeplexes, payoffs, constants)
 
@@ -228,8 +220,8 @@ class RegretMinimizer:
         """
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
-        weights = np.arange(1.0, self.num_averaged + 1) ** self.weighting.gamma
-        return self.learned[player].average / weights.sum()
+        weights = self._loops.total_weight(self.num_averaged, self._numbers)
+        return self.learned[player].average / weights
 
     def reset(self) -> None:
         """Forgets all iterations: uniform strategies but in fixed infosets, the same ranges."""
@@ -237,7 +229,7 @@ class RegretMinimizer:
         self.begin_average()
         for player, learner in enumerate(self.learned):
             treeplex = self.sequence_form.treeplexes[player]
-            for array in (learner.regret, learner.prediction):
+            for array in (learner.regret, learner.memory):
                 array[:] = 0.0
             free = treeplex.sequences_of(~learner.is_fixed)
             learner.strategy[free] = treeplex.uniform_strategy()[free]
@@ -269,7 +261,7 @@ class RegretMinimizer:
             treeplex = self.sequence_form.treeplexes[player]
             sums = treeplex.sum_per_infoset(np.maximum(learner.regret, 0.0))
             sizes = treeplex.per_sequence(growth * sums)
-            learner.prediction[:] = 0.0
+            learner.memory[:] = 0.0
             self._start_at(player, self.average_strategy(player), sizes)
         self.begin_average()
 
@@ -354,7 +346,7 @@ class RegretMinimizer:
 
         With it go a checksum of the game and the variant, which `load_state` compares.
         """
-        variant = (*dataclasses.astuple(self.weighting), self._alternating_updates)
+        variant = (*self.weighting.identity, self._alternating_updates)
         state = {
             "game": self._game_checksum.copy(),
             "variant": np.array(variant),
@@ -372,7 +364,10 @@ class RegretMinimizer:
             strategy is no distribution, say. Nothing has changed then.
         """
         treeplexes = self.sequence_form.treeplexes
-        minimizer_state.check_state(state, self.state(), treeplexes, self.learned)
+        drops_negative = self.weighting.drops_negative
+        minimizer_state.check_state(
+            state, self.state(), treeplexes, self.learned, drops_negative=drops_negative
+        )
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
         for name, array in minimizer_state.arrays_of(self.learned).items():

@@ -6,10 +6,12 @@ from typing import TypeAlias
 
 import pyspiel
 
+from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored.families import factored_game_if_large
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 
-AnyGame: TypeAlias = pyspiel.Game | str | GameTree
+AnyGame: TypeAlias = pyspiel.Game | str | GameTree | FactoredGame
 """A game, its game string, or a compiled game (then nothing is enumerated again)."""
 
 
@@ -19,11 +21,11 @@ def turn_based_game(game: AnyGame) -> pyspiel.Game:
     Raises:
       ValueError: if the game cannot be loaded, or if its type tells that it cannot be solved here.
     """
-    return game.game if isinstance(game, GameTree) else load_turn_based(game)
+    return game.game if isinstance(game, (GameTree, FactoredGame)) else load_turn_based(game)
 
 
 def compile_game(game: AnyGame, *policies: object) -> GameTree:
-    """The compiled form of a game.
+    """The compiled form of a game whose histories can be listed.
 
     Args:
       game: the game.
@@ -31,13 +33,33 @@ def compile_game(game: AnyGame, *policies: object) -> GameTree:
         has it as its attribute `tree`.
 
     Raises:
-      ValueError: if the game cannot be compiled.
+      ValueError: if the game cannot be compiled, or only in a factored form.
     """
     if isinstance(game, GameTree):
         return game
+    if isinstance(game, FactoredGame):
+        raise ValueError(
+            f"{game.game}: its histories are too many to list, which is needed here. Values, best "
+            "responses, exploitability and CFR do without; or take a smaller game"
+        )
     turn_based = load_turn_based(game)
     for policy in policies:
         tree = getattr(policy, "tree", None)
         if isinstance(tree, GameTree) and str(tree.game) == str(turn_based):
             return tree
     return GameTree.from_game(turn_based)
+
+
+def compile_any(game: AnyGame, *policies: object) -> GameTree | FactoredGame:
+    """The compiled form of a game: its list of histories or, where it is too long, factored.
+
+    Arguments and errors are those of `compile_game`.
+    """
+    if isinstance(game, (GameTree, FactoredGame)):
+        return game
+    turn_based = load_turn_based(game)
+    for policy in policies:
+        tree = getattr(policy, "tree", None)
+        if isinstance(tree, FactoredGame) and str(tree.game) == str(turn_based):
+            return tree
+    return factored_game_if_large(turn_based) or compile_game(turn_based, *policies)

@@ -31,6 +31,7 @@ FIXED_REGULARISATION = dataclasses.replace(
     first_period=10**9,
     num_first_periods=1,
     neurd_threshold=100.0,
+    uniform_share=0.0,
     target_averaging=0.005,
     utility_unit=1.0,
 )

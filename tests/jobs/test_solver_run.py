@@ -214,7 +214,7 @@ def test_a_checkpoint_of_another_game_or_solver_is_refused(kuhn: GameTree, tmp_p
     message = r"checkpoint of kuhn_poker\(\), not of turn_based_\w+\(game=matrix_rps\(\)\)"
     with pytest.raises(ValueError, match=message):
         run_solver(cfr.CFRPlusSolver("matrix_rps"), directory, 5, label="a", show_progress=False)
-    with pytest.raises(ValueError, match=r"prediction_0.*another variant"):
+    with pytest.raises(ValueError, match=r"another variant"):
         run_solver(cfr.PredictiveCFRPlusSolver(kuhn), directory, 5, label="a", show_progress=False)
 
 

@@ -45,6 +45,31 @@ def test_advantages_are_clipped() -> None:
     assert gradient([0, 0, 0, 0], [6, 0, 0, 0], clip=1.0) == pytest.approx(expected)
 
 
+def test_forces_on_what_is_seldom_played_are_a_multiple_of_the_policy_gradient() -> None:
+    # The baseline is 0.9, so the forces are 5.1, 1.1 and -0.775. Of the first two, half is left.
+    found = neurd_gradient(
+        torch.zeros(3),
+        torch.tensor([0.1, 0.1, 0.8]),
+        torch.tensor([6.0, 2.0, 0.125]),
+        torch.ones(3, dtype=torch.bool),
+        max_gain=5.0,
+    ).tolist()
+    mean = (2.55 + 0.55 - 0.775) / 3
+    assert found == pytest.approx([mean - 2.55, mean - 0.55, mean + 0.775])
+
+
+def test_a_gain_of_one_is_the_policy_gradient() -> None:
+    generator = torch.Generator().manual_seed(2)
+    logits = torch.randn((50, 4), generator=generator, dtype=torch.float64, requires_grad=True)
+    q = torch.randn((50, 4), generator=generator, dtype=torch.float64)
+    policy = logits.softmax(dim=-1)
+    (-policy * q).sum().backward()
+    legal = torch.ones((50, 4), dtype=torch.bool)
+    found = neurd_gradient(logits.detach(), policy.detach(), q, legal, threshold=1e9, max_gain=1.0)
+    assert logits.grad is not None
+    assert found.numpy() == pytest.approx(logits.grad.numpy())
+
+
 def test_it_is_the_derivative_of_the_loss() -> None:
     generator = torch.Generator().manual_seed(1)
     logits = 3 * torch.randn((50, 5), generator=generator, dtype=torch.float64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
@@ -28,25 +30,33 @@ def learned_by(
 
     Instead of Adam's steps, there are some of gradient descent.
     """
-    before, gradients = solver.parameters.detach().clone(), []
+    gradients: list[torch.Tensor] = []
 
-    def descend(
-        loss: torch.Tensor, gradient: torch.Tensor | None = None, at: int | None = None
-    ) -> None:
-        assert solver.parameters.grad is not None
-        solver.parameters.grad.zero_()
-        loss.backward(gradient)
-        gradients.append(solver.parameters.grad.clone())
-        with torch.no_grad():
-            solver.parameters.sub_(0.02 * gradients[-1])
+    def descend_by(parameters: torch.Tensor) -> Callable[..., None]:
+        def descend(
+            loss: torch.Tensor, gradient: torch.Tensor | None = None, at: int | None = None
+        ) -> None:
+            assert parameters.grad is not None
+            parameters.grad.zero_()
+            loss.backward(gradient)
+            gradients.append(parameters.grad.clone())
+            with torch.no_grad():
+                parameters.sub_(0.02 * gradients[-1])
+
+        return descend
 
     learn = solver._learn_by_kernel if by_kernel else solver._learn_by_torch
+    learning = [solver, *([solver._histories] if solver._histories else [])]
+    before = [learner.parameters.detach().clone() for learner in learning]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver._descent, "step", descend)
+        for learner in learning:
+            patch.setattr(learner._descent, "step", descend_by(learner.parameters))
         terms = learn(trajectories, trajectories.distinct_observations())
     with torch.no_grad():
-        solver.parameters.copy_(before)
-    return torch.stack(terms), gradients
+        for learner, parameters in zip(learning, before, strict=True):
+            learner.parameters.copy_(parameters)
+    # The kernel of several epochs learns of histories after them, torch before.
+    return torch.stack(terms), sorted(gradients, key=len)
 
 
 def check_kernel(solver: RNaDSolver | MMDSolver, num_gradients: int = 1) -> None:
@@ -57,6 +67,7 @@ def check_kernel(solver: RNaDSolver | MMDSolver, num_gradients: int = 1) -> None
         solver.parameters.add_(0.05 * noise)
     terms, gradients = learned_by(solver, trajectories, by_kernel=True)
     expected_terms, expected = learned_by(solver, trajectories, by_kernel=False)
+    num_gradients += solver._histories is not None
     assert len(gradients) == len(expected) == num_gradients
     torch.testing.assert_close(terms, expected_terms, atol=1e-5, rtol=1e-5)
     for found, right in zip(gradients, expected, strict=True):
@@ -73,6 +84,8 @@ def check_kernel(solver: RNaDSolver | MMDSolver, num_gradients: int = 1) -> None
         # Bounds that bind, and a period whose first half is not over.
         {"neurd_threshold": 0.05, "neurd_clip": 0.5, "rho_bar": 0.9, "c_bar": 0.7},
         {"first_period": 40},
+        {"history_values": True, "c_bar": 0.7},
+        {"history_values": False},
     ],
 )
 def test_rnad_is_what_torch_says(
@@ -85,13 +98,17 @@ def test_rnad_is_what_torch_says(
 
 
 @pytest.mark.parametrize(("game", "max_tree_histories"), GAMES)
+@pytest.mark.parametrize("history_values", [True, False])
 @pytest.mark.parametrize("num_epochs", [1, 3])
-def test_mmd_is_what_torch_says(game: str, max_tree_histories: int, num_epochs: int) -> None:
+def test_mmd_is_what_torch_says(
+    game: str, max_tree_histories: int, num_epochs: int, history_values: bool
+) -> None:
     solver = MMDSolver(
         game,
         mmd.MMDConfig(
             magnet_period=10,
             num_epochs=num_epochs,
+            history_values=history_values,
             max_tree_histories=max_tree_histories,
             **SIZES,
         ),

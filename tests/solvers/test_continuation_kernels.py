@@ -74,7 +74,7 @@ def second_side(is_fixed: list[bool]) -> Learned:
         strategy=np.array([1, 1, 1.0, 0, 0.5, 0.5]),
         realization=np.ones(6),
         average=np.zeros(6),
-        prediction=np.zeros(0),
+        memory=np.zeros(0),
         inflow=np.zeros(0),
         is_fixed=np.array(is_fixed),
     )
@@ -98,8 +98,17 @@ def test_an_update_by_hand(is_parallel, is_fixed):
         if is_parallel and numba.config.NUMBA_NUM_THREADS > 1
         else continuation_kernels.update_second
     )
-    rates = (1.0, 0.0, 3.0, 1e-12)
-    update(blocks, np.array([0, 1, 2]), np.array([2.0, 1]), np.array([0.5, 0]), learner, rates, cfv)
+    now, rates = (1.0, 0.0, 0.0), (3.0, 1e-12)
+    update(
+        blocks,
+        np.array([0, 1, 2]),
+        np.array([2.0, 1]),
+        np.array([0.5, 0]),
+        learner,
+        now,
+        rates,
+        cfv,
+    )
     # Values under the old choices: -2, and (-3 - 1) / 2.
     np.testing.assert_array_equal(cfv, [-2, -2, -2, 1, -3, -1])
     # The average takes the old choices, times the range and the weight 3.

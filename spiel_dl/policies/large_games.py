@@ -1,0 +1,118 @@
+"""What policies play in all infosets of a factored game: asked in batches where they can be."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.policies import asking
+from spiel_dl.policies.small_policies import SeatsPolicy, UniformPolicy
+from spiel_dl.tree.factored.factored_game import FactoredGame
+
+if TYPE_CHECKING:
+    import tqdm
+
+# Infosets in a batch: their tensors take some 10 MB.
+_BATCH = 1 << 14
+# A policy that looks at strings which tell more than infosets is asked twice.
+_SAME = 1e-6
+
+
+def read_strategy(game: FactoredGame, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
+    """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
+
+    A policy with a method `act` (see `learning.self_play.ActingPolicy`), such as a network, is
+    asked for thousands of infosets at once, by their tensors, and its answers are made to sum to 1.
+    Any other is asked in one state of each infoset, which takes minutes; a progress bar says how
+    many.
+
+    Raises:
+      ValueError: if the policy has no answer at an infoset, one that is not a distribution over the
+        legal actions, or different ones in states that are one infoset.
+    """
+    while isinstance(policy, SeatsPolicy):
+        policy = policy.seats[player]
+    treeplex = game.treeplexes[player]
+    if type(policy) in (UniformPolicy, openspiel_policy.UniformRandomPolicy):
+        return treeplex.uniform_strategy()
+    strategy = np.ones(treeplex.num_sequences)
+    with _progress(game, player) as bar:
+        for begin in range(0, treeplex.num_infosets, _BATCH):
+            end = min(begin + _BATCH, treeplex.num_infosets)
+            first = int(treeplex.first_sequence[begin])
+            last = treeplex.sequences(end - 1).stop
+            if hasattr(policy, "act"):
+                strategy[first:last] = _act(game, policy, player, begin, end)
+            else:
+                strategy[first:last] = _ask(game, policy, player, begin, end)
+            bar.update(end - begin)
+    return strategy
+
+
+def _progress(game: FactoredGame, player: int) -> tqdm.tqdm:
+    import tqdm  # Small games do without.
+
+    return tqdm.tqdm(
+        desc=f"player {player}'s infosets of {game.game}"[:60],
+        total=game.num_infosets(player),
+        unit="",
+        unit_scale=True,
+        delay=1.0,
+        disable=None,
+    )
+
+
+def _act(
+    game: FactoredGame, policy: openspiel_policy.Policy, player: int, begin: int, end: int
+) -> np.ndarray:
+    """The probabilities of all actions in infosets from `begin` to before `end`: float64 [n]."""
+    import torch  # Tables and solvers do without.
+
+    tensors, legal = game.observations(player, begin, end)
+    answer = policy.act(torch.from_numpy(tensors), torch.from_numpy(legal))
+    rows = np.asarray(answer.detach().cpu(), np.float64)
+    if rows.shape != legal.shape:
+        raise ValueError(
+            f"{type(policy).__name__} answers for {legal.shape} infosets and actions of "
+            f"{game.game} with an array of shape {rows.shape}"
+        )
+    sums = rows.sum(axis=1, where=legal)
+    wrong = (rows != 0).any(axis=1, where=~legal) | (rows < 0).any(axis=1)
+    wrong |= ~(np.abs(sums - 1.0) < asking.SUM_TOLERANCE)
+    if wrong.any():
+        infoset = int(wrong.argmax())
+        raise ValueError(
+            f"{type(policy).__name__}: {rows[infoset]} is not a distribution over the legal "
+            f"actions {np.flatnonzero(legal[infoset])} of player {player}'s infoset "
+            f"{begin + infoset} of {game.game}"
+        )
+    own: np.ndarray = (rows / sums[:, None])[legal]
+    return own
+
+
+def _ask(
+    game: FactoredGame, policy: openspiel_policy.Policy, player: int, begin: int, end: int
+) -> list[float]:
+    """The same, from a state of each infoset."""
+    found: list[float] = []
+    for infoset in range(begin, end):
+        actions = game.legal_actions(player, infoset).tolist()
+        state = game.state(player, infoset)
+        name = functools.partial(game.infoset_string, player, infoset)
+        row = asking.probabilities(policy, state, player, actions, name)
+        other = game.other_history(player, infoset)
+        if other is not None:
+            state = game.state_after(other)
+            second = asking.probabilities(policy, state, player, actions, name)
+            if max(abs(p - q) for p, q in zip(row, second, strict=True)) > _SAME:
+                raise ValueError(
+                    f"{type(policy).__name__} plays {row} or {second} in player {player}'s infoset "
+                    f"{infoset} of {game.game}, because it looks at the number of turns in the "
+                    "game's strings, which its tensors do not tell and which forgets what it told "
+                    "before; give a policy on tensors"
+                )
+        found += row
+    return found

@@ -1,0 +1,57 @@
+"""Compiled enumeration of a board game's orders of stones. See `boards`."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+
+
+@_jit
+def enumerate_orders(num_cells, wins):
+    """The arrays of `Orders`, for `Board.wins`."""
+    most, level = 1, 1
+    for stones in range(num_cells):
+        level *= num_cells - stones
+        most += level
+    child = np.full((most, num_cells), -1, np.int32)
+    parent = np.full(most, -1, np.int32)
+    cell = np.full(most, -1, np.int8)
+    row = np.full(most, -1, np.int32)
+    utility = np.zeros(level)
+    # The path to the node whose children come next.
+    node_at = np.zeros(num_cells + 1, np.int32)
+    next_cell = np.zeros(num_cells + 1, np.int64)
+    laid = np.zeros((num_cells + 1, 2), np.int64)
+    depth, nodes, rows = 0, 1, 0
+    while depth >= 0:
+        c = next_cell[depth]
+        if c == num_cells:
+            depth -= 1
+            continue
+        next_cell[depth] += 1
+        if (laid[depth, 0] | laid[depth, 1]) >> c & 1:
+            continue
+        mover = depth & 1
+        node, above = nodes, node_at[depth]
+        nodes += 1
+        child[above, c], parent[node], cell[node] = node, above, c
+        own = laid[depth, mover] | 1 << c
+        is_won = wins[mover, own]
+        if is_won or depth + 1 == num_cells:
+            row[node] = rows
+            if is_won:
+                utility[rows] = 1.0 - 2.0 * mover
+            rows += 1
+            continue
+        depth += 1
+        node_at[depth], next_cell[depth] = node, 0
+        laid[depth, mover], laid[depth, 1 - mover] = own, laid[depth - 1, 1 - mover]
+    return (
+        child[:nodes].copy(),
+        parent[:nodes].copy(),
+        cell[:nodes].copy(),
+        row[:nodes].copy(),
+        utility[:rows].copy(),
+    )

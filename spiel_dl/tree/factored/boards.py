@@ -1,0 +1,113 @@
+"""Board games of perfect information on which phantom games are played: what wins, all orders.
+
+Players lay one stone each in turn, player 0 first. Who has a winning set of cells after its own
+stone has won; a full board without a winner is a draw.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from spiel_dl.tree.factored import board_kernels
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Board:
+    """A board game by its winning sets.
+
+    Attributes:
+      num_cells: n; at most 16, because sets of cells are numbers.
+      wins: bool [2, 2^n], whether a set of a player's stones wins; bit c is cell c.
+    """
+
+    num_cells: int
+    wins: np.ndarray
+
+    @functools.cached_property
+    def orders(self) -> Orders:
+        """The game tree; computed on first use."""
+        return Orders(*board_kernels.enumerate_orders(self.num_cells, self.wins))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Orders:
+    """All orders in which stones come to lie: the tree of the board game, depth first.
+
+    Attributes:
+      child: int32 [V, n], the node after a stone on a cell; -1: there lies one.
+      parent: int32 [V], -1 at the root.
+      cell: int8 [V], where the last stone lies; -1 at the root.
+      row: int32 [V], the number of a finished order, of its node; -1 at others.
+      utility: float64 [W], player 0's utility of the finished orders: 1, 0 or -1.
+    """
+
+    child: np.ndarray
+    parent: np.ndarray
+    cell: np.ndarray
+    row: np.ndarray
+    utility: np.ndarray
+
+    @property
+    def num_rows(self) -> int:
+        """W, the number of finished orders."""
+        return len(self.utility)
+
+    def cells_of(self, node: int) -> list[int]:
+        """The cells of the stones at a node, in the order in which they came to lie."""
+        cells: list[int] = []
+        while self.parent[node] >= 0:
+            cells.append(int(self.cell[node]))
+            node = int(self.parent[node])
+        return cells[::-1]
+
+
+def tic_tac_toe() -> Board:
+    """Three stones in a line win, on 3x3 cells."""
+    rows = [0b111 << 3 * i for i in range(3)]
+    columns = [0b1001001 << i for i in range(3)]
+    lines = np.array([*rows, *columns, 0b100010001, 0b001010100])
+    sets = np.arange(1 << 9)
+    wins = ((sets[:, None] & lines) == lines).any(axis=1)
+    return Board(9, np.stack([wins, wins]))
+
+
+def hex_board(num_rows: int, num_columns: int) -> Board:
+    """A chain between its two sides wins: player 0 from top to bottom, player 1 from left to right.
+
+    A cell touches its neighbours in its row, those above it and to the right of that, and those
+    below it and to the left of that.
+    """
+    num_cells = num_rows * num_columns
+    steps = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1))
+    near = [0] * num_cells
+    for cell in range(num_cells):
+        row, column = divmod(cell, num_columns)
+        for down, right in steps:
+            if 0 <= row + down < num_rows and 0 <= column + right < num_columns:
+                near[cell] |= 1 << (cell + down * num_columns + right)
+    in_row = [sum(1 << (r * num_columns + c) for c in range(num_columns)) for r in range(num_rows)]
+    in_column = [
+        sum(1 << (r * num_columns + c) for r in range(num_rows)) for c in range(num_columns)
+    ]
+    sides = ((in_row[0], in_row[-1]), (in_column[0], in_column[-1]))
+    wins = np.zeros((2, 1 << num_cells), np.bool_)
+    for player, (start, end) in enumerate(sides):
+        for stones in range(1 << num_cells):
+            wins[player, stones] = bool(_reached(stones & start, stones, near) & end)
+    return Board(num_cells, wins)
+
+
+def _reached(start: int, stones: int, near: list[int]) -> int:
+    """The stones of a set that chains connect with those of `start`."""
+    reached, new = 0, start
+    while new:
+        reached |= new
+        touched = 0
+        for cell, neighbours in enumerate(near):
+            if new >> cell & 1:
+                touched |= neighbours
+        new = touched & stones & ~reached
+    return reached

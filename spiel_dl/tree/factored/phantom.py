@@ -1,0 +1,291 @@
+"""Classical phantom games: nobody sees the other's stones, and a move that fails is tried again.
+
+Fix the order in which stones come to lie. Then the failed tries of the two players are independent
+of each other: a player may fail at each stone of the opponent that lies there by then. So with
+player p's realization plan x_p,
+
+  W_p(order) = the sum of x_p over p's sequences that end with the order,
+  player 0's expected utility = the sum over orders of utility(order) W_0(order) W_1(order),
+
+and the value of one of player 0's sequences is the sum of utility(order) W_1(order) over the orders
+that it may end with. Phantom tic-tac-toe has 255 168 orders and 9.8 * 10^9 terminal histories.
+
+Failures of one turn lead to the same orders in whatever sequence they came. So infosets which
+differ in that only are a *class*, and orders are listed by the choices of classes.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import functools
+from typing import NamedTuple
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.tree.factored import phantom_kernels
+from spiel_dl.tree.factored.boards import Board
+from spiel_dl.tree.factored.factored_form import FactoredForm, equal_parts
+from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
+from spiel_dl.tree.factored.stones import StonePaths, StoneTensors, check_mover, tries
+from spiel_dl.tree.sequence_form import Treeplex
+
+# Not the number of threads, so that sums do not depend on it.
+_NUM_PARTS = 8
+
+
+class ChoiceTables(NamedTuple):
+    """Which finished orders may follow a player's sequences, for compiled code: all unsigned.
+
+    Attributes:
+      first_sequence: [I], of the infosets.
+      members: [I], the infosets of each class, one class after the other.
+      first_member: [C + 1], the first of a class in `members`.
+      first_choice: [C + 1], the first choice of a class.
+      first_entry: [K + 1], the first of a choice in `rows`.
+      rows: [E], finished orders.
+    """
+
+    first_sequence: np.ndarray
+    members: np.ndarray
+    first_member: np.ndarray
+    first_choice: np.ndarray
+    first_entry: np.ndarray
+    rows: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PlayerClasses:
+    """A player's infosets and their classes. See `phantom_kernels.enumerate_classes`.
+
+    Attributes:
+      num_cells: n.
+      tried: int32 [C], the set of cells that the player has tried.
+      node: int32 [C], a node of the board game that a class is compatible with.
+      first_choice: int32 [C + 1].
+      fail, success: int32 [K], the class after a choice, -1: none is.
+      first_entry: int64 [K + 1].
+      rows: int32 [E].
+      size: int32 [C], how many infosets there are from one of a class on.
+      class_of: int32 [I], the class of an infoset.
+      treeplex: the player's strategy space.
+    """
+
+    num_cells: int
+    tried: np.ndarray
+    node: np.ndarray
+    first_choice: np.ndarray
+    fail: np.ndarray
+    success: np.ndarray
+    first_entry: np.ndarray
+    rows: np.ndarray
+    size: np.ndarray
+    class_of: np.ndarray
+    treeplex: Treeplex
+
+    @classmethod
+    def enumerate(cls, board: Board, player: int) -> PlayerClasses:
+        """The classes of a player."""
+        orders = board.orders
+        roots = np.zeros(1, np.int32) if player == 0 else orders.child[0]
+        found = phantom_kernels.enumerate_classes(orders.child, orders.row, roots)
+        tried, node, first_choice, fail, success, first_entry, rows = found
+        size, parent_sequence, class_of = phantom_kernels.number_infosets(
+            first_choice, fail, success
+        )
+        num_actions = np.diff(first_choice)[class_of]
+        first_sequence = (1 + np.cumsum(num_actions) - num_actions).astype(np.int32)
+        treeplex = Treeplex(parent_sequence, first_sequence, num_actions, 1)
+        return cls(
+            num_cells=board.num_cells,
+            tried=tried,
+            node=node,
+            first_choice=first_choice,
+            fail=fail,
+            success=success,
+            first_entry=first_entry,
+            rows=rows,
+            size=size,
+            class_of=class_of,
+            treeplex=treeplex,
+        )
+
+    @functools.cached_property
+    def tables(self) -> ChoiceTables:
+        """For compiled code."""
+        members, first_member = phantom_kernels.members_of_classes(self.class_of, len(self.tried))
+        return ChoiceTables(
+            self.treeplex.first_sequence.view(np.uint32),
+            members.view(np.uint32),
+            first_member.view(np.uint32),
+            self.first_choice.view(np.uint32),
+            self.first_entry.view(np.uint64),
+            self.rows.view(np.uint32),
+        )
+
+    @functools.cached_property
+    def parts(self) -> np.ndarray:
+        """Bounds that share out the classes by their finished orders: int64 [_NUM_PARTS + 1]."""
+        return equal_parts(self.first_entry[self.first_choice], _NUM_PARTS)
+
+    def cells(self, infoset: int) -> list[int]:
+        """The cells that the player has not tried, in ascending order: its legal actions."""
+        tried = int(self.tried[self.class_of[infoset]])
+        return [cell for cell in range(self.num_cells) if not tried >> cell & 1]
+
+    def next_infoset(self, infoset: int, cell: int, succeeds: bool) -> int | None:
+        """The infoset after a try; None: there is none."""
+        following = infoset + 1
+        choice = int(self.first_choice[self.class_of[infoset]])
+        for other in self.cells(infoset):
+            for outcome, after in ((False, self.fail[choice]), (True, self.success[choice])):
+                if (other, outcome) == (cell, succeeds):
+                    return following if after >= 0 else None
+                following += int(self.size[after]) if after >= 0 else 0
+            choice += 1
+        return None
+
+    @functools.cached_property
+    def paths(self) -> StonePaths:
+        """What the player has tried before each infoset; computed on first use."""
+        cells, num_tried, failed = phantom_kernels.paths_of_infosets(
+            self.num_cells,
+            self.treeplex.parent_sequence,
+            self.treeplex.infoset_of_sequence,
+            self.treeplex.first_sequence,
+            self.tried,
+            self.first_choice,
+            self.fail,
+            self.class_of,
+        )
+        return StonePaths(cells, num_tried, failed)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PhantomForm(FactoredForm):
+    """The factored payoffs of a classical phantom game.
+
+    Attributes:
+      board: the board game.
+      classes: both players'.
+    """
+
+    board: Board
+    classes: tuple[PlayerClasses, PlayerClasses]
+
+    def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
+        """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
+        sign = 1.0 if player == 0 else -1.0
+        values = sign * self.board.orders.utility * self.weights(1 - player, opponent_plan)
+        own = self.classes[player]
+        cfv = np.zeros(own.treeplex.num_sequences)
+
+        def work(part: int) -> None:
+            bounds = own.parts[part : part + 2]
+            phantom_kernels.sum_values(own.tables, bounds[0], bounds[1], values, cfv)
+
+        self.in_threads(work, _NUM_PARTS)
+        return cfv
+
+    def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
+        """W_p, a player's part in the probability of each finished order: float64 [W].
+
+        Args:
+          player: whose.
+          plan: float64 [S_p], its realization plan.
+        """
+        own = self.classes[player]
+        weights = np.zeros((_NUM_PARTS, self.board.orders.num_rows))
+        plan = np.ascontiguousarray(plan, np.float64)
+
+        def work(part: int) -> None:
+            bounds = own.parts[part : part + 2]
+            phantom_kernels.add_weights(own.tables, bounds[0], bounds[1], plan, weights[part])
+
+        self.in_threads(work, _NUM_PARTS)
+        return weights.sum(axis=0)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PhantomGame(FactoredGame):
+    """A classical phantom game of OpenSpiel's.
+
+    Attributes:
+      sequence_form: its payoffs and classes.
+      tensors: how OpenSpiel writes what a player has tried.
+      strings_count_turns: whether the game's strings tell how often the opponent has failed.
+    """
+
+    sequence_form: PhantomForm
+    tensors: StoneTensors
+    strings_count_turns: bool
+
+    @staticmethod
+    def build(
+        game: pyspiel.Game,
+        board: Board,
+        tensors: StoneTensors,
+        *,
+        strings_count_turns: bool,
+        num_threads: int,
+    ) -> PhantomGame:
+        """The game on a board; see the attributes."""
+        with concurrent.futures.ThreadPoolExecutor(min(num_threads, 2)) as threads:
+            _ = board.orders
+            first, second = threads.map(PlayerClasses.enumerate, (board, board), (0, 1))
+        form = PhantomForm(
+            (first.treeplex, second.treeplex), 2.0, num_threads, board, (first, second)
+        )
+        return PhantomGame(game, form, tensors, strings_count_turns)
+
+    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
+        """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
+        self.check_infoset(player, infoset)
+        return np.array(self.sequence_form.classes[player].cells(infoset), np.int32)
+
+    def find_infoset(self, state: pyspiel.State, player: int) -> int:
+        """A player's infoset in a state of this game; ValueError if it does not act there."""
+        check_mover(self.game, state, player)
+        infoset: int | None = 0
+        for mover, cell, succeeds in tries(state):
+            if mover == player and infoset is not None:
+                infoset = self.sequence_form.classes[player].next_infoset(infoset, cell, succeeds)
+        if infoset is None:
+            raise ValueError(f"player {player} has no infoset in {state} of {self.game}")
+        return infoset
+
+    def history(self, player: int, infoset: int) -> list[int]:
+        """The actions of a history in an infoset in which the opponent has never failed."""
+        return self._history(player, infoset, fails=False)
+
+    def other_history(self, player: int, infoset: int) -> list[int] | None:
+        """The actions of a history in an infoset in which the opponent has failed if it could."""
+        if not self.strings_count_turns:
+            return None
+        return self._history(player, infoset, fails=True)
+
+    def observations(self, player: int, begin: int, end: int) -> Observations:
+        """What a player sees in the infosets from `begin` to before `end`."""
+        return self.tensors.write(player, self.sequence_form.classes[player].paths, begin, end)
+
+    def _history(self, player: int, infoset: int, fails: bool) -> list[int]:
+        self.check_infoset(player, infoset)
+        own = self.sequence_form.classes[player]
+        node = int(own.node[own.class_of[infoset]])
+        stones = self.sequence_form.board.orders.cells_of(node)
+        mine = own.paths.tries(infoset)
+        actions: list[int] = []
+        failed: list[int] = []
+        for number, stone in enumerate(stones):
+            if number % 2 == player:
+                place = mine.index(stone)
+                actions += mine[: place + 1]
+                mine = mine[place + 1 :]
+                continue
+            if fails:
+                new = [cell for cell in stones[player:number:2] if cell not in failed]
+                actions += new
+                failed += new
+            actions.append(stone)
+        return actions + mine

@@ -1,0 +1,87 @@
+"""What tests of factored games share: lists of histories beside them, playouts, policies."""
+
+import dataclasses
+import random
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.solvers.best_response import best_response, expected_value, realization_plan
+from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.from_openspiel import enumerate_game
+from spiel_dl.tree.game_tree import GameTree
+
+
+def tree_of_tensors(game: pyspiel.Game) -> GameTree:
+    """The list of histories, with the infosets that dark hex's tensors tell apart.
+
+    Its strings are these tensors and the number of all turns, in the line before the last.
+    """
+    histories = enumerate_game(game, None)
+    keys = histories.infoset_key.copy()
+    assert histories.infoset_strings is not None
+    for player in (0, 1):
+        merged: dict[str, int] = {}
+        for key, text in histories.infoset_strings[player].items():
+            lines = text.split("\n")
+            first = merged.setdefault("\n".join(lines[:-2] + lines[-1:]), key)
+            keys[player, histories.infoset_key[player] == key] = first
+    return GameTree.from_histories(dataclasses.replace(histories, infoset_key=keys))
+
+
+def place_of_sequences(tree: GameTree, game: FactoredGame, player: int) -> np.ndarray:
+    """Which of the factored game's sequences each of the tree's is: int [S]."""
+    place = np.zeros(tree.treeplexes[player].num_sequences, np.int64)
+    for infoset in range(tree.num_infosets(player)):
+        state = tree.state(int(tree.first_history[player][infoset]))
+        own = game.find_infoset(state, player)
+        assert game.legal_actions(player, own).tolist() == state.legal_actions()
+        sequences = game.treeplexes[player].sequences(own)
+        place[tree.treeplexes[player].sequences(infoset)] = np.arange(
+            sequences.start, sequences.stop
+        )
+    return place
+
+
+def random_plan(game: FactoredGame, player: int, seed: int) -> np.ndarray:
+    """A plan that is far from uniform: probabilities of 0 and of nearly 1 occur."""
+    treeplex = game.treeplexes[player]
+    weights = np.random.default_rng(seed).exponential(size=treeplex.num_sequences) ** 4
+    weights[weights < 0.01] = 0.0
+    weights[treeplex.first_sequence] += 1e-9
+    sums = np.repeat(treeplex.sum_per_infoset(weights), treeplex.num_actions)
+    return realization_plan(treeplex, np.concatenate([[1.0], weights[1:] / sums]))
+
+
+def check_playouts(game: FactoredGame, num_playouts: int) -> None:
+    """Holds what is said of infosets to OpenSpiel's states, along random playouts."""
+    generator = random.Random(0)
+    for _ in range(num_playouts):
+        state = game.game.new_initial_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                outcomes = state.chance_outcomes()
+                state.apply_action(generator.choice(outcomes)[0])
+                continue
+            player = state.current_player()
+            infoset = game.find_infoset(state, player)
+            tensor = np.array(state.information_state_tensor(player), np.float32)
+            tensors, legal = game.observations(player, infoset, infoset + 1)
+            np.testing.assert_array_equal(tensors[0], tensor)
+            assert np.flatnonzero(legal[0]).tolist() == state.legal_actions()
+            assert game.legal_actions(player, infoset).tolist() == state.legal_actions()
+            others = [game.history(player, infoset), game.other_history(player, infoset)]
+            for history in others:
+                if history is not None:
+                    twin = game.state_after(history)
+                    assert twin.current_player() == player
+                    assert twin.information_state_tensor(player) == tensor.tolist()
+            state.apply_action(generator.choice(state.legal_actions()))
+
+
+def uniform_numbers(game: FactoredGame) -> tuple[float, float, float]:
+    """The uniform policy's value and the best responses to it."""
+    plans = [realization_plan(t, t.uniform_strategy()) for t in game.treeplexes]
+    form = game.sequence_form
+    best = [best_response(form, player, plans[1 - player]).value for player in (0, 1)]
+    return expected_value(form, (plans[0], plans[1])), best[0], best[1]

@@ -1,0 +1,169 @@
+"""Policies in games whose histories are not listed: one strategy, however they are asked."""
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+from open_spiel.python import policy as openspiel_policy
+
+import spiel_dl as dl
+from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.small_policies import SeatsPolicy, UniformPolicy
+from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored.families import factored_game
+
+GAME = "dark_hex(num_rows=2,num_cols=3)"
+
+
+@pytest.fixture(scope="module")
+def game() -> FactoredGame:
+    return factored_game(GAME)
+
+
+class ByState(openspiel_policy.Policy):
+    """Another policy, without its other methods."""
+
+    def __init__(self, policy: openspiel_policy.Policy):
+        super().__init__(policy.game, [0, 1])
+        self._policy = policy
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        return self._policy.action_probabilities(state, player_id)
+
+
+def network_policy(game: pyspiel.Game) -> NetworkPolicy:
+    sizes = (game.information_state_tensor_size(), game.num_distinct_actions())
+    network = PolicyNetwork(*sizes, (16,))
+    return NetworkPolicy(game, network, 5 * network.initial_parameters(seed=1))
+
+
+def random_policy(game: FactoredGame, seed: int = 0) -> ArrayPolicy:
+    generator = np.random.default_rng(seed)
+    strategies = []
+    for treeplex in game.treeplexes:
+        weights = generator.exponential(size=treeplex.num_sequences)
+        sums = np.repeat(treeplex.sum_per_infoset(weights), treeplex.num_actions)
+        strategies.append(np.concatenate([[1.0], weights[1:] / sums]))
+    return ArrayPolicy(game, (strategies[0], strategies[1]))
+
+
+def test_networks_are_asked_in_batches_and_say_the_same(game: FactoredGame) -> None:
+    policy = network_policy(game.game)
+    for player in (0, 1):
+        at_once = read_strategy(game, policy, player)
+        one_by_one = read_strategy(game, ByState(policy), player)
+        np.testing.assert_allclose(at_once, one_by_one, atol=1e-6)
+        assert at_once.std() > 0.1  # Not uniform, which would hide an order of infosets.
+
+
+def test_a_policy_is_read_state_by_state(game: FactoredGame) -> None:
+    policy = random_policy(game)
+    for player in (0, 1):
+        found = read_strategy(game, ByState(policy), player)
+        np.testing.assert_array_equal(found, policy.strategies[player])
+
+
+def test_each_seat_is_asked_for_its_own(game: FactoredGame) -> None:
+    policy = random_policy(game)
+    seats = SeatsPolicy((UniformPolicy(game.game, [0, 1]), policy))
+    np.testing.assert_array_equal(
+        read_strategy(game, seats, 0), game.treeplexes[0].uniform_strategy()
+    )
+    np.testing.assert_array_equal(read_strategy(game, seats, 1), policy.strategies[1])
+
+
+def test_measures_take_the_game_string(game: FactoredGame) -> None:
+    policy = ByState(random_policy(game))
+    value = dl.exploitability(GAME, policy)
+    assert value == pytest.approx(dl.exploitability(game, policy), abs=1e-14)
+    parts = dl.nash_conv(GAME, policy, return_only_nash_conv=False)
+    assert parts.nash_conv == pytest.approx(2 * value, abs=1e-14)
+    assert parts.player_improvements.sum() == pytest.approx(2 * value, abs=1e-12)
+    best = [dl.best_response_value(GAME, policy, player) for player in (0, 1)]
+    assert sum(best) == pytest.approx(2 * value, abs=1e-14)
+    for player in (0, 1):
+        response = dl.best_response_policy(game, policy, player)
+        sign = 1 - 2 * player
+        assert sign * dl.expected_value(game, response) == pytest.approx(best[player], abs=1e-12)
+
+
+def test_policies_are_saved_and_loaded(game: FactoredGame, tmp_path: object) -> None:
+    policy = random_policy(game)
+    policy.save(f"{tmp_path}/policy")
+    loaded = ArrayPolicy.load(f"{tmp_path}/policy")
+    assert isinstance(loaded.tree, FactoredGame)
+    for player in (0, 1):
+        np.testing.assert_array_equal(loaded.strategies[player], policy.strategies[player])
+    state = game.game.new_initial_state()
+    assert loaded.action_probabilities(state) == policy.action_probabilities(state)
+
+
+class CountsTurns(openspiel_policy.Policy):
+    """Plays by the length of the history, which dark hex's strings tell."""
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        actions = state.legal_actions()
+        chosen = actions[len(state.history()) % len(actions)]
+        return {action: float(action == chosen) for action in actions}
+
+
+def test_a_policy_that_counts_the_opponents_failures_is_refused(game: FactoredGame) -> None:
+    with pytest.raises(ValueError, match=r"looks at the number of turns"):
+        dl.exploitability(game, CountsTurns(game.game, [0, 1]))
+
+
+class Answers(openspiel_policy.Policy):
+    """Answers batches with a constant."""
+
+    def __init__(self, game: pyspiel.Game, answer: torch.Tensor):
+        super().__init__(game, [0, 1])
+        self._answer = answer
+
+    def act(self, tensors: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        del tensors
+        return self._answer.expand(len(legal), -1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([1 / 6] * 6, "is not a distribution over the legal actions"),
+        ([1.0] * 5, r"for .* infosets and actions of dark_hex.* with an array of shape"),
+    ],
+)
+def test_answers_that_are_no_policy_are_refused(
+    game: FactoredGame, answer: list[float], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_strategy(game, Answers(game.game, torch.tensor(answer)), 0)
+
+
+def test_what_needs_a_list_of_histories_says_so(game: FactoredGame) -> None:
+    with pytest.raises(ValueError, match="too many to list, which is needed here"):
+        dl.compile_game(game)
+    with pytest.raises(ValueError, match="OpenSpiel's tables would list all its histories"):
+        random_policy(game).to_tabular()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["phantom_ttt", "dark_hex"])
+def test_values_of_random_policies_are_those_of_playouts(name: str) -> None:
+    game = factored_game(name)
+    policy = random_policy(game, seed=5)
+    generator = np.random.default_rng(7)
+    utilities = []
+    for _ in range(20_000):
+        state = game.game.new_initial_state()
+        while not state.is_terminal():
+            answer = policy.action_probabilities(state)
+            actions = list(answer)
+            state.apply_action(generator.choice(actions, p=list(answer.values())))
+        utilities.append(state.returns()[0])
+    error = np.std(utilities) / np.sqrt(len(utilities))
+    assert abs(np.mean(utilities) - dl.expected_value(game, policy)) < 4 * error

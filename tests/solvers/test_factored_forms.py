@@ -1,0 +1,71 @@
+"""Solvers on factored payoffs: what they learn is what they learn from listed ones."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms.cfr import SOLVERS
+from spiel_dl.algorithms.exploitability import exploitability
+from spiel_dl.solvers.regret_minimization import CFR, CFR_PLUS, RegretMinimizer
+from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.game_tree import GameTree
+from tests.factored_checks import place_of_sequences, tree_of_tensors
+
+
+class Forms(NamedTuple):
+    """One game, factored and listed, and which sequences of the former those of the latter are."""
+
+    factored: FactoredGame
+    listed: GameTree
+    places: list[np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def forms() -> Forms:
+    factored = factored_game("dark_hex(num_rows=2,num_cols=3)")
+    listed = tree_of_tensors(factored.game)
+    places = [place_of_sequences(listed, factored, player) for player in (0, 1)]
+    return Forms(factored, listed, places)
+
+
+@pytest.mark.parametrize("alternating_updates", [True, False])
+@pytest.mark.parametrize("weighting", [CFR, CFR_PLUS])
+def test_regrets_are_those_of_listed_payoffs(
+    forms: Forms, weighting: object, alternating_updates: bool
+) -> None:
+    factored, listed = (
+        RegretMinimizer(game.sequence_form, weighting, alternating_updates=alternating_updates)
+        for game in (forms.factored, forms.listed)
+    )
+    for minimizer in (factored, listed):
+        minimizer.run(5)
+    for player, place in enumerate(forms.places):
+        # Not more iterations: rounding may break ties, and then regrets part.
+        np.testing.assert_allclose(
+            factored.learned[player].regret[place], listed.learned[player].regret, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_all_variants_solve(forms: Forms, name: str) -> None:
+    solver = SOLVERS[name](forms.factored)
+    before = exploitability(forms.factored, solver.average_policy())
+    solver.run(200)
+    assert exploitability(forms.factored, solver.average_policy()) < before / 40
+
+
+def test_a_run_goes_on_from_its_state(forms: Forms) -> None:
+    whole, first, second = (SOLVERS["cfr_plus"](forms.factored) for _ in range(3))
+    whole.run(20)
+    first.run(8)
+    second.load_state(first.state())
+    second.run(12)
+    for player in (0, 1):
+        np.testing.assert_array_equal(
+            whole.minimizer.learned[player].regret, second.minimizer.learned[player].regret
+        )
+    other = SOLVERS["cfr_plus"](forms.listed)
+    with pytest.raises(ValueError, match="saved for another game"):
+        other.load_state(first.state())

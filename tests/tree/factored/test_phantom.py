@@ -1,0 +1,99 @@
+"""Factored phantom games beside their lists of histories, and beside numbers of other programs."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyspiel
+import pytest
+
+from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored.families import factored_game
+from tests.factored_checks import (
+    check_playouts,
+    place_of_sequences,
+    random_plan,
+    tree_of_tensors,
+    uniform_numbers,
+)
+
+SMALL = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_gradients_are_those_of_the_list_of_histories(name: str) -> None:
+    game = factored_game(name, num_threads=2)
+    tree = tree_of_tensors(game.game)
+    places = [place_of_sequences(tree, game, player) for player in (0, 1)]
+    for player, place in enumerate(places):
+        # Both have the same infosets and sequences.
+        assert sorted(place) == list(range(game.treeplexes[player].num_sequences))
+        for seed in (1, 2):
+            plan = random_plan(game, 1 - player, seed)
+            found = game.sequence_form.values_against(player, plan)
+            expected = tree.sequence_form.values_against(player, plan[places[1 - player]])
+            np.testing.assert_allclose(found[place], expected, atol=1e-14)
+
+
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    one, three = (factored_game(SMALL[1], num_threads=n) for n in (1, 3))
+    for player in (0, 1):
+        plan = random_plan(one, 1 - player, seed=3)
+        np.testing.assert_array_equal(
+            one.sequence_form.values_against(player, plan),
+            three.sequence_form.values_against(player, plan),
+        )
+
+
+@pytest.mark.parametrize("name", [*SMALL, "dark_hex(num_rows=4,num_cols=2)"])
+def test_infosets_are_openspiels(name: str) -> None:
+    check_playouts(factored_game(name), 60)
+
+
+def test_every_infoset_has_a_state_of_its_own() -> None:
+    game = factored_game(SMALL[1])
+    for player in (0, 1):
+        for infoset in range(game.num_infosets(player)):
+            assert game.find_infoset(game.state(player, infoset), player) == infoset
+
+
+ANCHORS: dict[str, tuple[tuple[float, float, float], tuple[int, int]]] = {
+    # The second: infosets of both players, as counted by enumerating own tries outside this house.
+    "phantom_ttt": ((0.2968253968, 0.953125, 0.624339), (3_683_314, 2_307_355)),
+    "dark_hex": ((1 / 3, 1.0, 0.832804), (3_720_850, 2_352_067)),
+}
+
+
+@pytest.mark.parametrize("name", ANCHORS)
+def test_the_uniform_policy_of_the_whole_games(name: str) -> None:
+    game = factored_game(name)
+    numbers, sizes = ANCHORS[name]
+    assert (game.num_infosets(0), game.num_infosets(1)) == sizes
+    np.testing.assert_allclose(uniform_numbers(game), numbers, atol=1e-6)
+    check_playouts(game, 100)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda game: game.legal_actions(0, game.num_infosets(0)), "infoset=17 must be from 0"),
+        (lambda game: game.num_infosets(2), "player=2 must be 0 or 1"),
+        (lambda game: game.find_infoset(game.game.new_initial_state(), 1), "player 1 does not mo"),
+        (
+            lambda game: game.find_infoset(pyspiel.load_game("dark_hex").new_initial_state(), 0),
+            "the state is of dark_hex",
+        ),
+    ],
+)
+def test_questions_about_nothing_are_refused(
+    call: Callable[[FactoredGame], object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(factored_game(SMALL[0]))
+
+
+@pytest.mark.parametrize(
+    "name", ["kuhn_poker", "phantom_ttt(obstype=reveal-numturns)", "dark_hex(board_size=4)"]
+)
+def test_other_games_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="has no factored form here"):
+        factored_game(name)
