@@ -46,7 +46,7 @@ from collections.abc import Callable, Mapping
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.search.resolving import ResolvingStep
+from spiel_dl.search.resolving import REFINABLE, ResolvingStep, check_gadget
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_and_policy
 from spiel_dl.search.responding import FullStep, JointStep, ModelStep
 from spiel_dl.search.step import AnyValueFunction
@@ -54,8 +54,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
-_GADGETS_WITH_VALUES = ("resolving", "max_margin", "reach_max_margin")
-GADGETS = ("joint", "full", *_GADGETS_WITH_VALUES)
+GADGETS = ("joint", "full", *REFINABLE)
 
 
 class CDRNRPolicy(ResponsePolicy):
@@ -71,6 +70,7 @@ class CDRNRPolicy(ResponsePolicy):
         p: float,
         scheme: str = "block",
         gadget: str = "joint",
+        refinement: str | None = None,
         value_function: AnyValueFunction | None = None,
         exact: bool = False,
         effort: Effort = DEFAULT_EFFORT,
@@ -88,6 +88,9 @@ class CDRNRPolicy(ResponsePolicy):
             last three know what the opponent had before where a step ends only, if a value function
             tells it: they cannot slide with one. "full" has no one horizon, so it takes one value
             function for all leaves.
+          refinement: refines the last three, where the opponent that does not follow the model need
+            not enter: "ones", "prior" (by the model's reach) or "mixed", see `solvers.refinement`;
+            None: does not.
           value_function: values what lies at the horizon: one for all steps, or one for each depth
             limit, counted from the root, at which a step ends. None: the optimal value function, by
             solving all the rest of the game in each step.
@@ -98,9 +101,8 @@ class CDRNRPolicy(ResponsePolicy):
           ValueError: if the game cannot be compiled or cut, if an argument is not valid, or if the
             gadget cannot be used with this scheme and this value function.
         """
-        if gadget not in GADGETS:
-            raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
-        if gadget in _GADGETS_WITH_VALUES and scheme == "sliding" and value_function is not None:
+        check_gadget(gadget, refinement, GADGETS)
+        if gadget in REFINABLE and scheme == "sliding" and value_function is not None:
             raise ValueError(
                 f"gadget={gadget!r} with scheme='sliding' needs the opponent's values inside of "
                 "what a step looks at, where a value function does not tell them; use "
@@ -114,7 +116,8 @@ class CDRNRPolicy(ResponsePolicy):
             )
         pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
         steps: dict[str, Callable[..., ModelStep]] = {"joint": JointStep, "full": FullStep}
-        make = steps.get(gadget, functools.partial(ResolvingStep, gadget=gadget))
+        resolve = functools.partial(ResolvingStep, gadget=gadget, refinement=refinement)
+        make = steps.get(gadget, resolve)
         super().__init__(
             make(
                 pieces,

@@ -29,7 +29,7 @@ from __future__ import annotations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.resolving import GADGETS as GADGETS
-from spiel_dl.search.resolving import ResolvingStep
+from spiel_dl.search.resolving import ResolvingStep, check_gadget
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
@@ -56,6 +56,7 @@ class ContinualResolvingPolicy(ContinualPolicy):
         depth_limit: DepthLimit,
         *,
         gadget: str = "resolving",
+        refinement: str | None = None,
         effort: Effort = DEFAULT_EFFORT,
     ):
         """Compiles the game.
@@ -66,16 +67,17 @@ class ContinualResolvingPolicy(ContinualPolicy):
             the limit.
           depth_limit: how deep each piece is.
           gadget: "resolving", "max_margin", "reach_max_margin" or "unsafe".
+          refinement: what root infosets count where the opponent need not enter: "ones", "prior" or
+            "mixed", see `solvers.refinement`; None: the gadget is not refined.
           effort: how long to iterate, in each piece. With `ExactValue` and limits of one round,
             CFR+ had half the exploitability of linear CFR in Leduc, and less in Goofspiel with 4
             cards too.
 
         Raises:
-          ValueError: if the game cannot be compiled or cut, if the gadget is unknown, or if the
-            game goes on at the limit and there is no value function.
+          ValueError: if the game cannot be compiled or cut, if the gadget is unknown or cannot be
+            refined, or if the game goes on at the limit and there is no value function.
         """
-        if gadget not in GADGETS:
-            raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
+        check_gadget(gadget, refinement)
         check_arguments(value_function, depth_limit)
         tree = compile_game(game)
         check_value_function(cut(tree, depth_limit), value_function)
@@ -84,6 +86,7 @@ class ContinualResolvingPolicy(ContinualPolicy):
                 Pieces(tree, depth_limit, "block"),
                 ArrayPolicy.uniform(tree),
                 gadget,
+                refinement=refinement,
                 value_function=value_function,
                 effort=effort,
             )

@@ -13,7 +13,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.responding import ModelStep
 from spiel_dl.search.starts import Start, starts_below
 from spiel_dl.search.step import AnyValueFunction
-from spiel_dl.solvers import gadgets
+from spiel_dl.solvers import gadgets, refinement
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.depth_limited import Solution
 from spiel_dl.solvers.effort import Effort
@@ -26,9 +26,24 @@ from spiel_dl.tree.trunk import Trunk, cut
 
 GADGETS = ("resolving", "max_margin", "reach_max_margin", "unsafe")
 """Those of continual resolving. With a model, "unsafe" is CDBR's."""
+REFINABLE = ("resolving", "max_margin", "reach_max_margin")
 
 
-def put_on_top(form: SequenceForm, player: int, gadget: str, start: Start) -> gadgets.Gadget:
+def check_gadget(gadget: str, weights: str | None, allowed: tuple[str, ...] = GADGETS) -> None:
+    """Raises a ValueError if there is no such gadget, or if it cannot be refined with `weights`."""
+    if gadget not in allowed:
+        raise ValueError(f"gadget={gadget!r} must be one of {allowed}")
+    refinement.check_name(weights)
+    if weights is not None and gadget not in REFINABLE:
+        raise ValueError(
+            f"refinement={weights!r} needs a gadget that the opponent need not enter, one of "
+            f"{REFINABLE}; gadget={gadget!r} is none"
+        )
+
+
+def put_on_top(
+    form: SequenceForm, player: int, gadget: str, start: Start, weights: str | None = None
+) -> gadgets.Gadget:
     """Puts one of `GADGETS` on top of a subgame.
 
     Args:
@@ -36,14 +51,19 @@ def put_on_top(form: SequenceForm, player: int, gadget: str, start: Start) -> ga
       player: who resolves it.
       gadget: its name.
       start: what is known at the subgame's roots.
+      weights: one of `refinement.WEIGHTS`, to refine it; None: it is not refined.
     """
     given = (start.player_range, start.opponent_cfvs)
+    floors = None
+    if weights is not None:
+        prior = refinement.known_prior(start.opponent_range)
+        floors = refinement.floors(weights, prior, margins=gadget != "resolving")
     if gadget == "resolving":
-        return gadgets.resolving(form, player, *given)
+        return gadgets.resolving(form, player, *given, floors)
     if gadget == "max_margin":
-        return gadgets.max_margin(form, player, *given)
+        return gadgets.max_margin(form, player, *given, floors)
     if gadget == "reach_max_margin":
-        return gadgets.reach_max_margin(form, player, *given, start.gifts)
+        return gadgets.reach_max_margin(form, player, *given, start.gifts, floors)
     ranges = (start.player_range, start.opponent_range)
     return gadgets.unsafe(form, ranges if player == 0 else ranges[::-1])
 
@@ -63,6 +83,7 @@ class ResolvingStep(ModelStep):
         policy: ArrayPolicy,
         gadget: str,
         *,
+        refinement: str | None = None,
         model_of: int | None = None,
         p: float = 0.0,
         value_function: AnyValueFunction | None = None,
@@ -75,6 +96,10 @@ class ResolvingStep(ModelStep):
           pieces: how the game is taken apart.
           policy: the policy to begin with; a model's part in it stays.
           gadget: one of `GADGETS`; with a model any but "unsafe".
+          refinement: weights by which the gadget is refined, one of `solvers.refinement.WEIGHTS`;
+            None: it is not. The prior is the opponent's own reach by what it did in the solutions
+            before, or by the model; where that is 0 in all of a public state, all root infosets
+            count alike.
           model_of: the player of whom the policy holds a model. None: there is no model, and the
             search decides for both players.
           p: the probability that the opponent follows the model.
@@ -91,7 +116,7 @@ class ResolvingStep(ModelStep):
             effort=effort,
             exact=exact,
         )
-        self._gadget = gadget
+        self._gadget, self._weights = gadget, refinement
         self.starts: dict[tuple[int, int], Start] = {}
         self._root_is_solved = False
 
@@ -106,10 +131,11 @@ class ResolvingStep(ModelStep):
             return
         trunk = self.cut([piece])
         side = self.order(player).index(player)
-        gadget = put_on_top(self.form(player, trunk), side, self._gadget, start)
+        form = self.form(player, trunk)
+        gadget = put_on_top(form, side, self._gadget, start, self._weights)
         mass = 1.0
         if self.model_of is None:
-            game = unrestricted(gadget.sequence_form, gadget.root_ranges)
+            game = unrestricted(gadget.sequence_form, gadget.root_ranges, gadget.inflows)
         else:
             mass = float(self.root_range(player, [piece])[0].sum())
             game = self._restrict(piece, trunk, gadget)
@@ -124,6 +150,8 @@ class ResolvingStep(ModelStep):
         self.gap += solution.gap * mass
         in_trunk = self._without_gadget(solution, gadget)
         self._keep_solution(player, trunk, in_trunk)
+        if self.model_of is None and self._gadget in REFINABLE:
+            in_trunk = self._by_prior(player, trunk, in_trunk, start.opponent_range)
         limits = start.opponent_cfvs + start.gifts
         self._hand_on(player, piece, trunk, in_trunk, start.player_range, limits)
 
@@ -155,7 +183,14 @@ class ResolvingStep(ModelStep):
         modelled = np.ones(treeplex.num_infosets, np.bool_)
         above = self.above_horizon(trunk, self.horizon([piece]))
         modelled[len(modelled) - len(above) :] = above
-        return restrict(gadget.sequence_form, gadget.root_ranges, model_plan, modelled, self.p)
+        return restrict(
+            gadget.sequence_form,
+            gadget.root_ranges,
+            model_plan,
+            modelled,
+            self.p,
+            inflows=gadget.inflows,
+        )
 
     def _without_gadget(self, solution: Solution, gadget: gadgets.Gadget) -> Solution:
         """A solution by the trunk's own sequences."""
@@ -163,6 +198,15 @@ class ResolvingStep(ModelStep):
             plan[new] for plan, new in zip(solution.plans, gadget.new_sequences, strict=True)
         )
         return solution._replace(plans=(plan_0, plan_1))
+
+    def _by_prior(
+        self, player: int, trunk: Trunk, solution: Solution, prior: np.ndarray
+    ) -> Solution:
+        """A solution with the opponent's plan as if it came by its prior, not by the gadget."""
+        treeplex, own = trunk.sequence_form.treeplexes[1 - player], solution.plans[player]
+        strategy = behaviour_strategy(treeplex, solution.plans[1 - player])
+        plan = realization_plan(treeplex, strategy, prior)
+        return solution._replace(plans=(own, plan) if player == 0 else (plan, own))
 
     def _keep_solution(self, player: int, trunk: Trunk, solution: Solution) -> None:
         strategy = solution.strategy

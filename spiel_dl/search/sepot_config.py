@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 
@@ -44,6 +45,9 @@ class SearchConfig:
       max_root_histories: So is one that begins in a public state of more histories.
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
+      refinement: What the opponent's root infosets count where it need not enter: "ones", "prior"
+        (by the blueprint's reach) or "mixed", see `solvers.refinement`; None: the gadget is not
+        refined.
       effort: How long to iterate in each search. With a tolerance, in utility units, it stops at
         the gap of the game above the leaves, and public states are searched one by one; without
         one, or where it looks to the end of the game, all iterations are done.
@@ -58,6 +62,7 @@ class SearchConfig:
     max_histories: int | None = None
     max_root_histories: int | None = None
     leaf_choice: str = "regret_matching"
+    refinement: str | None = None
     effort: Effort = DEFAULT_EFFORT
 
     @staticmethod
@@ -79,6 +84,7 @@ class SearchConfig:
         ):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
+        refinements.check_name(self.refinement)
         if self.first_level < 0:
             raise ValueError(f"first_level={self.first_level} must be at least 0")
         for name in ("max_histories", "max_root_histories"):

@@ -196,7 +196,10 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         if mass == 0:
             return None
         histories = np.arange(1, particles.num_particles + 1)
-        root = Root(trunk, histories, reach / mass, start == path.decisions[0])
+        # The blueprint is known for both players; reading it tells nothing of what is hidden.
+        refines = self._searcher.config.refinement not in (None, "ones")
+        prior = self._own_reach(found, 1 - player, None) if refines else None
+        root = Root(trunk, histories, reach / mass, start == path.decisions[0], prior)
         given = None if root.is_first else self._searcher.critic_cfvs(player, root)
         leaf_values = self._searcher.leaf_values(player, trunk.leaves)
         times.append(time.perf_counter())
@@ -223,9 +226,9 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
     def _own_reach(
         self, found: ConsistentHistories, player: int, before: PlayedSolution | None
     ) -> np.ndarray:
-        """The player's reach of each history: float64 [N].
+        """A player's reach of histories by what was searched before, else by the blueprint.
 
-        The same in all histories of an infoset, so one of each is replayed.
+        Float64 [N]. The same in all histories of an infoset, so one of each is replayed.
         """
         infoset, first = first_occurrence_ids(self.keys.of_level(found.states)[0][player])
         actions = found.actions[torch.from_numpy(first)].long()

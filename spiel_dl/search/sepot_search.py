@@ -3,7 +3,7 @@
 Kubíček et al. (2023), section 4.2. Given the searching player's range and what the opponent could
 get in each of its infosets (its *given cfvs*):
 
-  1. The opponent may leave at the root for its given cfv (the resolving gadget).
+  1. The opponent may leave at the root for its given cfv (the resolving gadget, refined or not).
   2. At the leaves, the opponent chooses a transformation of its blueprint to follow to the end
      (`value_functions.multi_valued`), against the player's blueprint.
   3. CFR solves this game. The player's average strategy is the answer.
@@ -22,7 +22,7 @@ import numpy as np
 
 from spiel_dl.learning.critics import Critic
 from spiel_dl.search.sepot_config import SearchConfig
-from spiel_dl.solvers import depth_limited, gadgets
+from spiel_dl.solvers import depth_limited, gadgets, refinement
 from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.depth_limited import LeafValuer, Leaves
 from spiel_dl.solvers.regret_minimization import Pair
@@ -45,18 +45,39 @@ class Root(NamedTuple):
         product with chance's sums to 1 in each public state.
       is_first: whether no player has moved before, so that the opponent cannot have come otherwise
         than expected.
+      prior: float64 [n], the opponent's own reach of these histories by the blueprint; None: not
+        known, as only some refinements ask for it.
+      public_states: int [n], which of the search's public states each history is in, from 0 on;
+        None: there is one.
     """
 
     trunk: Trunk
     histories: np.ndarray
     reach: np.ndarray
     is_first: bool
+    prior: np.ndarray | None = None
+    public_states: np.ndarray | None = None
 
     def own_range(self, player: int) -> np.ndarray:
         """The searching player's reach of its root infosets: float64 [R_p]."""
-        own_range = np.zeros(len(self.trunk.root_infosets[player]))
-        own_range[self.trunk.root_of_history[player, self.histories]] = self.reach
-        return own_range
+        return self._by_infoset(player, self.reach)
+
+    def floors(self, player: int, weights: str | None) -> np.ndarray | None:
+        """The floors of a player's refined gadget, float64 [R_-p]; None: it is not refined."""
+        if weights is None:
+            return None
+        ones = np.ones(len(self.histories))
+        prior = self._by_infoset(1 - player, ones if self.prior is None else self.prior)
+        groups = None
+        if self.public_states is not None:
+            groups = self._by_infoset(1 - player, self.public_states).astype(np.int64)
+        return refinement.floors(weights, refinement.known_prior(prior, groups), groups)
+
+    def _by_infoset(self, player: int, values: np.ndarray) -> np.ndarray:
+        """What histories of one root infoset of a player have in common: float64 [R_p]."""
+        found = np.zeros(len(self.trunk.root_infosets[player]))
+        found[self.trunk.root_of_history[player, self.histories]] = values
+        return found
 
 
 class Searcher:
@@ -129,8 +150,10 @@ class Searcher:
             ranges = (own_range, everywhere) if player == 0 else (everywhere, own_range)
             gadget = gadgets.unsafe(form, ranges)
         else:
-            gadget = gadgets.resolving(form, player, own_range, given_cfvs)
-        game, effort = unrestricted(gadget.sequence_form, gadget.root_ranges), self.config.effort
+            floors = root.floors(player, self.config.refinement)
+            gadget = gadgets.resolving(form, player, own_range, given_cfvs, floors)
+        game = unrestricted(gadget.sequence_form, gadget.root_ranges, gadget.inflows)
+        effort = self.config.effort
         if leaf_values is None:
             solution = depth_limited.solve(game, dataclasses.replace(effort, tolerance=None))
         else:

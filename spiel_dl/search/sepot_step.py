@@ -86,7 +86,14 @@ class SePoTStep(Step):
         if starts is None:
             return
         trunk = self._cut(self.pieces.depth_limit, starts)
-        root = Root(trunk, starts.histories, starts.reach, starts.pieces == [ROOT])
+        root = Root(
+            trunk,
+            starts.histories,
+            starts.reach,
+            starts.pieces == [ROOT],
+            self._prior(1 - player, starts.histories),
+            starts.public_states,
+        )
         given = None if root.is_first else self._given_cfvs(player, starts, root, before)
         leaf_values = self._searcher.leaf_values(player, trunk.leaves)
         plan = self._searcher.solve(player, root, given, leaf_values)
@@ -127,7 +134,8 @@ class SePoTStep(Step):
         """Where pieces begin; without those to which the player never comes. None: no such one."""
         source = self.policy if self.config.own_range == "played" else self._blueprint
         plan = realization_plan(self.tree.treeplexes[player], source.strategies[player])
-        kept, histories, reaches = [], [], []
+        kept: list[int] = []
+        histories, reaches, numbers = [], [], []
         for piece in pieces:
             here = np.zeros(1, np.int64)
             if piece != ROOT:
@@ -139,9 +147,17 @@ class SePoTStep(Step):
                 histories.append(here)
                 # In long games reaches become tiny; a solver's tolerances are in utility units.
                 reaches.append(reach / mass)
+                numbers.append(np.full(len(here), len(kept) - 1))
         if not kept:
             return None
-        return _Starts(kept, np.concatenate(histories), np.concatenate(reaches))
+        return _Starts(
+            kept, np.concatenate(histories), np.concatenate(reaches), np.concatenate(numbers)
+        )
+
+    def _prior(self, player: int, histories: np.ndarray) -> np.ndarray:
+        """A player's own reach of histories by the blueprint: float64 [n]."""
+        plan = realization_plan(self.tree.treeplexes[player], self._blueprint.strategies[player])
+        return plan[self.tree.sequence[player, histories]]
 
     def _cut(self, depth_limit: DepthLimit, starts: _Starts) -> Trunk:
         return cut(self.tree, depth_limit, None if starts.pieces == [ROOT] else starts.pieces)
@@ -198,12 +214,13 @@ class _Starts(NamedTuple):
     Attributes:
       pieces: their public states, or `ROOT` alone.
       histories: int64 [n], theirs.
-      reach: float64 [n], as in `Root`.
+      reach, public_states: [n], as in `Root`.
     """
 
     pieces: list[int]
     histories: np.ndarray
     reach: np.ndarray
+    public_states: np.ndarray
 
 
 class _Found(NamedTuple):

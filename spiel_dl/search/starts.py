@@ -20,8 +20,8 @@ class Start(NamedTuple):
 
     Attributes:
       player_range: float64 [R_p], by its own strategy so far.
-      opponent_range: float64 [R_-p], by the opponent's strategy in the solution before, or by the
-        model of it.
+      opponent_range: float64 [R_-p], by the opponent's strategies in the solutions before, or by
+        the model of it.
       opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
       gifts: float64 [R_-p], by how much the opponent's cfvs may rise without harm.
     """

@@ -26,6 +26,7 @@ class _Places(NamedTuple):
 
     Attributes:
       regret, strategy, realization, average, cfv: float64 [S].
+      inflow: float64 [S], or empty.
       values: float64 [I], work space.
     """
 
@@ -34,6 +35,7 @@ class _Places(NamedTuple):
     realization: np.ndarray
     average: np.ndarray
     cfv: np.ndarray
+    inflow: np.ndarray
     values: np.ndarray
 
 
@@ -60,6 +62,7 @@ def _arrange_learner(arrangement, learner):
         _to_places(place, learner.realization),
         _to_places(place, learner.average),
         np.empty(place.size),
+        _to_places(place, learner.inflow),
         np.empty(arrangement.parents.size),
     )
 
@@ -141,6 +144,7 @@ def _average_and_realize(arrangement, places, weight, work):
     """Adds the plan that was played to the average, and realizes the next strategy."""
     groups, parents = arrangement.groups, arrangement.parents
     strategy, realization, average = places.strategy, places.realization, places.average
+    inflow = places.inflow
     for s in range(np.uint32(_num_root_sequences(arrangement))):
         average[s] += weight * realization[s]
     for g in range(groups.shape[0]):
@@ -152,6 +156,10 @@ def _average_and_realize(arrangement, places, weight, work):
             infoset = np.uint32(first_infoset + done)
             for j in range(size):
                 work[j] = realization[parents[infoset + j]]
+            if inflow.size > 0:
+                first = np.uint32(start + done)
+                for j in range(size):
+                    work[j] += inflow[first + j]
             for action in range(num_actions):
                 first = np.uint32(start + action * count + done)
                 for j in range(size):
@@ -161,7 +169,7 @@ def _average_and_realize(arrangement, places, weight, work):
 
 @_jit
 def run_iterations(game, learned, iterations, numbers, alternating, tolerance):
-    """`kernels.run_iterations` for learned without fixed infosets and inflow.
+    """`kernels.run_iterations` for learned without fixed infosets.
 
     Args:
       game: ArrangedGame.

@@ -47,7 +47,10 @@ class BestResponse(NamedTuple):
 
 
 def realization_plan(
-    treeplex: Treeplex, strategy: np.ndarray, root_range: np.ndarray | None = None
+    treeplex: Treeplex,
+    strategy: np.ndarray,
+    root_range: np.ndarray | None = None,
+    inflow: np.ndarray | None = None,
 ) -> np.ndarray:
     """The realization plan of a behaviour strategy.
 
@@ -55,6 +58,8 @@ def realization_plan(
       treeplex: the player's strategy space.
       strategy: float64 [S]; entries of root sequences are ignored.
       root_range: float64 [num_root_sequences], the weights of the root sequences; None: all 1.
+      inflow: float64 [I], what the sequences of an infoset sum to besides the weight of their
+        parent sequence; None: nothing.
 
     Returns:
       float64 [S].
@@ -63,7 +68,11 @@ def realization_plan(
     if root_range is not None:
         plan[: treeplex.num_root_sequences] = root_range
     strategy = np.ascontiguousarray(strategy, np.float64)
-    kernels.realization_plan(treeplex.arrays, strategy, plan)
+    if inflow is None:
+        kernels.realization_plan(treeplex.arrays, strategy, plan)
+    else:
+        flows = treeplex.per_sequence(inflow)
+        kernels.realization_plan_with_inflow(treeplex.arrays, strategy, flows, plan)
     return plan
 
 
@@ -73,6 +82,7 @@ def best_response(
     opponent_plan: np.ndarray,
     root_range: np.ndarray | None = None,
     fixed: FixedStrategy | None = None,
+    inflow: np.ndarray | None = None,
 ) -> BestResponse:
     """The best response of a player to the opponent's realization plan.
 
@@ -83,6 +93,8 @@ def best_response(
       root_range: float64 [num_root_sequences], the player's own weights of its root sequences, for
         `value`; None: all 1.
       fixed: infosets where the player is not free to respond; None: it is everywhere.
+      inflow: float64 [I], what enters the player's own infosets besides the weights of their parent
+        sequences, for `value`; None: nothing.
     """
     treeplex = sequence_form.treeplexes[player]
     cfv = sequence_form.values_against(player, opponent_plan)
@@ -94,6 +106,8 @@ def best_response(
     kernels.best_response_values(treeplex.arrays, fixed.infosets, cfv, strategy)
     root_cfv = cfv[: treeplex.num_root_sequences]
     value = float(root_cfv.sum() if root_range is None else root_range @ root_cfv)
+    if inflow is not None:
+        value += float(inflow @ treeplex.sum_per_infoset(strategy * cfv))
     if sequence_form.constants is not None:
         value -= float(sequence_form.constants[1 - player] @ opponent_plan)
     return BestResponse(value, strategy, cfv)

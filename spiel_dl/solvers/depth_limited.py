@@ -71,7 +71,7 @@ def solve_by_lp(game: RestrictedGame) -> Solution:
         return _best_response(game)
     treeplex = game.sequence_form.treeplexes[0]
     found = linear_program.solve(
-        game.sequence_form, game.ranges, game.fixed.plan(treeplex, game.ranges[0]), game.inflow
+        game.sequence_form, game.ranges, game.fixed.plan(treeplex, game.ranges[0]), game.inflows
     )
     strategy = game.bind(behaviour_strategy(treeplex, found.plans[0]))
     return Solution(strategy, found.plans, _no_values(), 0.0)
@@ -192,7 +192,8 @@ def start(
     minimizer.hold_fixed(0, *game.fixed)
     for player in (0, 1):
         minimizer.set_range(player, game.ranges[player])
-    minimizer.set_inflow(1, game.inflow)
+        if game.inflows[player].any():
+            minimizer.set_inflow(player, game.inflows[player])
     return minimizer
 
 
@@ -256,7 +257,8 @@ def _best_response(game: RestrictedGame) -> Solution:
     """The solution where the opponent is bound everywhere."""
     nothing = np.zeros_like(game.model_part)
     strategy = game.best_response_to(nothing)[1]
-    plan = realization_plan(game.sequence_form.treeplexes[0], strategy, game.ranges[0])
+    treeplex = game.sequence_form.treeplexes[0]
+    plan = realization_plan(treeplex, strategy, game.ranges[0], game.inflows[0])
     return Solution(strategy, (plan, nothing), _no_values(), 0.0)
 
 

@@ -21,6 +21,10 @@ d in the whole game.
 The *margin* of a root infoset is the given cfv less the opponent's best-response cfv against the
 resolved strategy. Guarantees hold if the given cfvs can be kept at all, that is, if some strategy
 in the subgame holds the opponent to them; and up to the error of the solution.
+
+Many strategies solve a gadget, and differ in root infosets that the opponent need not enter. Safe
+gadgets can be *refined* (`solvers.refinement`): by *floors* of the reach that the opponent passes
+into the subgame. Then, of the optimal strategies, that one is found which also plays well there.
 """
 
 from __future__ import annotations
@@ -43,11 +47,14 @@ class Gadget(NamedTuple):
       new_sequences: for each player, int32 [S_p], from the subgame's sequences to those of
         `sequence_form`. The player who resolves keeps its own; the opponent's root sequences become
         the decisions to enter the subgame.
+      inflows: for each player, float64 [I_p] of `sequence_form`, what its sequences in an infoset
+        sum to besides the weight of their parent sequence: the floors. None: there are none.
     """
 
     sequence_form: SequenceForm
     root_ranges: Pair
     new_sequences: Pair
+    inflows: Pair | None = None
 
 
 def unsafe(subgame: SequenceForm, root_ranges: Pair) -> Gadget:
@@ -67,7 +74,11 @@ def unsafe(subgame: SequenceForm, root_ranges: Pair) -> Gadget:
 
 
 def resolving(
-    subgame: SequenceForm, player: int, player_range: np.ndarray, opponent_cfvs: np.ndarray
+    subgame: SequenceForm,
+    player: int,
+    player_range: np.ndarray,
+    opponent_cfvs: np.ndarray,
+    floors: np.ndarray | None = None,
 ) -> Gadget:
     """The opponent may leave each root infoset for its given cfv.
 
@@ -77,30 +88,45 @@ def resolving(
     infosets, of the larger of the given and the best-response cfv. So if the given cfvs can be
     kept, the solution keeps all of them, but has no reason to push any below.
 
+    Floors give it one: with floor f, the opponent enters with a reach of f + (1 - f) Follow, while
+    Follow and Terminate are chosen as before. The value is minus the sum of (1 - f) times the
+    larger cfv, plus f times the best-response cfv.
+
     Args:
       subgame: its root sequences are the root infosets.
       player: who resolves.
       player_range: float64 [R_p], its reach of its root infosets.
       opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
+      floors: float64 [R_-p], from 0 to below 1; see `refinement.floors`. None: not refined.
 
     Returns:
-      The gadget; the opponent has one root sequence, and 2 sequences per root infoset before its
-      own ones: Follow, Terminate.
+      The gadget. The opponent has one root sequence, or one per root infoset if it is refined; and
+      2 sequences per root infoset before its own ones: Follow, Terminate.
 
     Raises:
       ValueError: if an argument has another shape, or entries that are not finite or, in the range,
-        negative; or if there is no such player.
+        negative; if there is no such player; or if floors are not as above, or all 0.
     """
     _check_resolving(subgame, player, player_range, opponent_cfvs)
     num_roots = len(opponent_cfvs)
-    follow = 1 + 2 * np.arange(num_roots)
-    payoffs = np.stack([np.zeros(num_roots), opponent_cfvs], axis=1).reshape(-1)
-    num_actions = np.full(num_roots, 2)
-    return _put_on_top(subgame, player, player_range, num_actions, payoffs, follow)
+    _check_floors(subgame, player, floors, np.arange(num_roots))
+    decisions = _Decisions(
+        np.arange(num_roots) if floors is not None else np.zeros(num_roots, np.int64),
+        np.full(num_roots, 2),
+        np.stack([np.zeros(num_roots), opponent_cfvs], axis=1).reshape(-1),
+        np.ones(1) if floors is None else 1.0 - floors,
+        2 * np.arange(num_roots),
+    )
+    return _put_on_top(subgame, player, player_range, decisions, floors)
 
 
 def max_margin(
-    subgame: SequenceForm, player: int, player_range: np.ndarray, opponent_cfvs: np.ndarray
+    subgame: SequenceForm,
+    player: int,
+    player_range: np.ndarray,
+    opponent_cfvs: np.ndarray,
+    floors: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
 ) -> Gadget:
     """The opponent chooses the root infoset, and pays its given cfv for it.
 
@@ -113,24 +139,44 @@ def max_margin(
     entering the subgame, with chance's and the player's reach counted in. In a root infoset that
     these never reach, the margin is 0 whatever happens.
 
+    With floors f, the opponent enters each root infoset with a reach of at least f, and chooses
+    with what is left of 1. The value is this share of the smallest margin, plus the sum of f times
+    the margins.
+
     Args:
       subgame: its root sequences are the root infosets.
       player: who resolves.
       player_range: float64 [R_p], its reach of its root infosets.
       opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
+      floors: float64 [R_-p], at least 0, with a sum below 1; see `refinement.floors`. None: not
+        refined.
+      groups: int [R_-p], the public state of each root infoset, from 0 on and in this order, if
+        subgames are solved side by side: each has its own choice. None: there is one.
 
     Returns:
-      The gadget; the opponent has one root sequence, and one sequence per root infoset before its
-      own ones.
+      The gadget; the opponent has one root sequence per public state, and one sequence per root
+      infoset before its own ones.
 
     Raises:
-      ValueError: as `resolving`.
+      ValueError: as `resolving`, or if public states are not in order.
     """
     _check_resolving(subgame, player, player_range, opponent_cfvs)
     num_roots = len(opponent_cfvs)
-    choice = 1 + np.arange(num_roots)
-    num_actions = np.array([num_roots])
-    return _put_on_top(subgame, player, player_range, num_actions, -opponent_cfvs, choice)
+    groups = np.zeros(num_roots, np.int64) if groups is None else groups
+    if groups.shape != (num_roots,) or not np.isin(np.diff(groups, prepend=0), (0, 1)).all():
+        raise ValueError(f"groups must be {num_roots} numbers from 0 on, in order; got {groups}")
+    _check_floors(subgame, player, floors, groups)
+    num_actions = np.bincount(groups)
+    left = np.ones(len(num_actions))
+    decisions = _Decisions(
+        np.arange(len(num_actions)),
+        num_actions,
+        -opponent_cfvs if floors is None else np.zeros(num_roots),
+        left if floors is None else left - np.bincount(groups, floors),
+        np.arange(num_roots),
+    )
+    entry_payoffs = None if floors is None else -opponent_cfvs
+    return _put_on_top(subgame, player, player_range, decisions, floors, entry_payoffs)
 
 
 def reach_max_margin(
@@ -139,6 +185,8 @@ def reach_max_margin(
     player_range: np.ndarray,
     opponent_cfvs: np.ndarray,
     gifts: np.ndarray,
+    floors: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
 ) -> Gadget:
     """`max_margin` where the opponent comes to some root infosets by mistakes.
 
@@ -149,7 +197,7 @@ def reach_max_margin(
     care more for root infosets to which an opponent without mistakes comes.
 
     Args:
-      subgame, player, player_range, opponent_cfvs: as in `max_margin`.
+      subgame, player, player_range, opponent_cfvs, floors, groups: as in `max_margin`.
       gifts: float64 [R_-p], nonnegative, in the unit of the given cfvs; see `gifts_at_leaves`.
 
     Returns:
@@ -160,7 +208,7 @@ def reach_max_margin(
     """
     _check_resolving(subgame, player, player_range, opponent_cfvs)
     _check(subgame, 1 - player, "gifts", gifts, nonnegative=True)
-    return max_margin(subgame, player, player_range, opponent_cfvs + gifts)
+    return max_margin(subgame, player, player_range, opponent_cfvs + gifts, floors, groups)
 
 
 def gifts_at_leaves(
@@ -206,56 +254,89 @@ def gifts_at_leaves(
     return rate[leaf_sequences] * leaf_weights
 
 
+class _Decisions(NamedTuple):
+    """The opponent's infosets on top of a subgame, G of them with N actions altogether.
+
+    Attributes:
+      parents: int [G], the root sequence behind which each stands.
+      num_actions: int [G].
+      payoffs: float64 [N], what each action pays the opponent at once.
+      root_range: float64, the weights of the root sequences.
+      entrances: int [R_-p], which of the N actions leads to each root infoset of the subgame.
+    """
+
+    parents: np.ndarray
+    num_actions: np.ndarray
+    payoffs: np.ndarray
+    root_range: np.ndarray
+    entrances: np.ndarray
+
+
 def _put_on_top(
     subgame: SequenceForm,
     player: int,
     player_range: np.ndarray,
-    num_actions: np.ndarray,
-    gadget_payoffs: np.ndarray,
-    entrances: np.ndarray,
+    decisions: _Decisions,
+    floors: np.ndarray | None,
+    entry_payoffs: np.ndarray | None = None,
 ) -> Gadget:
     """Puts infosets of the opponent on top of a subgame.
+
+    Floors flow into infosets of one action between these and the subgame.
 
     Args:
       subgame: the subgame.
       player: who resolves.
       player_range: float64 [R_p].
-      num_actions: int [G], the numbers of actions of the new infosets, which start the game.
-      gadget_payoffs: float64 [N], what each of their N actions pays the opponent at once.
-      entrances: int [R_-p], the new sequences that replace the opponent's root sequences.
+      decisions: the infosets that start the game.
+      floors: float64 [R_-p]; None: there are none.
+      entry_payoffs: float64 [R_-p], what each unit of reach pays the opponent that enters a root
+        infoset with a floor; None: nothing.
     """
     old = subgame.treeplexes[1 - player]
-    num_roots = old.num_root_sequences
-    shift = 1 + len(gadget_payoffs) - num_roots
+    num_roots, num_new = old.num_root_sequences, len(decisions.root_range)
+    num_actions, parents, payoffs = decisions.num_actions, decisions.parents, decisions.payoffs
+    entrances = num_new + decisions.entrances
+    if floors is not None:
+        num_actions = np.concatenate([num_actions, np.ones(num_roots, np.int64)])
+        parents = np.concatenate([parents, entrances])
+        entrances = num_new + len(payoffs) + np.arange(num_roots)
+        paid = np.zeros(num_roots) if entry_payoffs is None else entry_payoffs
+        payoffs = np.concatenate([payoffs, paid])
+    shift = num_new + len(payoffs) - num_roots
     new = np.arange(old.num_sequences) + shift
     new[:num_roots] = entrances
-    first = np.concatenate([1 + np.cumsum(num_actions) - num_actions, old.first_sequence + shift])
-    parents = np.concatenate([np.zeros(len(num_actions), np.int64), new[old.parent_sequence]])
-    sizes = np.concatenate([num_actions, old.num_actions])
+    first = num_new + np.cumsum(num_actions) - num_actions
     treeplex = Treeplex(
-        parents.astype(np.int32),
-        first.astype(np.int32),
-        sizes.astype(np.int32),
-        num_root_sequences=1,
+        np.concatenate([parents, new[old.parent_sequence]]).astype(np.int32),
+        np.concatenate([first, old.first_sequence + shift]).astype(np.int32),
+        np.concatenate([num_actions, old.num_actions]).astype(np.int32),
+        num_root_sequences=num_new,
     )
     own = subgame.treeplexes[player]
-    payoffs = subgame.payoffs_for(1 - player).tocoo()
+    old_payoffs = subgame.payoffs_for(1 - player).tocoo()
     shape = (treeplex.num_sequences, own.num_sequences)
-    rows, columns = payoffs.coords
-    moved = scipy.sparse.coo_array((payoffs.data, (new[rows], columns)), shape=shape).tocsr()
+    rows, columns = old_payoffs.coords
+    moved = scipy.sparse.coo_array((old_payoffs.data, (new[rows], columns)), shape=shape).tocsr()
     constants = np.zeros(treeplex.num_sequences)
-    constants[1 : 1 + len(gadget_payoffs)] = gadget_payoffs
+    constants[num_new : num_new + len(payoffs)] = payoffs
     own_constants = np.zeros(own.num_sequences)
     if subgame.constants is not None:
         constants[new] += subgame.constants[1 - player]
         own_constants = subgame.constants[player]
+    inflows = None
+    if floors is not None:
+        inflow = np.zeros(treeplex.num_infosets)
+        inflow[len(decisions.num_actions) :][:num_roots] = floors
+        inflows = (inflow, np.zeros(own.num_infosets))
     # These are the payoffs of a game in which the opponent is player 0.
     form = SequenceForm((treeplex, own), moved, subgame.utility_range, (constants, own_constants))
-    ranges = (np.ones(1), np.asarray(player_range, np.float64))
+    ranges = (decisions.root_range, np.asarray(player_range, np.float64))
     maps = (new.astype(np.int32), np.arange(own.num_sequences, dtype=np.int32))
     if player == 1:
-        return Gadget(form, ranges, maps)
-    return Gadget(form.swapped(), ranges[::-1], maps[::-1])
+        return Gadget(form, ranges, maps, inflows)
+    swapped = None if inflows is None else inflows[::-1]
+    return Gadget(form.swapped(), ranges[::-1], maps[::-1], swapped)
 
 
 def _check_resolving(
@@ -265,6 +346,32 @@ def _check_resolving(
         raise ValueError(f"player={player} must be 0 or 1")
     _check(subgame, player, "range", player_range, nonnegative=True)
     _check(subgame, 1 - player, "given cfvs", opponent_cfvs, nonnegative=False)
+
+
+def _check_floors(
+    subgame: SequenceForm,
+    player: int,
+    floors: np.ndarray | None,
+    groups: np.ndarray,
+) -> None:
+    """Raises a ValueError if there are floors that cannot be, or that refine nothing.
+
+    Those of one group must have a sum below 1.
+    """
+    if floors is None:
+        return
+    _check(subgame, 1 - player, "floors", floors, nonnegative=True)
+    largest = np.bincount(groups, floors).max(initial=0.0)
+    if largest >= 1.0:
+        raise ValueError(
+            f"floors must have a sum below 1 where the opponent decides once; the largest sum is "
+            f"{largest:.6g}; give smaller ones"
+        )
+    if not floors.any():
+        raise ValueError(
+            "floors are 0 in all root infosets, which refines nothing: the prior that they are "
+            "made of may be 0 everywhere; give positive ones, or None for no refinement"
+        )
 
 
 def _check(

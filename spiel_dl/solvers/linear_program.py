@@ -43,7 +43,7 @@ def solve(
     sequence_form: SequenceForm,
     root_ranges: tuple[np.ndarray, np.ndarray] | None = None,
     fixed_plan_0: np.ndarray | None = None,
-    inflow_1: np.ndarray | None = None,
+    inflows: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Equilibrium:
     """An exact Nash equilibrium: within the tolerances of `run_highs`.
 
@@ -52,8 +52,8 @@ def solve(
       root_ranges: float64 [num_root_sequences] per player; None: all 1.
       fixed_plan_0: float64 [S_0], weights to which some sequences of player 0 are bound; NaN where
         it is free. Use `SequenceForm.swapped` to bind player 1. None: it is free everywhere.
-      inflow_1: float64 [I_1], what player 1's sequences in an infoset sum to besides the weight of
-        their parent sequence. None: nothing.
+      inflows: float64 [I_p] per player, what its sequences in an infoset sum to besides the weight
+        of their parent sequence. None: nothing.
 
     Raises:
       RuntimeError: if HiGHS does not find an optimum.
@@ -68,8 +68,9 @@ def solve(
         _right_hand_side(treeplex, None if root_ranges is None else root_ranges[player])
         for player, treeplex in enumerate(sequence_form.treeplexes)
     )
-    if inflow_1 is not None:
-        right_1[treeplex_1.num_root_sequences :] = inflow_1
+    if inflows is not None:
+        right_0[treeplex_0.num_root_sequences :] = inflows[0]
+        right_1[treeplex_1.num_root_sequences :] = inflows[1]
     num_free = constraints_1.shape[0]
     free_bounds = np.tile([-np.inf, np.inf], (num_free, 1))
     no_free = scipy.sparse.csr_array((constraints_0.shape[0], num_free))

@@ -200,8 +200,8 @@ class RegretMinimizer:
         return loops_of(self.weighting.parts)
 
     def _is_plain(self) -> bool:
-        """Whether nobody is held fixed anywhere or has an inflow."""
-        return not any(learner.is_fixed.any() or learner.inflow.size for learner in self.learned)
+        """Whether nobody is held fixed anywhere."""
+        return not any(learner.is_fixed.any() for learner in self.learned)
 
     @functools.cached_property
     def _arranged_game(self) -> ArrangedGame | None:
@@ -269,8 +269,7 @@ class RegretMinimizer:
         for player, learner in enumerate(self.learned):
             treeplex = self.sequence_form.treeplexes[player]
             sums = treeplex.sum_per_infoset(np.maximum(learner.regret, 0.0))
-            roots = np.zeros(treeplex.num_root_sequences)
-            sizes = np.concatenate([roots, np.repeat(growth * sums, treeplex.num_actions)])
+            sizes = treeplex.per_sequence(growth * sums)
             learner.memory[:] = 0.0
             self._start_at(player, self.average_strategy(player), sizes)
         self.begin_average()
@@ -302,10 +301,8 @@ class RegretMinimizer:
         """
         treeplex = self.sequence_form.treeplexes[player]
         check_weights(inflow, treeplex.num_infosets, f"player {player}'s inflow", "infoset")
-        roots = np.zeros(treeplex.num_root_sequences)
-        per_sequence = np.concatenate([roots, np.repeat(inflow, treeplex.num_actions)])
         learned = list(self.learned)
-        learned[player] = learned[player]._replace(inflow=per_sequence)
+        learned[player] = learned[player]._replace(inflow=treeplex.per_sequence(inflow))
         self.learned = tuple(learned)
         self._realize(player)
 

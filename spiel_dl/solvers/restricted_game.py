@@ -37,7 +37,8 @@ class RestrictedGame(NamedTuple):
     Attributes:
       sequence_form: player 0's constants include what the model's part pays.
       ranges: x's and z's weights at the root sequences, float64 [R_p] each.
-      inflow: float64 [I_1], what z's sequences in an infoset sum to besides their parent's weight.
+      inflows: what x's and z's sequences in an infoset sum to besides their parent's weight,
+        float64 [I_p] each.
       model_part: float64 [S_1], y - z.
       fixed: where player 0 is bound to what it has decided before.
       opponent_has_choices: whether z can be anything but 0.
@@ -45,7 +46,7 @@ class RestrictedGame(NamedTuple):
 
     sequence_form: SequenceForm
     ranges: Pair
-    inflow: np.ndarray
+    inflows: Pair
     model_part: np.ndarray
     fixed: FixedStrategy
     opponent_has_choices: bool = True
@@ -58,19 +59,16 @@ class RestrictedGame(NamedTuple):
 
     def best_response_to(self, free_part: np.ndarray) -> tuple[float, np.ndarray]:
         """The value and the strategy (float64 [S_0]) of a best response to z (float64 [S_1])."""
-        response = best_response(self.sequence_form, 0, free_part, self.ranges[0], self.fixed)
+        response = best_response(
+            self.sequence_form, 0, free_part, self.ranges[0], self.fixed, self.inflows[0]
+        )
         return response.value, response.strategy
 
     def guaranteed_value(self, strategy: np.ndarray) -> float:
         """What a strategy (float64 [S_0]) earns at least: against the worst z."""
         form = self.sequence_form
-        plan = realization_plan(form.treeplexes[0], strategy, self.ranges[0])
-        answer = best_response(form, 1, plan, self.ranges[1])
-        treeplex = form.treeplexes[1]
-        if not treeplex.num_infosets:
-            return -answer.value
-        entered = np.maximum.reduceat(answer.cfv, treeplex.first_sequence)
-        return -answer.value - float(self.inflow @ entered)
+        plan = realization_plan(form.treeplexes[0], strategy, self.ranges[0], self.inflows[0])
+        return -best_response(form, 1, plan, self.ranges[1], inflow=self.inflows[1]).value
 
     def bind(self, strategy: np.ndarray) -> np.ndarray:
         """A strategy (float64 [S_0]), where player 0 is bound replaced by what it is bound to."""
@@ -87,6 +85,7 @@ def restrict(
     modelled: np.ndarray,
     p: float,
     fixed: FixedStrategy | None = None,
+    inflows: Pair | None = None,
 ) -> RestrictedGame:
     """Binds player 1 to its model with probability p.
 
@@ -98,6 +97,8 @@ def restrict(
         infosets count as modelled: the model's weight of each entrance is in its plan.
       p: the probability of the model, 0 to 1.
       fixed: where player 0 is bound; None: nowhere.
+      inflows: float64 [I_p] per player, what enters its infosets besides the weights of their
+        parent sequences where it is free: floors of a gadget. None: nothing.
 
     Raises:
       ValueError: if p is no probability.
@@ -107,7 +108,9 @@ def restrict(
     is_part = np.ones(opponent.num_sequences, np.bool_)
     is_part[opponent.sequences_of(~modelled)] = False
     model_part = np.where(is_part, p * model_plan, 0.0)
-    inflow = np.where(modelled, 0.0, model_part[opponent.parent_sequence])
+    own_inflow, floors = inflows or (np.zeros(own.num_infosets), np.zeros(opponent.num_infosets))
+    from_model = np.where(modelled, 0.0, model_part[opponent.parent_sequence])
+    inflow = from_model + (1.0 - p) * floors
     constants = sequence_form.values_against(0, model_part)
     no_constants = np.zeros(opponent.num_sequences)
     others = no_constants if sequence_form.constants is None else sequence_form.constants[1]
@@ -116,7 +119,8 @@ def restrict(
     form = dataclasses.replace(sequence_form, constants=(constants, others))
     free_range = (1.0 - p) * ranges[1]
     has_choices = bool(free_range.any() or inflow.any())
-    return RestrictedGame(form, (ranges[0], free_range), inflow, model_part, fixed, has_choices)
+    ranges, inflows = (ranges[0], free_range), (own_inflow, inflow)
+    return RestrictedGame(form, ranges, inflows, model_part, fixed, has_choices)
 
 
 def check_probability(p: float) -> None:
@@ -125,10 +129,12 @@ def check_probability(p: float) -> None:
         raise ValueError(f"p={p} must be between 0 and 1: it is the probability of the model")
 
 
-def unrestricted(sequence_form: SequenceForm, ranges: Pair) -> RestrictedGame:
+def unrestricted(
+    sequence_form: SequenceForm, ranges: Pair, inflows: Pair | None = None
+) -> RestrictedGame:
     """A game in which nobody is bound: p = 0. Arguments are those of `restrict`."""
     opponent = sequence_form.treeplexes[1]
     nothing = np.zeros(opponent.num_sequences)
     everywhere = np.ones(opponent.num_infosets, np.bool_)
-    game = restrict(sequence_form, ranges, nothing, everywhere, p=0.0)
+    game = restrict(sequence_form, ranges, nothing, everywhere, p=0.0, inflows=inflows)
     return game._replace(opponent_has_choices=True)

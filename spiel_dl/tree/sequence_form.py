@@ -97,6 +97,11 @@ class Treeplex:
             return np.zeros(0)
         return np.add.reduceat(values, self.first_sequence)
 
+    def per_sequence(self, values: np.ndarray) -> np.ndarray:
+        """Each infoset's value (float64 [I]) at its sequences, 0 at root ones: float64 [S]."""
+        roots = np.zeros(self.num_root_sequences)
+        return np.concatenate([roots, np.repeat(values, self.num_actions)])
+
     def constraints(self) -> scipy.sparse.csr_array:
         """The matrix E of E x = e for realization plans x: float64 [R + I, S], sparse.
 

@@ -16,12 +16,15 @@ from spiel_dl.search.starts import Start
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.pieces import ROOT
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.exact import ExactLeafValues
+from spiel_dl.value_functions.noisy import NoisyValue
 from tests.made_up_values import broken_value
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
@@ -57,12 +60,23 @@ def compiled(game: str) -> GameTree:
     return GameTree.from_game(game)
 
 
-def measure(game: str, limit: DepthLimit, gadget: str, iterations: int) -> float:
+def measure(
+    game: str,
+    limit: DepthLimit,
+    gadget: str,
+    iterations: int,
+    refinement: str | None = None,
+    function: ValueFunction | None = None,
+) -> float:
     """Exact exploitability, NashConv / 2, in utility units."""
     tree = compiled(game)
-    function = ExactValue(tolerance=1e-3)
     policy = ContinualResolvingPolicy(
-        tree, function, limit, gadget=gadget, effort=Effort(iterations)
+        tree,
+        function or ExactValue(tolerance=1e-3),
+        limit,
+        gadget=gadget,
+        refinement=refinement,
+        effort=Effort(iterations),
     )
     return exploitability.exploitability(tree, policy.to_array_policy())
 
@@ -79,6 +93,73 @@ def measure(game: str, limit: DepthLimit, gadget: str, iterations: int) -> float
 def test_safe_gadgets_keep_the_game_solved(game, limit, iterations, bound, gadget):
     """A uniform policy's exploitability is 0.46 in kuhn_poker, 2.4 in Leduc."""
     assert measure(game, limit, gadget, iterations) < bound
+
+
+@pytest.mark.parametrize("refinement", WEIGHTS)
+@pytest.mark.parametrize("gadget", SAFE)
+def test_refined_gadgets_keep_the_game_solved(gadget, refinement):
+    assert measure("kuhn_poker", DepthLimit(moves=1), gadget, 300, refinement) < 0.01
+    assert measure(GOOFSPIEL_4, DepthLimit(rounds=1), gadget, 150, refinement) < 0.006
+
+
+@pytest.mark.parametrize("gadget", SAFE)
+def test_refined_gadgets_mend_more_of_what_a_bad_value_function_broke(gadget):
+    """Errors of a tenth of the largest utility make the trunk's strategy bad, and given cfvs."""
+    game, limit = "python_leduc", DepthLimit(rounds=1)
+
+    def bad(refinement: str | None) -> float:
+        functions = [NoisyValue(ExactValue(1e-2), 1.3, seed) for seed in (0, 1)]
+        found = [measure(game, limit, gadget, 100, refinement, each) for each in functions]
+        return float(np.mean(found))
+
+    plain = bad(None)
+    for refinement in WEIGHTS:
+        assert bad(refinement) < 0.95 * plain
+
+
+@pytest.mark.parametrize("refinement", WEIGHTS)
+def test_hidden_parts_do_not_matter_to_refined_gadgets(refinement):
+    """Fresh policies, asked in all histories of an infoset each, answer alike to the last bit."""
+    tree, answers = compiled(GOOFSPIEL_4), set()
+    for player, histories in ((0, [(2, 0), (2, 1)]), (1, [(1, 0, 0), (2, 0, 0)])):
+        found = []
+        for history in histories:
+            state = tree.game.new_initial_state()
+            for action in history:
+                state.apply_action(action)
+            assert state.current_player() == player
+            values = NoisyValue(ExactValue(1e-1), 0.2)
+            policy = ContinualResolvingPolicy(
+                tree, values, DepthLimit(rounds=1), refinement=refinement, effort=Effort(20)
+            )
+            found.append(policy.action_probabilities(state))
+            assert policy.num_solved == 2
+        assert found[0] == found[1]
+        answers.add(tuple(found[0].values()))
+    assert len(answers) == 2
+
+
+@pytest.mark.parametrize("gadget", SAFE)
+def test_the_prior_is_what_the_opponent_did_and_not_how_often_it_enters(gadget):
+    """In a piece it goes on from the opponent's prior, which its actions share out."""
+    tree, limit = compiled(GOOFSPIEL_4), DepthLimit(rounds=1)
+    policy = ContinualResolvingPolicy(
+        tree, ZeroValue(), limit, gadget=gadget, refinement="prior", effort=Effort(50)
+    )
+    policy.step.solve(0, [ROOT])
+    for state, start in starts_of(policy, 0).items():
+        if not start.player_range.any():
+            continue
+        policy.step.solve(0, [state])
+        trunk, below = cut(tree, limit, state), starts_of(policy, 0)
+        treeplex, leaves = trunk.sequence_form.treeplexes[1], trunk.leaves
+        priors = np.concatenate([below[s].opponent_range for s in leaves.public_states.tolist()])
+        plan = np.zeros(treeplex.num_sequences)
+        plan[leaves.sequences[1]] = priors
+        np.testing.assert_allclose(plan[leaves.sequences[1]], priors, atol=1e-12)
+        entered = start.opponent_range[treeplex.parent_sequence]
+        np.testing.assert_allclose(treeplex.sum_per_infoset(plan), entered, atol=1e-12)
+        assert entered.any()
 
 
 @pytest.mark.slow
@@ -242,6 +323,12 @@ def test_errors():
     limit = DepthLimit(moves=1)
     with pytest.raises(ValueError, match="gadget='safe' must be one of"):
         ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, gadget="safe")
+    with pytest.raises(ValueError, match="refinement='all' must be one of"):
+        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, refinement="all")
+    with pytest.raises(ValueError, match="gadget='unsafe' is none"):
+        ContinualResolvingPolicy(
+            "kuhn_poker", ZeroValue(), limit, gadget="unsafe", refinement="ones"
+        )
     with pytest.raises(ValueError, match="iterations=0"):
         ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(0))
     with pytest.raises(ValueError, match="pass value_function="):

@@ -24,8 +24,11 @@ from spiel_dl.learning.transformations import (
     pure_transformations,
 )
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.solvers import refinement as refinements
+from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.solvers.refinement import WEIGHTS
+from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -146,6 +149,49 @@ def test_search_to_the_end_is_safe(game, rounds, kind):
     # Without the gadget, the trained policy of Leduc loses 0.04 and 0.05.
     assert min(gains) > -0.002
     assert max(gains) > (0.001 if kind == "trained" else 0.1)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
+    """Of the second round, with given cfvs of best responses; each player by itself."""
+    tree, blueprint = compiled("python_leduc"), random_policy("python_leduc", seed=2)
+    found = {}
+    for refinement in (None, weights):
+        config = SearchConfig(
+            given_cfvs="best_response",
+            first_level=1,
+            continual=False,
+            own_range="blueprint",
+            refinement=refinement,
+            effort=Effort(iterations=1000),
+        )
+        policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=2), config=config)
+        found[refinement] = policy.to_array_policy()
+    trunk = cut(tree, DepthLimit(rounds=1))
+    form, leaves = trunk.leaves.subgames, trunk.leaves
+    for player in (0, 1):
+        plans = [
+            realization_plan(t, s)
+            for t, s in zip(tree.treeplexes, blueprint.strategies, strict=True)
+        ]
+        own, prior = (
+            plans[p][trunk.sequences[p]][leaves.sequences[p]] for p in (player, 1 - player)
+        )
+        below = leaves.subgame_sequences[player]
+        treeplex = form.treeplexes[player]
+
+        def cfvs(policy, player=player, own=own, below=below, treeplex=treeplex):
+            plan = realization_plan(treeplex, policy.strategies[player][below], own)
+            num_roots = form.treeplexes[1 - player].num_root_sequences
+            return best_response(form, 1 - player, plan).cfv[:num_roots]
+
+        given, groups = cfvs(blueprint), leaves.public_state_of_infoset(1 - player)
+        c = refinements.weights(weights, prior, groups)
+        c /= c.max()
+        exact = refinements.solve_resolving(form, player, own, given, c)
+        assert np.maximum(cfvs(found[weights]) - given, 0).sum() < 1e-3
+        assert c @ cfvs(found[weights]) == pytest.approx(exact.second, abs=1e-2)
+        assert c @ cfvs(found[None]) > exact.second + 0.02
 
 
 def test_hidden_parts_do_not_matter():
@@ -274,6 +320,7 @@ def test_errors():
         ({"max_histories": 0}, "max_histories=0"),
         ({"first_level": -1}, "first_level=-1"),
         ({"two_sided": True, "continual": True}, "needs continual=False"),
+        ({"refinement": "all"}, "refinement='all' must be one of"),
         (
             {"two_sided": True, "leaf_choice": "best_response"},
             "needs leaf_choice='regret_matching'",

@@ -104,9 +104,10 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     assert len(answers) > 2
 
 
+@pytest.mark.parametrize("refinement", [None, "mixed"])
 @pytest.mark.parametrize("game_string", GAMES)
 @pytest.mark.parametrize("own_range", ["played", "blueprint"])
-def test_search_by_reconstruction(game_string, own_range):
+def test_search_by_reconstruction(game_string, own_range, refinement):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
     policy = SePoTPlayPolicy(
@@ -114,21 +115,30 @@ def test_search_by_reconstruction(game_string, own_range):
         blueprint.act,
         critic,
         GAMES[game_string],
-        config=SearchConfig(max_root_histories=150, effort=EFFORT, own_range=own_range),
+        config=SearchConfig(
+            max_root_histories=150, refinement=refinement, effort=EFFORT, own_range=own_range
+        ),
     )
     check(policy, hidden_parts(game, seed=2))
     assert policy.seconds is not None  # some were searched
 
 
 @pytest.mark.parametrize("game_string", COMPILED)
+@pytest.mark.parametrize("refinement", [None, "mixed"])
 @pytest.mark.parametrize(
     ("own_range", "scheme", "continual"),
     [("played", "block", False), ("blueprint", "block", False), ("played", "sliding", True)],
 )
-def test_search_on_the_compiled_game(game_string, own_range, scheme, continual):
+def test_search_on_the_compiled_game(game_string, own_range, scheme, continual, refinement):
     tree = GameTree.from_game(game_string)
     blueprint, critic = networks(tree.game)
-    config = SearchConfig(own_range=own_range, scheme=scheme, continual=continual, effort=EFFORT)
+    config = SearchConfig(
+        own_range=own_range,
+        scheme=scheme,
+        continual=continual,
+        refinement=refinement,
+        effort=EFFORT,
+    )
     infosets = hidden_parts(tree.game, seed=3)
     limit = DepthLimit(moves=2)
     policy = SePoTPolicy(tree, blueprint, critic, limit, config=config)

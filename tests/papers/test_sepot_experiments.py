@@ -14,12 +14,15 @@ from papers.sepot import ablation
 from papers.sepot import distilled as sepot_distilled
 from papers.sepot import evaluation as sepot_evaluation
 from papers.sepot import matches as sepot_matches
+from papers.sepot import refined as sepot_refined
+from papers.sepot import refined_resolving as sepot_refined_resolving
 from papers.sepot import safety as sepot_safety
 from papers.sepot.evaluation import CRITIC, SEARCHES, Search
 from papers.sepot.experiments import EXPERIMENTS
 from papers.sepot.study import GameStudy, Settings, Study, default_limits
 from papers.study import run
 
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.jobs import head_to_head
@@ -36,8 +39,11 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.depth_limit import has_rounds
+from spiel_dl.tree.load import compile_game
 from spiel_dl.tree.trunk import cut
+from spiel_dl.value_functions import ExactValue
 from spiel_dl.value_functions.dataset import DatasetConfig
+from spiel_dl.value_functions.noisy import NoisyValue
 from spiel_dl.value_functions.training import TrainingConfig
 
 TINY = Settings(
@@ -359,3 +365,47 @@ def test_errors(trained: Path, tmp_path: Path) -> None:
         item = sepot_distilled.Item(found, DepthLimit(moves=moves), 0, "exact")
         with pytest.raises(ValueError, match=f"{moves} moves in kuhn_poker.* two searches"):
             sepot_distilled.measure(item)
+
+
+def test_refined_gadgets_on_the_uniform_blueprint(tmp_path: Path, monkeypatch) -> None:
+    """Of kuhn_poker's 11/24, 1/8 is left; the trunk's own share and the other weights agree."""
+    monkeypatch.setattr(sepot_refined, "BLUEPRINTS", ("uniform",))
+    found = report("refined", tmp_path)
+    [row] = found.tables["Resolving"].rows
+    assert row["blueprint"] == pytest.approx(11 / 24)
+    for name in ("ones", "prior", "mixed", "exact"):
+        assert row[name] == pytest.approx(1 / 8, abs=1e-3)
+    assert row["best"] == pytest.approx(5 / 72, abs=1e-3)
+    assert row["today"] > 0.15
+    assert found.verdict.startswith("met.")
+    rises = [
+        line["rise"] for line in found.tables["Gaps of CFR+ with floors in resolving gadgets"].rows
+    ]
+    assert max(rises) < 0
+    assert report("refined", tmp_path).tables["Resolving"].rows == [row]
+    with pytest.raises(ValueError, match="game 'leduc_poker' must be one of"):
+        report("refined", tmp_path, games=("leduc_poker",))
+
+
+def test_refined_gadgets_within_continual_resolving(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(sepot_refined_resolving, "SIZES", (0.0, 0.1))
+    monkeypatch.setattr(sepot_refined_resolving, "ITERATIONS", 20)
+    found = report("refined_resolving", tmp_path, seeds=(1, 2))
+    rows = list(found.tables["Exploitability"].rows)
+    assert [row["gadget"] for row in rows] == 2 * ["resolving", "max_margin", "reach_max_margin"]
+    for row in rows:
+        assert row["seeds"] == (2 if row["size"] else 1)
+        assert len(set(row["values_not refined"] + row["values_mixed"])) > row["seeds"]
+        assert row["mixed"] == pytest.approx(np.mean(row["values_mixed"]))
+    exact, bad = (max(row["ones"] for row in rows if row["size"] == size) for size in (0.0, 0.1))
+    assert exact < 0.05 < bad
+    game = compile_game("kuhn_poker")
+    policy = ContinualResolvingPolicy(
+        game,
+        NoisyValue(ExactValue(1e-2), 0.1 * 2, 2),
+        DepthLimit(moves=1),
+        refinement="mixed",
+        effort=Effort(20),
+    )
+    expected = peer.exploitability(game.game, policy.to_array_policy())
+    assert rows[3]["values_mixed"][1] == pytest.approx(expected)

@@ -71,16 +71,16 @@ def test_only_what_is_asked_for_is_solved():
     assert lazy.to_array_policy().action_probabilities(state) == answer
 
 
+@pytest.mark.parametrize("refinement", [None, "ones"])
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])
 @pytest.mark.parametrize("game", ["kuhn_poker", GOOFSPIEL_4])
-def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(game, gadget):
+def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(game, gadget, refinement):
     """The same steps but for rounding: who is updated first only differs for player 1."""
     tree, limit, effort = GameTree.from_game(game), DepthLimit(moves=2), Effort(30)
     model, values = random_policy(tree, seed=0), ZeroValue()
-    expected = ContinualResolvingPolicy(tree, values, limit, gadget=gadget, effort=effort)
-    found = CDRNRPolicy(
-        tree, 0, model, limit, p=0.0, gadget=gadget, value_function=values, effort=effort
-    )
+    gadgets_of_both = {"gadget": gadget, "refinement": refinement, "effort": effort}
+    expected = ContinualResolvingPolicy(tree, values, limit, **gadgets_of_both)
+    found = CDRNRPolicy(tree, 0, model, limit, p=0.0, value_function=values, **gadgets_of_both)
     np.testing.assert_allclose(
         found.to_array_policy().strategies[0],
         expected.to_array_policy().strategies[0],

@@ -4,7 +4,19 @@ from papers.sepot.ablation import ABLATION
 from papers.sepot.curves import CFVS, CURVES
 from papers.sepot.distilled import DISTILLED_VALUES
 from papers.sepot.matches import POSITION, TABLE_1
+from papers.sepot.refined import REFINED_GADGETS
+from papers.sepot.refined_resolving import REFINED_RESOLVING
 from papers.sepot.safety import SAFETY
 from papers.study import by_name
 
-EXPERIMENTS = by_name(ABLATION, CURVES, CFVS, SAFETY, DISTILLED_VALUES, POSITION, TABLE_1)
+EXPERIMENTS = by_name(
+    ABLATION,
+    CURVES,
+    CFVS,
+    SAFETY,
+    DISTILLED_VALUES,
+    POSITION,
+    TABLE_1,
+    REFINED_GADGETS,
+    REFINED_RESOLVING,
+)
