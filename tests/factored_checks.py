@@ -6,7 +6,8 @@ import random
 import numpy as np
 import pyspiel
 
-from spiel_dl.solvers.best_response import best_response, expected_value, realization_plan
+from spiel_dl.solvers import kernels
+from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import enumerate_game
 from spiel_dl.tree.game_tree import GameTree
@@ -80,8 +81,14 @@ def check_playouts(game: FactoredGame, num_playouts: int) -> None:
 
 
 def uniform_numbers(game: FactoredGame) -> tuple[float, float, float]:
-    """The uniform policy's value and the best responses to it."""
+    """The uniform policy's value and the best responses to it, from two gradients."""
     plans = [realization_plan(t, t.uniform_strategy()) for t in game.treeplexes]
-    form = game.sequence_form
-    best = [best_response(form, player, plans[1 - player]).value for player in (0, 1)]
-    return expected_value(form, (plans[0], plans[1])), best[0], best[1]
+    values, best = [], []
+    for player, treeplex in enumerate(game.treeplexes):
+        cfv = game.sequence_form.values_against(player, plans[1 - player])
+        values.append(float(plans[player] @ cfv))
+        is_fixed = np.zeros(treeplex.num_infosets, np.bool_)
+        kernels.best_response_values(treeplex.arrays, is_fixed, cfv, np.ones(len(cfv)))
+        best.append(float(cfv[0]))
+    assert abs(values[0] + values[1]) < 1e-9
+    return values[0], best[0], best[1]

@@ -30,7 +30,9 @@ from spiel_dl.tree.factored.stones import StoneTensors, check_mover
 
 
 class StepTables(NamedTuple):
-    """Where a player's infosets stand, for compiled code. See `InfosetClasses`.
+    """Where infosets stand, for compiled code. See `InfosetClasses`.
+
+    Both players' classes and choices are numbered on, first those of player 0.
 
     Attributes:
       tried: int32 [C].
@@ -38,6 +40,7 @@ class StepTables(NamedTuple):
       fail, success: int32 [K].
       fail_step, success_step: int32 [K], how far behind an infoset's first sequence the one of the
         next infoset stands.
+      first_class: int32 [2], both players' first class.
     """
 
     tried: np.ndarray
@@ -46,6 +49,7 @@ class StepTables(NamedTuple):
     success: np.ndarray
     fail_step: np.ndarray
     success_step: np.ndarray
+    first_class: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -74,18 +78,27 @@ class AbruptForm(FactoredForm):
         return cfv
 
     @functools.cached_property
-    def _tables(self) -> tuple[StepTables, StepTables]:
-        first, second = (
-            StepTables(
-                own.tried,
-                own.first_choice,
-                own.fail,
-                own.success,
-                *abrupt_kernels.steps(own.first_choice, own.fail, own.success),
-            )
-            for own in self.classes
+    def _tables(self) -> StepTables:
+        first, second = self.classes
+        own_steps = [
+            abrupt_kernels.steps(own.first_choice, own.fail, own.success) for own in self.classes
+        ]
+        first_class = np.array([0, len(first.tried)], np.int32)
+        # A class that there is not stays -1.
+        fail, success = (
+            np.where(after >= 0, after + first_class[1], -1).astype(np.int32)
+            for after in (second.fail, second.success)
         )
-        return first, second
+        num_choices = np.int32(len(first.fail))
+        return StepTables(
+            np.concatenate([first.tried, second.tried]),
+            np.concatenate([first.first_choice[:-1], second.first_choice + num_choices]),
+            np.concatenate([first.fail, fail]),
+            np.concatenate([first.success, success]),
+            np.concatenate([own_steps[0][0], own_steps[1][0]]),
+            np.concatenate([own_steps[0][1], own_steps[1][1]]),
+            first_class,
+        )
 
     @functools.cached_property
     def _places(self) -> np.ndarray:

@@ -38,13 +38,27 @@ def steps(first_choice, fail, success):
 
 
 @_jit
+def _list_cells(num_cells, taken, theirs, free_cells, their_cells):
+    """Lists the cells that are not in one set, and those in another; how many these are."""
+    num_free, num_theirs = 0, 0
+    for cell in range(num_cells):
+        if not taken >> cell & 1:
+            free_cells[num_free] = cell
+            num_free += 1
+        if theirs >> cell & 1:
+            their_cells[num_theirs] = cell
+            num_theirs += 1
+    return num_free, num_theirs
+
+
+@_jit
 def add_values(wins, places, tables, player, first_cell, plan, cfv):
     """Adds what the terminal histories pay to the last sequences of a player.
 
     Args:
       wins: bool [2, 2^n], of `Board`.
       places: int8 [2^n, n], of a set of tried cells, how many cells below one are not in it.
-      tables: both players' `StepTables`.
+      tables: `StepTables`.
       player: whose values.
       first_cell: the cell that it tries first; histories with other ones are left out.
       plan: float64 [S_-p], the opponent's.
@@ -52,11 +66,14 @@ def add_values(wins, places, tables, player, first_cell, plan, cfv):
     """
     n = places.shape[1]
     full = (1 << n) - 1
+    # Not inside of the loop, where numba would count references.
+    tried, first_choice, fail, success, fail_step, success_step, first_class = tables
     # Of both players, the sequences that may have led to the skeleton on the way, by infosets: the
     # first sequence of the infoset that comes next, and its class.
     starts = np.zeros((2, _MOST_LISTED), np.int32)
     classes = np.zeros((2, _MOST_LISTED), np.int32)
     starts[:, 0] = 1
+    classes[:, 0] = first_class
     depths = 2 * n + 1
     begin, end = np.zeros((depths, 2), np.int64), np.zeros((depths, 2), np.int64)
     end[0] = 1
@@ -67,37 +84,44 @@ def add_values(wins, places, tables, player, first_cell, plan, cfv):
     # player's the values of its tries. And the value of all that ends with an opponent's try.
     row = np.zeros((depths, n + 1))
     ended = np.zeros(depths)
+    free_cells, their_cells = np.zeros(n, np.int64), np.zeros(n, np.int64)
     depth = 0
     while depth >= 0:
         mover = depth & 1
-        tried, first_choice, fail, success, fail_step, success_step = tables[mover]
         is_own = mover == player
         mine, theirs = stones[depth, mover], stones[depth, 1 - mover]
         taken = mine | theirs
         if next_cell[depth] < 0:
             next_cell[depth] = 0
-            row[depth] = 0.0
+            for cell in range(n + 1):
+                row[depth, cell] = 0.0
             ended[depth] = 0.0
             if not is_own:
+                num_free, num_theirs = _list_cells(n, taken, theirs, free_cells, their_cells)
                 for k in range(begin[depth, mover], end[depth, mover]):
                     start, gone = starts[mover, k], tried[classes[mover, k]]
-                    for cell in range(n):
-                        if not taken >> cell & 1:
-                            row[depth, cell] += plan[start + places[gone, cell]]
-                        elif (theirs & ~gone) >> cell & 1:
+                    for j in range(num_free):
+                        cell = free_cells[j]
+                        row[depth, cell] += plan[start + places[gone, cell]]
+                    for j in range(num_theirs):
+                        cell = their_cells[j]
+                        if not gone >> cell & 1:
                             row[depth, n] += plan[start + places[gone, cell]]
         cell = next_cell[depth]
         allowed = 1 << first_cell if is_own and depth < 2 else full
         if cell > n:
             if is_own:
+                num_free, num_theirs = _list_cells(
+                    n, taken | ~allowed, theirs & allowed, free_cells, their_cells
+                )
                 for k in range(begin[depth, mover], end[depth, mover]):
                     start, gone = starts[mover, k], tried[classes[mover, k]]
-                    for cell in range(n):
-                        if not (allowed & ~gone) >> cell & 1:
-                            continue
-                        if not taken >> cell & 1:
-                            cfv[start + places[gone, cell]] += row[depth, cell]
-                        elif theirs >> cell & 1:
+                    for j in range(num_free):
+                        cell = free_cells[j]
+                        cfv[start + places[gone, cell]] += row[depth, cell]
+                    for j in range(num_theirs):
+                        cell = their_cells[j]
+                        if not gone >> cell & 1:
                             cfv[start + places[gone, cell]] += row[depth, n]
             elif depth > 0:
                 row[depth - 1, next_cell[depth - 1] - 1] += ended[depth]

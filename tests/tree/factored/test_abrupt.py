@@ -1,4 +1,4 @@
-"""Factored abrupt phantom games beside their lists of histories, and numbers of other programs."""
+"""Factored abrupt phantom games beside their lists of histories, and OpenSpiel's states."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,6 @@ from tests.factored_checks import (
     check_playouts,
     place_of_sequences,
     random_plan,
-    uniform_numbers,
 )
 
 SMALL = [
@@ -43,21 +42,3 @@ def test_every_infoset_has_a_state_of_its_own(name: str) -> None:
     for player in (0, 1):
         for infoset in range(game.num_infosets(player)):
             assert game.find_infoset(game.state(player, infoset), player) == infoset
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "value", "exploitability"),
-    [
-        ("phantom_ttt(gameversion=abrupt)", 0.316275, 0.619334),
-        ("dark_hex(gameversion=adh)", 0.266926, 0.762605),
-    ],
-)
-def test_the_uniform_policy_of_the_whole_games(
-    name: str, value: float, exploitability: float
-) -> None:
-    game = factored_game(name)
-    check_playouts(game, 30)
-    found, best_0, best_1 = uniform_numbers(game)
-    assert found == pytest.approx(value, abs=1e-6)
-    assert (best_0 + best_1) / 2 == pytest.approx(exploitability, abs=1e-6)
