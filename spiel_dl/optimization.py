@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numba
 import numpy as np
@@ -141,8 +142,9 @@ class Descent:
         state["step"].fill_(count + 1)
         rate = self._rate.at(count if at is None else at)
         tensors = (parameter.detach(), gradient, state["exp_avg"], state["exp_avg_sq"])
-        vectors = [tensor.view(-1).numpy() for tensor in tensors]
-        _adam(*vectors, count + 1, rate, *self._betas, self._epsilon, self._gradient_clip)
+        arguments: list[Any] = [tensor.view(-1).numpy() for tensor in tensors]
+        arguments += [count + 1, rate, *self._betas, self._epsilon, self._gradient_clip]
+        _adam(*arguments)
 
     def state(self, parameter: torch.Tensor) -> dict[str, torch.Tensor]:
         """Adam's `step` (float32 []) and moments `exp_avg`, `exp_avg_sq` of one parameter.

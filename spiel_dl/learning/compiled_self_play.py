@@ -83,7 +83,8 @@ class CompiledSelfPlay(SelfPlay):
         for t in range(self.num_steps):
             shown = (games.player, games.legal, games.bits, games.num_bits)
             arrays: list[Any] = [t, *shown, *recorded, *first, sums, known, units]
-            num_rows = play_kernels.decide(*arrays, num_rows, packed, *acts)
+            arrays += [num_rows, packed, *acts]
+            num_rows = play_kernels.decide(*arrays)
             if record.history.shape[-1]:
                 environment.history_tensor(out=record.history[t])
             environment.move(record.action[t], numbers[t])

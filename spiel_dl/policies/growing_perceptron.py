@@ -41,10 +41,12 @@ class _Evaluate(torch.autograd.Function):
         sizes: tuple[int, ...],
     ) -> torch.Tensor:
         known, parameters = inputs.evaluation, parameters.detach()
-        is_known = known is not None and known.holds(parameters)
-        if not (is_known or context.needs_input_grad[0]):
+        if known is not None and known.holds(parameters):
+            units = known.units
+        elif context.needs_input_grad[0]:
+            units = inputs.units(parameters, sizes)
+        else:
             return inputs.evaluate(parameters.unsqueeze(0), sizes)[0, :, : sizes[-1]]
-        units = known.units if is_known else inputs.units(parameters, sizes)
         context.parameters, context.inputs, context.units, context.sizes = (
             parameters, inputs, units, sizes
         )  # fmt: skip

@@ -140,18 +140,20 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
     def solve(self, path: PlayedPath, start: int, before: PlayedSolution | None) -> PlayedSolution:
         """One search, if it can be made; see `PlayedStep`."""
         depth, config = int(path.depth[start]), self._searcher.config
-        nothing = np.zeros(0, np.int64), np.zeros((0, self.game.num_distinct_actions()))
+        keys, rows = np.zeros(0, np.int64), np.zeros((0, self.game.num_distinct_actions()))
         if depth < config.first_level:
-            return PlayedSolution(config.first_level, config.first_level, *nothing, before)
+            return PlayedSolution(config.first_level, config.first_level, keys, rows, before)
         origin = config.first_level if before is None else before.origin
         end = origin + ((depth - origin) // self._num_kept + 1) * self._num_kept
         try:
             found = self._search(path, start, before)
         except TooManyHistoriesError:
             self.num_left_to_blueprint += 1
-            return PlayedSolution(depth + 1, depth + 1, *nothing, before)
-        self.num_searches += found is not None
-        return PlayedSolution(origin, end, *(found or nothing), before)
+            return PlayedSolution(depth + 1, depth + 1, keys, rows, before)
+        if found is not None:
+            self.num_searches += 1
+            keys, rows = found
+        return PlayedSolution(origin, end, keys, rows, before)
 
     def answer(
         self, path: PlayedPath, state: pyspiel.State, solution: PlayedSolution

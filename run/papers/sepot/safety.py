@@ -163,7 +163,7 @@ def search_case(case: Case) -> list[dict[str, float]]:
     tree = compiled(case.study.game)
     blueprint, critic = _load(case, tree)
     effort = Effort(case.study.settings.iterations)
-    told = {"scheme": "sliding", "first_level": case.first_level, "effort": effort}
+    told: dict[str, Any] = {"scheme": "sliding", "first_level": case.first_level, "effort": effort}
     config = SearchConfig(**_CONFIGS[case.cfvs], **told)
     limit = case.depth_limit or beyond(tree)
     found = SePoTPolicy(tree, blueprint, critic, limit, config=config).to_array_policy()
