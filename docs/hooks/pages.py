@@ -38,9 +38,9 @@ def reports() -> list[PurePosixPath]:
 
 
 def title_of(report: PurePosixPath) -> str:
-    """The heading of a report."""
+    """The heading of a report; lists in a game string would end a link's text, and lose brackets."""
     first = (ROOT / report).read_text(encoding="utf-8").splitlines()[0]
-    return first.removeprefix("# ")
+    return first.removeprefix("# ").replace("=[", "=").replace("]", "")
 
 
 def command_of(report: PurePosixPath) -> str:
