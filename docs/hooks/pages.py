@@ -38,7 +38,7 @@ def reports() -> list[PurePosixPath]:
 
 
 def title_of(report: PurePosixPath) -> str:
-    """The heading of a report; lists in a game string would end a link's text, and lose brackets."""
+    """The heading of a report; without the brackets of lists, which would end a link's text."""
     first = (ROOT / report).read_text(encoding="utf-8").splitlines()[0]
     return first.removeprefix("# ").replace("=[", "=").replace("]", "")
 
