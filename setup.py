@@ -34,6 +34,7 @@ setuptools.setup(
     },
     install_requires=[
         "absl-py>=2.1",
+        "llvmlite>=0.43",
         "numba>=0.60",
         "numpy>=1.26",
         "open_spiel>=2.0",

@@ -97,7 +97,10 @@ class SelfPlayFlags:
             texts={"hidden_sizes": _UNITS, **_RATES},
         )
         shared = inspect.signature(SelfPlayLearner).parameters
-        texts = {"cuda_graph": "do each learner step as one CUDA graph."}
+        texts = {
+            "cuda_graph": "do each learner step as one CUDA graph.",
+            "num_workers": "processes that play while this one learns; 0: none.",
+        }
         self._own = config_flags.define(solver, leave_out=list(shared), texts=texts)
         self._transformations = config_flags.define(
             _transformations, "Critic", choices={"transformations": TRANSFORMATION_SETS}

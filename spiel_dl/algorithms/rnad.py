@@ -31,20 +31,24 @@ Deviation: logits are centred by their mean over legal actions, as the paper wri
 OpenSpiel's code divides by all actions.
 
 The policy that acts is the current one, as in Kubíček et al., so v-trace's ratios are 1; they are
-computed all the same.
+computed all the same. With workers that play ahead it is one of some steps ago, and they are not 1.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
+from typing import Any
 
+import numpy as np
 import torch
 
 from spiel_dl.algorithms.regularized_fixed_points import RNaDFixedPoints
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
+from spiel_dl.learning.played_ahead import Games, PlayedAhead
 from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.step_graph import StepGraph
@@ -54,6 +58,7 @@ from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import log_policy
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame
 
 
@@ -150,6 +155,7 @@ class RNaDSolver(SelfPlayLearner):
         transformations: PolicyTransformations | None = None,
         critic: CriticConfig | None = None,
         cuda_graph: bool = False,
+        num_workers: int = 0,
     ):
         """Starts at a fresh network, which is the first regularisation policy as well.
 
@@ -160,10 +166,13 @@ class RNaDSolver(SelfPlayLearner):
           transformations: what opponents may do by a critic that learns, too; None: no critic.
           critic: how the critic learns; None: the defaults.
           cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
+          num_workers: processes that play while this one learns, by parameters of as many steps
+            ago, see `learning.played_ahead`; 0: this one plays, too. On a CPU only.
 
         Raises:
           ValueError: if the game is none that can be learned here, if there are parameters of a
-            critic without transformations, or if there is to be a graph on another device.
+            critic without transformations, if there is to be a graph on another device, or if
+            there are workers on another one or for a compiled tree.
         """
         super().__init__(
             game, config, device=device, transformations=transformations, critic=critic
@@ -176,6 +185,44 @@ class RNaDSolver(SelfPlayLearner):
         self._sharpness = torch.ones((), device=device)
         if cuda_graph:
             self._advance = StepGraph(self._play_and_learn, self._self_play.environment.generator)
+        self._ahead = self._played_ahead(game, num_workers) if num_workers else None
+
+    def _played_ahead(self, game: AnyGame, num_workers: int) -> PlayedAhead:
+        if isinstance(game, GameTree) or not self.parameters.is_cpu:
+            raise ValueError(
+                f"num_workers={num_workers} play games that are told by their string, on a CPU; "
+                "pass the game instead of its tree, or leave them out"
+            )
+        config = self.config
+        games = Games(
+            str(self.game),
+            config.batch_size,
+            config.max_tree_histories,
+            records_histories=self._histories is not None or self._critic is not None,
+            network=self.network,
+            seed=config.seed,
+        )
+        return PlayedAhead(games, self.parameters, num_workers)
+
+    def _games_of_step(self) -> Trajectories:
+        if self._ahead is None:
+            return super()._games_of_step()
+        return self._ahead.take(self.parameters.detach())
+
+    def settings(self) -> dict[str, Any]:
+        """As `Learner.settings`."""
+        workers = {} if self._ahead is None else {"num_workers": len(self._ahead.parameters)}
+        return {**super().settings(), **workers}
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """As `Learner.load_state`."""
+        super().load_state(state)
+        if self._ahead is not None:
+            self._ahead.begin_again(self.num_steps)
+
+    def _tensors(self) -> dict[str, torch.Tensor]:
+        ahead = {} if self._ahead is None else {"parameters_ahead": self._ahead.parameters}
+        return {**super()._tensors(), **ahead}
 
     def fixed_points(self) -> RNaDFixedPoints:
         """What is headed for in the second half of a period, exactly, as the next fixed point.

@@ -161,11 +161,15 @@ class Learner(abc.ABC):
 
     def _play_and_learn(self) -> torch.Tensor:
         """All that a step does on the device; its terms and its number of moves, float32."""
-        trajectories = self.play()
+        trajectories = self._games_of_step()
         terms = self._learn(trajectories)
         if self._critic is not None:
             terms = [*terms, self._critic.learn(trajectories, self.policy_at(trajectories))]
         return torch.stack([*terms, trajectories.valid.sum().to(self._log.dtype)])
+
+    def _games_of_step(self) -> Trajectories:
+        """What a step learns from."""
+        return self.play()
 
     def play(self) -> Trajectories:
         """A batch of games by the acting policy, in tensors that the next call overwrites.
