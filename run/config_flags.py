@@ -57,7 +57,8 @@ class _Option(Parameter):
             text = f"{text.rstrip('.')}: {', '.join(self.choices)}."
         text = " ".join([text, *(each for each in others if each.startswith("Default"))])
         if self.kind is Kind.BOOL:
-            return f"{text} ({'on' if self.default else 'off'})"
+            known = {True: " (on)", False: " (off)", None: ""}
+            return f"{text}{known[self.default]}"
         return f"{text} Required." if self.is_required else text
 
 

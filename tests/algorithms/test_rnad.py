@@ -185,9 +185,9 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     tabulated = solver.regularization_log_policies(trajectories, seen, 2)
     # The target network's parameters come first.
     last_two = torch.from_numpy(solver.state()["fixed_parameters"][1:])
-    logits = solver.network.evaluate(last_two, trajectories.observation.flatten(0, 1)).logits
-    shape = trajectories.action.shape
-    computed = log_policy(logits.unflatten(1, shape), trajectories.legal)
+    logits = solver.network.evaluate(last_two, seen.tensors).logits
+    at_moves = torch.stack([seen.at_moves(network) for network in logits])
+    computed = log_policy(at_moves, trajectories.legal)
     assert not torch.equal(last_two[0], last_two[1])
     valid = trajectories.valid.expand(2, -1, -1)
     assert torch.allclose(tabulated[valid], computed[valid], atol=1e-6)

@@ -353,7 +353,9 @@ def test_errors(trained: Path, tmp_path: Path) -> None:
         Search(DepthLimit(moves=1), "none", 10).config()
     with pytest.raises(ValueError, match="use games=battleships_5x5"):
         report("position", trained)
-    with pytest.raises(ValueError, match="experiment 'figure' must be one of curves, cfvs"):
+    with pytest.raises(
+        ValueError, match="experiment 'figure' must be one of ablation, curves, cfvs"
+    ):
         run(EXPERIMENTS, study(trained), tmp_path, ["figure"])
     with pytest.raises(ValueError, match="its learner is"):
         report("curves", trained, learner=RNaDConfig(batch_size=5, hidden_sizes=(4,)))

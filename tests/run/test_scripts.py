@@ -32,7 +32,8 @@ def test_help_fits_on_a_screen(script: str) -> None:
     assert max(map(len, lines)) <= 100
     assert f"python run/{script}" in output
     assert any(
-        f"  --{flag}=" in output for flag in ("game", "data", "run", "run_dir", "paper", "report")
+        f"  --{flag}=" in output
+        for flag in ("game", "games", "data", "run", "run_dir", "paper", "report")
     )
 
 
