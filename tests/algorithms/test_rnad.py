@@ -148,11 +148,14 @@ def states_of(state: pyspiel.State) -> list[pyspiel.State]:
 
 @pytest.mark.slow
 def test_kuhn_poker_is_solved_with_the_default_parameters() -> None:
-    """Measured: 0.016 after 30,000 steps, which are 15 regularisation policies."""
+    """Measured: 0.022 after 30,000 steps, which are 15 regularisation policies.
+
+    It was 0.016 before these were moved to the uniform policy; uniform play has 0.917.
+    """
     solver = rnad.RNaDSolver("kuhn_poker", rnad.RNaDConfig(hidden_sizes=(64, 64)))
     solver.run(30_000)
     found = openspiel_exploitability.nash_conv(solver.game, solver.policy())
-    assert found < 0.02
+    assert found < 0.03
 
 
 def test_the_defaults_solve_a_small_game() -> None:
