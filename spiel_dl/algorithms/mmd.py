@@ -26,6 +26,7 @@ import math
 import torch
 
 from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints
+from spiel_dl.learning.mmd_kernel import mmd_gradient
 from spiel_dl.learning.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
@@ -33,7 +34,7 @@ from spiel_dl.learning.policy_gradient import (
     move_ratio,
 )
 from spiel_dl.learning.self_play import Distinct, Trajectories
-from spiel_dl.learning.step_kernels import Histories, mmd_gradient
+from spiel_dl.learning.step_kernels import Histories
 
 
 @dataclasses.dataclass(frozen=True)

@@ -49,10 +49,11 @@ from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.played_ahead import Games, PlayedAhead
+from spiel_dl.learning.rnad_kernel import rnad_gradient
 from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.step_graph import StepGraph
-from spiel_dl.learning.step_kernels import Histories, rnad_gradient
+from spiel_dl.learning.step_kernels import Histories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.policies.array_policy import ArrayPolicy

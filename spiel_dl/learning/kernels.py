@@ -81,13 +81,12 @@ def play_move(
       infoset_row: int64 [H], the row of a history's infoset.
       row: as in `play_chance`, and so are `cumulative` and `child`.
     """
-    num_actions = behaviour.shape[2]
     for game in range(behaviour.shape[1]):
-        chosen = _sampled(behaviour[t, game], threshold[t, game])
-        after = successor[history[t, game] * num_actions + chosen]
-        after = _after_chance(after, uniform[t, game], row, cumulative, child)
-        action[t, game], history[t + 1, game] = chosen, after
-        infoset[t + 1, game] = infoset_row[after]
+        action[t, game] = _sampled(behaviour[t, game], threshold[t, game])
+    make_move(
+        t, behaviour.shape[2], uniform, action, history, infoset, successor, infoset_row, row,
+        cumulative, child,
+    )  # fmt: skip
 
 
 @_jit
