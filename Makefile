@@ -1,4 +1,5 @@
-# make demo | test | test-slow | lint | bench | docs: each sets up its own virtual environment first.
+# make demo | test | test-slow | nightly | lint | bench | reproduce | docs: each sets up its own
+# virtual environment first.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -13,9 +14,9 @@ PEER_PYTHON ?=
 RLG ?=
 RLG_PYTHON ?=
 
-.PHONY: demo test test-slow lint bench docs clean
+.PHONY: demo test test-slow nightly lint bench reproduce docs clean
 
-$(VENV)/installed: setup.py constraints.txt
+$(VENV)/installed: setup.py pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	touch $@
@@ -41,7 +42,7 @@ demo: $(VENV)/installed
 	$(BIN)/python run/generate_data.py --game="$(DEMO_GAME)" --rounds=2 --shards=10 \
 	    --tolerance=0.001 --run_dir=runs/demo/data
 	$(BIN)/python run/train_on_policy.py --data=runs/demo/data --run_dir=runs/demo/network \
-	    --on_policy_rounds=$(DEMO_ROUNDS) --on_policy_epochs=5,2,10,1 --num_layers=4 --num_units=200
+	    --num_rounds=$(DEMO_ROUNDS) --num_epochs=5,2,10 --num_layers=4 --num_units=200
 	$(BIN)/python run/dl_cfr.py --game="$(DEMO_GAME)" --rounds=2 --run_dir=runs/demo/dl_cfr \
 	    --value_function=runs/demo/network/network.safetensors
 
@@ -53,6 +54,11 @@ test: $(VENV)/installed
 test-slow: export OMP_NUM_THREADS ?= 1
 test-slow: $(VENV)/installed $(VENV)/installed-docs
 	$(BIN)/python -m pytest -m slow --numprocesses=auto --dist=load
+
+# An hour of kills; the report says whether every run came back to the same bits.
+nightly: export OMP_NUM_THREADS ?= 1
+nightly: $(VENV)/installed
+	$(BIN)/python -m tests.run.kill_and_resume --output=results/robustness/kills
 
 lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
@@ -75,6 +81,12 @@ bench: $(VENV)/installed-benchmark
 	$(BIN)/python benchmarks/particle.py --output=results/benchmarks
 	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
 	$(BIN)/python benchmarks/games.py --output=results/benchmarks
+
+# All experiments of the papers that have no current report: a day. ONLY=dl_cfr/goofspiel/* names some.
+ONLY ?=
+reproduce: export OMP_NUM_THREADS ?= 1
+reproduce: $(VENV)/installed
+	$(BIN)/python run/reproduce.py --all $(if $(ONLY),--only='$(ONLY)') --num_workers=2
 
 # The variable: a theme's message about the future of MkDocs is none about these pages.
 docs: $(VENV)/installed-docs

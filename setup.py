@@ -1,64 +1,33 @@
-"""Package declaration of spiel_dl (dependencies, extras, and where the packages lie)."""
-
-import pathlib
+"""Says where the packages lie; all else about spiel_dl is said in pyproject.toml."""
 
 import setuptools
+from setuptools.command.build_py import build_py
 
-ROOT = pathlib.Path(__file__).parent
+# Games and scripts lie beside the package, where people look for them; so do trained networks.
+BESIDE = {"spiel_dl.games": "games", "spiel_dl.models": "models", "spiel_dl.commands": "run"}
+# They make the reports of papers' experiments, which are not installed.
+FOR_PAPERS = {"reproduce", "compare_learners", "report_learners"}
 
-# Pictures, pages and TensorBoard's files of runs; solvers and learners do without.
-RUNS = ["jinja2>=3.1", "matplotlib>=3.8", "tensorboard>=2.16"]
+
+class BuildModules(build_py):
+    """Leaves out what only a checkout needs."""
+
+    def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
+        """Modules as (package, name, file)."""
+        found = super().find_package_modules(package, package_dir)
+        return [
+            module
+            for module in found
+            if package != "spiel_dl.commands" or module[1] not in FOR_PAPERS
+        ]
+
 
 setuptools.setup(
-    name="spiel_dl",
-    version="0.1.0",
-    description=(
-        "Depth-limited solving and search for two-player zero-sum "
-        "imperfect-information games, as a plug-in to OpenSpiel."
-    ),
-    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
-    long_description_content_type="text/markdown",
-    license="Apache-2.0",
-    license_files=["LICENSE"],
-    python_requires=">=3.11",
-    # The games lie beside the package, because they depend on none of it; so do trained networks.
-    package_dir={"": ".", "spiel_dl.games": "games", "spiel_dl.models": "models"},
-    packages=[
-        *setuptools.find_packages(include=["spiel_dl", "spiel_dl.*"]),
-        "spiel_dl.games",
-        "spiel_dl.models",
-    ],
+    package_dir={"": ".", **BESIDE},
+    packages=[*setuptools.find_packages(include=["spiel_dl", "spiel_dl.*"]), *BESIDE],
     package_data={
-        "spiel_dl": ["py.typed", "play/templates/*"],
-        "spiel_dl.models": ["*.json", "*.safetensors"],
+        "spiel_dl": ["py.typed", "play/templates/*", "serve/templates/*"],
+        "spiel_dl.models": ["*.json", "*.safetensors", "solved/*.safetensors"],
     },
-    install_requires=[
-        "absl-py>=2.1",
-        "llvmlite>=0.43",
-        "numba>=0.60",
-        "numpy>=1.26",
-        "open_spiel>=2.0",
-        "safetensors>=0.4",
-        "scipy>=1.11",
-        "torch>=2.4",
-        "tqdm>=4.66",
-    ],
-    extras_require={
-        "abr": ["dm-tree>=0.1.9"],
-        "benchmark": ["LiteEFG>=1.0"],
-        "runs": RUNS,
-        "dev": [
-            *RUNS,
-            "dm-tree>=0.1.9",
-            "hypothesis",
-            "import-linter",
-            "mypy",
-            "pytest",
-            "pytest-xdist",
-            "ray>=2.9",
-            "ruff",
-        ],
-        "docs": ["latex2mathml>=3.77", "mkdocs-material>=9.6", "mkdocstrings[python]>=0.29"],
-        "ray": ["ray>=2.9"],
-    },
+    cmdclass={"build_py": BuildModules},
 )

@@ -15,11 +15,7 @@ from typing import TypeVar
 
 import torch
 
-# Flags are made of arguments as the scripts make them.
-sys.path.append(str(Path(__file__).resolve().parents[1] / "run"))
-import config_flags
-import script
-
+from spiel_dl.commands import config_flags, script
 from spiel_dl.runs import reports
 from spiel_dl.runs.run_directory import describe_environment
 

@@ -16,7 +16,6 @@ from typing import Any
 import common
 import numpy as np
 import pyspiel
-import script
 
 import spiel_dl.games  # noqa: F401 - registers the games
 from spiel_dl.algorithms.cdbr import CDBRPolicy
@@ -24,6 +23,7 @@ from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.commands import script
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.opponent_models import cfr_average, random_policy

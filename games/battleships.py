@@ -37,6 +37,7 @@ from __future__ import annotations
 import functools
 import math
 
+import numpy as np
 import torch
 
 from spiel_dl.games import battleships_fleets, battleships_public_states, openspiel, rules
@@ -301,6 +302,18 @@ class BattleshipsRules(BattleshipsBoards):
     ) -> rules.ConsistentHistories:
         """All histories of a public state; see `battleships_public_states`."""
         return battleships_public_states.consistent_histories(self, public_tensor, limit)
+
+    def draw_histories(
+        self,
+        public_tensor: torch.Tensor,
+        count: int,
+        generator: np.random.Generator,
+        player: int | None = None,
+        private_tensor: torch.Tensor | None = None,
+    ) -> tuple[rules.ConsistentHistories, np.ndarray]:
+        """Pairs of fleets at random, all alike; see `Rules`."""
+        own = None if player is None or private_tensor is None else (player, private_tensor)
+        return battleships_public_states.draw_histories(self, public_tensor, count, generator, own)
 
     def _write_public(
         self, tensor: torch.Tensor, state: BattleshipsState, start: int

@@ -16,6 +16,9 @@ from spiel_dl.games import rules
 from spiel_dl.games.battleships_fleets import HIT, MISS, consistent_fleets
 from spiel_dl.games.battleships_state import BattleshipsBoards, BattleshipsState
 
+_MOST_FLEETS = 1_000_000
+"""Fleets of one board that are listed at most where pairs of them are drawn."""
+
 
 class _Announced(NamedTuple):
     num_placed: list[int]  # ships placed, by player
@@ -41,26 +44,84 @@ def consistent_histories(
     announced = _read(game, public_tensor)
     fleets: list[np.ndarray] = []
     for owner in (0, 1):
-        # Player 0's shots, the first and every other one, are at the board of player 1.
-        at_board = slice(1 - owner, None, 2)
-        shots, outcomes = announced.shots[at_board], announced.outcomes[at_board]
-        count, found = consistent_fleets(
-            game.fleets, shots, outcomes, announced.num_placed[owner], limit
-        )
+        count, found = _fleets_of(game, announced, owner, limit)
         if found is None:
             return _too_many(game, announced, count, public_tensor.device)
         fleets.append(found)
     count = len(fleets[0]) * len(fleets[1])
     if count > limit:
         return _too_many(game, announced, count, public_tensor.device)
-    if not count:
+    return _of_pairs(game, public_tensor, announced, fleets, np.arange(count))
+
+
+def draw_histories(
+    game: BattleshipsBoards,
+    public_tensor: torch.Tensor,
+    count: int,
+    generator: np.random.Generator,
+    own: tuple[int, torch.Tensor] | None,
+) -> tuple[rules.ConsistentHistories, np.ndarray]:
+    """Random histories of a public state, as `Rules.draw_histories` has it.
+
+    Args:
+      game: the rules.
+      public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
+      count: how many, at most.
+      generator: draws them.
+      own: a player, and its private tensor, float32 [Dpriv]; None: any.
+
+    Raises:
+      ValueError: if no history has these tensors, or one board has too many fleets to list.
+    """
+    announced = _read(game, public_tensor)
+    fleets: list[np.ndarray] = []
+    for owner in (0, 1):
+        num_seen, found = _fleets_of(game, announced, owner, _MOST_FLEETS)
+        if found is None:
+            raise ValueError(
+                f"{num_seen:,} fleets on one board explain what was announced, more than "
+                f"{_MOST_FLEETS:,}; search on a smaller board or with fewer ships"
+            )
+        if own is not None and own[0] == owner:
+            placed = own[1].view(len(game.ship_sizes), -1)[: announced.num_placed[owner]]
+            found = found[(found == placed.argmax(dim=1).numpy()).all(axis=1)]
+        fleets.append(found)
+    total = len(fleets[0]) * len(fleets[1])
+    if total <= count:
+        pairs = np.arange(total)
+    else:
+        pairs = np.sort(generator.choice(total, count, replace=False, shuffle=False))
+    found_histories = _of_pairs(game, public_tensor, announced, fleets, pairs)
+    return found_histories, np.full(len(pairs), total / max(len(pairs), 1))
+
+
+def _fleets_of(
+    game: BattleshipsBoards, announced: _Announced, owner: int, limit: int
+) -> tuple[int, np.ndarray | None]:
+    """The fleets of a player, as `consistent_fleets` has them."""
+    # Player 0's shots, the first and every other one, are at the board of player 1.
+    at_board = slice(1 - owner, None, 2)
+    shots, outcomes = announced.shots[at_board], announced.outcomes[at_board]
+    return consistent_fleets(game.fleets, shots, outcomes, announced.num_placed[owner], limit)
+
+
+def _of_pairs(
+    game: BattleshipsBoards,
+    public_tensor: torch.Tensor,
+    announced: _Announced,
+    fleets: list[np.ndarray],
+    pairs: np.ndarray,
+) -> rules.ConsistentHistories:
+    """The histories of some pairs of fleets (int64 [n], player 1's fleet counting first)."""
+    if not len(pairs):
         raise _impossible()
-    actions = _pair_up(game, fleets, announced)
+    actions = _pair_up(game, fleets, announced, pairs)
     # Everything but the ships is common to all histories, so one is replayed for the rest.
     example = _replay(game, actions[0])
     if not torch.equal(game.public_tensor(example)[0], public_tensor.cpu()):
         raise _impossible()
     states = _states(game, example, actions).to(public_tensor.device)
+    count = len(pairs)
     reach = torch.ones(count, dtype=torch.float64, device=public_tensor.device)
     return rules.ConsistentHistories(
         True, count, states, torch.from_numpy(actions).to(public_tensor.device), reach
@@ -82,15 +143,15 @@ def _read(game: BattleshipsBoards, public_tensor: torch.Tensor) -> _Announced:
 
 
 def _pair_up(
-    game: BattleshipsBoards, fleets: list[np.ndarray], announced: _Announced
+    game: BattleshipsBoards, fleets: list[np.ndarray], announced: _Announced, pairs: np.ndarray
 ) -> np.ndarray:
-    """The actions of all pairs of fleets: int16 [N, L]."""
-    pairs = np.indices([len(fleet) for fleet in fleets]).reshape(2, -1)
+    """The actions of pairs of fleets: int16 [N, L]."""
+    chosen = np.divmod(pairs, len(fleets[1]))
     num_placements = sum(announced.num_placed)
-    actions = np.empty((pairs.shape[1], num_placements + len(announced.shots)), dtype=np.int16)
+    actions = np.empty((len(pairs), num_placements + len(announced.shots)), dtype=np.int16)
     actions[:, num_placements:] = announced.shots
     for player in (0, 1):
-        placements = game.num_tiles + fleets[player][pairs[player]]
+        placements = game.num_tiles + fleets[player][chosen[player]]
         actions[:, player:num_placements:2] = placements
     return actions
 

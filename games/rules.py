@@ -273,6 +273,35 @@ class Rules(abc.ABC, Generic[State]):
         empty = states.take(torch.zeros(0, dtype=torch.int64, device=public_tensor.device))
         return ConsistentHistories(False, states.batch_size, empty, actions[:0], reach[:0])
 
+    def draw_histories(
+        self,
+        public_tensor: torch.Tensor,
+        count: int,
+        generator: np.random.Generator,
+        player: int | None = None,
+        private_tensor: torch.Tensor | None = None,
+    ) -> tuple[ConsistentHistories, np.ndarray] | None:
+        """Random histories of a public state, or of one infoset in it, if the game can draw them.
+
+        Games in which hidden parts from long ago are found out late override this; elsewhere,
+        histories can be extended from the root.
+
+        Args:
+          public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
+          count: how many different histories are wanted; there may be fewer, and up to some more.
+          generator: draws them.
+          player: only histories with this player's private tensor; None: any.
+          private_tensor: float32 [Dpriv], that player's perfect-recall private tensor.
+
+        Returns:
+          The histories, and for how many each one stands: float64 [N], 1 divided by the
+          probability with which it was drawn. None: the game has no such sampler.
+
+        Raises:
+          ValueError: if no history has these observations.
+        """
+        return None
+
     def _expand_towards(
         self,
         states: State,

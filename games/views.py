@@ -21,8 +21,8 @@ _SHOWN_ROUNDS = 15  # as many columns as fit into a terminal
 
 
 @dataclasses.dataclass(frozen=True)
-class _Sight:
-    """The pieces that a player sees, each bool in its shape.
+class Sight:
+    """The pieces that a player sees, each bool in its shape; made by `see`.
 
     Attributes:
       player: who.
@@ -48,7 +48,7 @@ class _Game:
       summary: says in a few lines how the game is played.
     """
 
-    view: Callable[[Any, _Sight], list[str]]
+    view: Callable[[Any, Sight], list[str]]
     summary: Callable[[Any], str]
 
 
@@ -64,13 +64,19 @@ def view(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int
     Raises:
       ValueError: if `player` is neither 0 nor 1.
     """
+    seen = see(game_rules, state, player, row)
+    game = _GAMES.get(type(game_rules))
+    write = game.view if game else _view_pieces
+    return "\n".join(write(game_rules, seen))
+
+
+def see(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int = 0) -> Sight:
+    """The pieces that a player sees in one row of a batch of states; as `view`."""
     if player not in (0, 1):
         raise ValueError(f"player={player} sees nothing; use player 0 or 1")
     one = state.take(torch.tensor([row], device=state.device))
     past, now = (_pieces(game_rules, one, player, recall) for recall in (True, False))
-    game = _GAMES.get(type(game_rules))
-    write = game.view if game else _view_pieces
-    return "\n".join(write(game_rules, _Sight(player, past, now)))
+    return Sight(player, past, now)
 
 
 def summary(game_rules: rules.Rules) -> str:
@@ -96,19 +102,20 @@ def _pieces(
     return pieces
 
 
-def _view_pieces(game_rules: rules.Rules, sight: _Sight) -> list[str]:
+def _view_pieces(game_rules: rules.Rules, sight: Sight) -> list[str]:
     shapes = {name: piece.shape for name, piece in sight.past.items()}
     row = np.concatenate([piece.ravel() for piece in sight.past.values()])
     return [f"You are player {sight.player}.", *strings_of_pieces(shapes, row).split("; ")]
 
 
-def _index(one_hot: np.ndarray) -> int:
+def index_of(one_hot: np.ndarray) -> int:
     """The place of the only entry that is set, or -1 if none is."""
     return int(one_hot.argmax()) if one_hot.any() else -1
 
 
-def _indices(one_hots: np.ndarray) -> list[int]:
-    return [_index(one_hot) for one_hot in one_hots]
+def indices_of(one_hots: np.ndarray) -> list[int]:
+    """The places of the entries that are set, a row each; -1 where none is."""
+    return [index_of(one_hot) for one_hot in one_hots]
 
 
 def _table(rows: Mapping[str, Sequence[object]]) -> list[str]:
@@ -123,32 +130,54 @@ def _table(rows: Mapping[str, Sequence[object]]) -> list[str]:
     ]
 
 
-def _rounds_of_bids(
-    sight: _Sight, public: Mapping[str, Sequence[object]], bids: Sequence[object]
-) -> list[str]:
-    """A table of all rounds begun, in a game of hidden bids."""
-    outcomes = _indices(sight.past["round_winners"])
+def rounds_of_bids(
+    sight: Sight, public: Mapping[str, Sequence[object]], bids: Sequence[object]
+) -> tuple[dict[str, list[object]], bool]:
+    """All rounds begun, in a game of hidden bids.
+
+    Args:
+      sight: what a player sees.
+      public: what else there is to say of each round, by its name.
+      bids: the player's own.
+
+    Returns:
+      Rows of cells by their names, a column for each round; and whether player 0 has bid in a round
+      in which player 1 has not.
+    """
+    outcomes = indices_of(sight.past["round_winners"])
     names = ("you", "draw", "them") if sight.player == 0 else ("them", "draw", "you")
     over = sum(outcome >= 0 for outcome in outcomes)
     waits = over < len(outcomes) and bool(sight.past["player_0_has_bid"][over])
     begun = max([over + waits, *map(len, public.values())])
-    lines = _table(
-        {
-            "round": range(1, begun + 1),
-            **public,
-            "your bid": [bid for bid in bids[:begun] if bid != ""],
-            "winner": [names[outcome] for outcome in outcomes[:over]],
-        }
-    )
-    if waits and sight.player == 1:
-        lines.append("Your opponent has bid.")
-    return lines if begun else []
+    rows: dict[str, list[object]] = {
+        "round": list(range(1, begun + 1)),
+        **{name: list(row) for name, row in public.items()},
+        "your bid": [bid for bid in bids[:begun] if bid != ""],
+        "winner": [names[outcome] for outcome in outcomes[:over]],
+    }
+    return rows, waits
 
 
-def _view_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules, sight: _Sight) -> list[str]:
-    points = [_index(total) for total in sight.now["point_totals"]]
-    cards = [card + 1 for card in _indices(sight.past["point_cards"]) if card >= 0]
-    bids = ["" if card < 0 else card + 1 for card in _indices(sight.past["bids"])]
+def _rounds_of_bids(
+    sight: Sight, public: Mapping[str, Sequence[object]], bids: Sequence[object]
+) -> list[str]:
+    """A table of all rounds begun, in a game of hidden bids."""
+    rows, waits = rounds_of_bids(sight, public, bids)
+    if not rows["round"]:
+        return []
+    return _table(rows) + ["Your opponent has bid."] * (waits and sight.player == 1)
+
+
+def goofspiel_rounds(sight: Sight) -> tuple[list[int], list[object]]:
+    """Point cards that were turned up, and the player's bids; "" where there is none."""
+    cards = [card + 1 for card in indices_of(sight.past["point_cards"]) if card >= 0]
+    bids: list[object] = ["" if c < 0 else c + 1 for c in indices_of(sight.past["bids"])]
+    return cards, bids
+
+
+def _view_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules, sight: Sight) -> list[str]:
+    points = [index_of(total) for total in sight.now["point_totals"]]
+    cards, bids = goofspiel_rounds(sight)
     return [
         f"You are player {sight.player}. Rounds: {game_rules.num_turns}.",
         *_rounds_of_bids(sight, {"point card": cards}, bids),
@@ -165,18 +194,24 @@ def _summarize_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules) -> str:
     )
 
 
-def _view_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: _Sight) -> list[str]:
+def wrestlers_field(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight) -> list[str]:
+    """The locations: "W" the wrestler, "#" off the board, "." others."""
     # From the rounds: where an endgame took the wrestler depends on the coins, which are hidden.
     won, _, lost = sight.past["round_winners"].sum(axis=0)
     field = ["#", *"." * (2 * game_rules.start_location + 1), "#"]
     field[game_rules.start_location + 1 + won - lost] = "W"
-    bids = ["" if bid < 0 else bid for bid in _indices(sight.past["bids"])]
+    return field
+
+
+def _view_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight) -> list[str]:
+    field = wrestlers_field(game_rules, sight)
+    bids = ["" if bid < 0 else bid for bid in indices_of(sight.past["bids"])]
     side = ("right", "left")[sight.player]
     lines = [
         f"You are player {sight.player} and push to the {side}.",
         *_rounds_of_bids(sight, {}, bids),
         f"Field: {''.join(field)}   (W wrestler, # off the board)",
-        f"Your coins: {_index(sight.now['coins'])}",
+        f"Your coins: {index_of(sight.now['coins'])}",
     ]
     if game_rules.optimal_endgame and sight.past["game_over"][0]:
         lines.append("The field is shown before the pushes that ended the game, if there were any.")
@@ -196,16 +231,8 @@ def _summarize_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules) -> str:
     return "\n".join(lines)
 
 
-def _view_battleships(game_rules: battleships.BattleshipsRules, sight: _Sight) -> list[str]:
-    # Codes of what was announced of a tile: 0 nothing, 1 miss, 2 hit, 3 sunk.
-    own, other = (sight.now["boards"][p].argmax(axis=1) for p in (sight.player, 1 - sight.player))
-    marks = np.full(game_rules.num_tiles, ".")
-    for ship, tiles in enumerate(sight.now["ships"]):
-        marks[tiles] = chr(ord("a") + ship)
-    mine = [
-        (mark, "*", mark.upper(), mark.upper())[code] for code, mark in zip(own, marks, strict=True)
-    ]
-    theirs = [".*X#"[code] for code in other]
+def _view_battleships(game_rules: battleships.BattleshipsRules, sight: Sight) -> list[str]:
+    mine, theirs = marks_of_boards(game_rules, sight)
     width = max(2 * game_rules.board_width + 1, len("Your board"))
     boards = zip(_board(game_rules, mine), _board(game_rules, theirs), strict=True)
     sizes = enumerate(game_rules.ship_sizes)
@@ -220,6 +247,21 @@ def _view_battleships(game_rules: battleships.BattleshipsRules, sight: _Sight) -
     ]
 
 
+def marks_of_boards(
+    game_rules: battleships.BattleshipsRules, sight: Sight
+) -> tuple[list[str], list[str]]:
+    """Marks of the tiles of the player's board and of the opponent's, as the view explains them."""
+    # Codes of what was announced of a tile: 0 nothing, 1 miss, 2 hit, 3 sunk.
+    own, other = (sight.now["boards"][p].argmax(axis=1) for p in (sight.player, 1 - sight.player))
+    marks = np.full(game_rules.num_tiles, ".")
+    for ship, tiles in enumerate(sight.now["ships"]):
+        marks[tiles] = chr(ord("a") + ship)
+    mine = [
+        (mark, "*", mark.upper(), mark.upper())[code] for code, mark in zip(own, marks, strict=True)
+    ]
+    return mine, [".*X#"[code] for code in other]
+
+
 def _board(game_rules: battleships.BattleshipsRules, marks: Sequence[str]) -> list[str]:
     width = game_rules.board_width
     rows = [marks[start : start + width] for start in range(0, len(marks), width)]
@@ -227,13 +269,13 @@ def _board(game_rules: battleships.BattleshipsRules, marks: Sequence[str]) -> li
     return [f"  {header}", *(f"{number} {' '.join(row)}" for number, row in enumerate(rows))]
 
 
-def _last_shots(game_rules: battleships.BattleshipsRules, sight: _Sight) -> list[str]:
+def _last_shots(game_rules: battleships.BattleshipsRules, sight: Sight) -> list[str]:
     lines = []
     for player, whose in ((sight.player, "Your"), (1 - sight.player, "Opponent's")):
-        tiles = [tile for tile in _indices(sight.past["shot_tiles"][:, player]) if tile >= 0]
+        tiles = [tile for tile in indices_of(sight.past["shot_tiles"][:, player]) if tile >= 0]
         if tiles:
             row, column = divmod(tiles[-1], game_rules.board_width)
-            outcome = _index(sight.past["shot_outcomes"][len(tiles) - 1, player])
+            outcome = index_of(sight.past["shot_outcomes"][len(tiles) - 1, player])
             word = ("missed", "hit", "hit and sank a ship")[outcome]
             lines.append(f"{whose} last shot: at ({row}, {column}), {word}.")
     return lines
@@ -251,10 +293,10 @@ def _summarize_battleships(game_rules: battleships.BattleshipsRules) -> str:
     )
 
 
-def _view_leduc(game_rules: leduc.LeducRules, sight: _Sight) -> list[str]:
-    chips = [_index(put) for put in sight.now["contributions"]]
+def _view_leduc(game_rules: leduc.LeducRules, sight: Sight) -> list[str]:
+    chips = [index_of(put) for put in sight.now["contributions"]]
     cards = {
-        name: _card(game_rules, _index(sight.past[name]))
+        name: card_name(game_rules, index_of(sight.past[name]))
         for name in ("private_card", "public_card")
     }
     lines = [
@@ -263,18 +305,25 @@ def _view_leduc(game_rules: leduc.LeducRules, sight: _Sight) -> list[str]:
         f"Public card: {cards['public_card']}",
         f"In the pot: you {chips[sight.player]}, opponent {chips[1 - sight.player]}",
     ]
+    return lines + [f"{name}: {moves or '-'}" for name, moves in betting(game_rules, sight)]
+
+
+def betting(game_rules: leduc.LeducRules, sight: Sight) -> list[tuple[str, str]]:
+    """The names of both betting rounds, and what was done in them."""
+    rounds = []
     for name, piece in (("First round", "first_round"), ("Second round", "second_round")):
         # Player 0 opens both rounds.
         moves = [
             f"{sight.name(move % 2)} {game_rules.action_to_string(move % 2, action)}"
-            for move, action in enumerate(_indices(sight.past[piece]))
+            for move, action in enumerate(indices_of(sight.past[piece]))
             if action >= 0
         ]
-        lines.append(f"{name}: {', '.join(moves) or '-'}")
-    return lines
+        rounds.append((name, ", ".join(moves)))
+    return rounds
 
 
-def _card(game_rules: leduc.LeducRules, card: int) -> str:
+def card_name(game_rules: leduc.LeducRules, card: int) -> str:
+    """What a card is called; -1 is none."""
     if card < 0:
         return "not dealt"
     if game_rules.deal_ranks:

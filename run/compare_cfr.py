@@ -1,6 +1,6 @@
 """Runs all variants of CFR in many games, and puts them side by side: tables and pictures.
 
-What is finished in the working directory is not done again.
+What is finished in the run directory is not done again.
 
 Examples:
   python run/compare_cfr.py --num_workers=2
@@ -8,15 +8,12 @@ Examples:
 """
 
 import time
-from pathlib import Path
 
-import script
-from parameters import Positive
-
+from spiel_dl.commands import script
+from spiel_dl.commands.parameters import Positive
 from spiel_dl.jobs import variant_comparison
 from spiel_dl.runs import reports
 from spiel_dl.runs.run_directory import describe_environment
-from spiel_dl.runs.workspace import Workspace
 
 _WORKERS = script.workers()
 
@@ -26,7 +23,7 @@ def main(
     game: tuple[str, ...] = (),
     variants: tuple[str, ...] = (),
     iterations: Positive = 1000,
-    work_dir: str = "runs/compare_cfr",
+    run_dir: str = "runs/compare_cfr",
     output: str = "results/compare_cfr/variants",
 ) -> None:
     """Compares, and says where the report is.
@@ -35,11 +32,11 @@ def main(
       game: OpenSpiel game string; repeated for each. Default: those of the papers.
       variants: names of variants. Default: all.
       iterations: of every variant in every game.
-      work_dir: where finished parts go.
+      run_dir: where finished parts go.
       output: path of the report, without ending.
     """
     environment, start = describe_environment(), time.perf_counter()
-    workspace = Workspace(Path(work_dir), _WORKERS.build(), show_progress=True)
+    workspace = script.open_workspace(run_dir, _WORKERS.build())
     judged = variant_comparison.judge_all(workspace, iterations, game, variants)
     report = variant_comparison.report(judged, iterations)
     seconds = time.perf_counter() - start

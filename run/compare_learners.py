@@ -5,8 +5,8 @@ Example:
       --peer=results/benchmarks/rlg_strength.json --output=results/learners
 """
 
-import script
 from papers.learner_table import write_table
+from spiel_dl.commands import script
 
 
 def main(*, report: tuple[str, ...], output: str, peer: str | None = None) -> None:

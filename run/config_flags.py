@@ -22,7 +22,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from absl import flags
-from parameters import Kind, Parameter, parameters_of
+
+from spiel_dl.commands.parameters import Kind, Parameter, parameters_of
 
 T = TypeVar("T")
 

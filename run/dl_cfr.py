@@ -7,14 +7,12 @@ Example:
 """
 
 import dataclasses
-from typing import Any
-
-import config_flags
-import script
-from parameters import Positive
+from typing import Annotated, Any
 
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.commands import config_flags, script
+from spiel_dl.commands.parameters import Bounds, Positive
 from spiel_dl.jobs import dl_cfr_run
 from spiel_dl.jobs.solver_run import PLOT_FILE
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
@@ -41,7 +39,7 @@ def main(
     iterations: Positive = 1000,
     alternating_updates: bool = True,
     reference: bool = True,
-    points_per_decade: Positive = 4,
+    points_per_decade: Annotated[int, Bounds(1, 1000)] = 4,
 ) -> None:
     """Solves, and says where the results are.
 
@@ -53,7 +51,8 @@ def main(
       reference: run CFR+ on the whole game for comparison.
       points_per_decade: evaluations per factor of 10 in iterations.
     """
-    made, identity = _solver(game, solver, alternating_updates)
+    with script.waiting(f"listing the histories of {game}"):
+        made, identity = _solver(game, solver, alternating_updates)
     directory = _RUN.build("", identity)
     label = f"depth-limited {solver}, {made.trunk.depth_limit}"
     curves = dl_cfr_run.run_dl_cfr(

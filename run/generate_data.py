@@ -6,10 +6,8 @@ Example:
       --game="python_goofspiel_ii(num_cards=5,points_order=descending)"
 """
 
-import config_flags
-import script
-from parameters import Positive
-
+from spiel_dl.commands import config_flags, script
+from spiel_dl.commands.parameters import Positive
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate

@@ -6,20 +6,16 @@ Examples:
       --first=sepot:runs/sepot/goofspiel_8 --second=runs/rnad/goofspiel_8 --num_games=10000
 """
 
-import config_flags
-import players
-import script
-
+from spiel_dl.commands import config_flags, players, script
 from spiel_dl.jobs import head_to_head
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import POLICY_NAMES
 from spiel_dl.runs.run_directory import describe_environment
-from spiel_dl.runs.workspace import Workspace
 
 _MATCH = config_flags.define(
     head_to_head.measure,
     "Match",
-    only=["num_games", "seed", "pairs_at_once", "device"],
+    only=["num_games", "seed", "pairs_at_once", "control_variates", "device"],
 )
 _SEARCH = players.SearchFlags()
 _WORKERS = script.workers()
@@ -31,7 +27,7 @@ def main(
     second: str,
     game: str | None = None,
     preset: str | None = None,
-    work_dir: str | None = None,
+    run_dir: str | None = None,
     output: str | None = None,
 ) -> None:
     """Plays the match, and says how it went.
@@ -41,14 +37,14 @@ def main(
       second: against whom; the same names as for --first.
       game: OpenSpiel game string, with parameters.
       preset: a game by name.
-      work_dir: keep finished parts here; a match that was stopped goes on there.
+      run_dir: keep finished parts here; a stopped match goes on there.
       output: write the result to OUTPUT.json and OUTPUT.md.
     """
     environment = describe_environment()
     game_string = game or PRESETS[preset or ""].game
     search = _SEARCH.build(game_string)
     engine, what = _WORKERS.build(), "pairs of games, in parts"
-    workspace = Workspace(work_dir, engine, show_progress=True) if work_dir else None
+    workspace = None if run_dir is None else script.open_workspace(run_dir, engine)
     row = _MATCH.build(
         game_string,
         first,

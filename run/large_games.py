@@ -1,42 +1,50 @@
 """Values and exploitability of one policy in games whose histories are too many to list.
 
-Example:
-  python run/large_games.py --policy=uniform --games=phantom_ttt --games=dark_hex
+What is finished in the working directory is not done again.
+
+Examples:
+  python run/large_games.py --policy=uniform --games="phantom_ttt;dark_hex"
+  python run/large_games.py --policy=torch:network.pt --games=phantom_ttt --run_dir=runs/mine
 """
 
 import time
+from pathlib import Path
 
-import script
-
-from spiel_dl.algorithms.exploitability import expected_value, nash_conv
-from spiel_dl.play.registry import POLICY_NAMES, load_policy
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.commands import script
+from spiel_dl.jobs import large_games
+from spiel_dl.play.registry import POLICY_NAMES
+from spiel_dl.runs.workspace import Workspace
 
 
 def main(
     *,
     policy: str = "uniform",
-    games: str = "phantom_ttt;dark_hex;liars_dice(numdice=2,dice_sides=5)",
+    games: str | None = None,
+    run_dir: str = "runs/large_games",
+    device: str = "cpu",
 ) -> None:
-    """Evaluates a policy, and prints a line for each game as soon as it is known.
+    """Evaluates a policy, says before each game what it will take, and prints one table.
 
     Args:
       policy: what to evaluate, in every game.
-      games: OpenSpiel game strings, with semicolons between them.
+      games: OpenSpiel game strings, with semicolons between them. Default: phantom tic-tac-toe and
+        dark hex on 3x3 boards, classical and abrupt, and liar's dice with two dice of five sides.
+      run_dir: where finished rows go.
+      device: where networks live.
     """
-    print(
-        f"{'value':>10} {'gain 0':>10} {'gain 1':>10} {'exploitability':>14} {'seconds':>8}  game"
+    start = time.perf_counter()
+
+    def say(text: str) -> None:
+        print(f"[{time.perf_counter() - start:6.1f} s] {text}", flush=True)
+
+    rows = large_games.judge_all(
+        Workspace(Path(run_dir)),
+        policy,
+        large_games.GAMES if games is None else games.split(";"),
+        device=device,
+        on_message=say,
     )
-    for name in games.split(";"):
-        game = factored_game(name)
-        array_policy = ArrayPolicy.from_policy(game, load_policy(policy, str(game.game)))
-        start = time.perf_counter()
-        found = nash_conv(game, array_policy, return_only_nash_conv=False)
-        value = expected_value(game, array_policy)
-        seconds = time.perf_counter() - start
-        gains = " ".join(f"{gain:10.6f}" for gain in found.player_improvements)
-        print(f"{value:10.6f} {gains} {found.nash_conv / 2:14.6f} {seconds:8.1f}  {game.game}")
+    print(f"\n{policy}\n\n{large_games.table(rows).to_markdown()}")
 
 
 if __name__ == "__main__":

@@ -12,13 +12,11 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
-import config_flags
-import script
-
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.commands import config_flags, script
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_learner import CriticLearner
@@ -84,7 +82,7 @@ class LearnerFlags(Protocol):
 class SelfPlayFlags:
     """R-NaD, MMD or PPO; with policy transformations, a critic beside it."""
 
-    games = ("game", "preset")
+    games: tuple[str, ...] = ("game", "preset")
     defaults: Mapping[str, Any] = {}
 
     def __init__(self, solver: type[SelfPlayLearner]):
@@ -135,7 +133,7 @@ class SelfPlayFlags:
 class CriticFlags:
     """A critic of a policy that is there already, and stays as it is."""
 
-    games = ("blueprint",)
+    games: tuple[str, ...] = ("blueprint",)
     defaults: Mapping[str, Any] = {}
 
     def __init__(self) -> None:
@@ -170,7 +168,7 @@ class CriticFlags:
 class ParticleFlags:
     """A particle network, by the search that uses it."""
 
-    games = ("game", "preset")
+    games: tuple[str, ...] = ("game", "preset")
     defaults: Mapping[str, Any] = {"num_steps": 1000, "steps_per_evaluation": 50}
 
     def __init__(self) -> None:

@@ -16,10 +16,8 @@ Against search on top of a policy network that was just trained (minutes):
 import sys
 from typing import Literal
 
-import players
-import script
-from parameters import Positive
-
+from spiel_dl.commands import players, script
+from spiel_dl.commands.parameters import Positive
 from spiel_dl.play import terminal
 from spiel_dl.play.registry import POLICY_NAMES
 from spiel_dl.tree.load import turn_based_game

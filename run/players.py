@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-import config_flags
-import script
-
+from spiel_dl.commands import config_flags, script
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES
 from spiel_dl.solvers.effort import Effort
@@ -22,7 +20,7 @@ class SearchFlags:
         self._options = config_flags.define(
             SearchOptions,
             "Searches",
-            only=["max_histories", "budget", "leaf_choice"],
+            only=["max_histories", "budget", "order", "stepsize", "num_rollouts", "leaf_choice"],
             choices={"leaf_choice": LEAF_CHOICES},
             texts={"leaf_choice": "SePoT: how the opponent chooses at the leaves."},
         )

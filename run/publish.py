@@ -9,9 +9,7 @@ Examples:
 
 from pathlib import Path
 
-import config_flags
-import script
-
+from spiel_dl.commands import config_flags, script
 from spiel_dl.jobs import publishing
 from spiel_dl.play import zoo
 

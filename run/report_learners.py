@@ -6,8 +6,8 @@ Example:
   python run/report_learners.py --run=runs/kuhn/0 --run=runs/kuhn/1 --output=runs/kuhn/report
 """
 
-import script
 from papers.learner_curves import write_curves
+from spiel_dl.commands import script
 
 
 def main(*, run: tuple[str, ...], output: str) -> None:

@@ -4,6 +4,9 @@ What is finished in the working directory is not done again.
 
 Examples:
   python run/reproduce.py --list
+  python run/reproduce.py --all
+  python run/reproduce.py --all --only='dl_cfr/goofspiel/*' --num_workers=2
+  python run/reproduce.py --scoreboard_only
   python run/reproduce.py --paper=dl_cfr --domain=goofspiel
   python run/reproduce.py --paper=particle --only=linear_targets
   python run/reproduce.py --paper=responses --only=table_1 --set=games=goofspiel_6 --set=players=0
@@ -11,22 +14,22 @@ Examples:
   python run/reproduce.py --paper=compare --domain=leduc_poker --set=seconds=60
 
 The same on a game of one's own, in seconds:
-  python run/reproduce.py --paper=dl_cfr --only=checkpoints --work_dir=runs/tiny \\
-      --output_dir=runs/tiny --set="data.game=python_goofspiel_ii(num_cards=3)" \\
+  python run/reproduce.py --paper=dl_cfr --only=checkpoints --run_dir=runs/tiny \\
+      --output=runs/tiny --set="data.game=python_goofspiel_ii(num_cards=3)" \\
       --set="data.depth_limit=1 rounds" --set=num_shards=2 --set=training.num_epochs=5
 """
 
 import json
 from pathlib import Path
 
-import script
+from papers import scoreboard
 from papers import study as papers_study
-from papers.manifest import PAPERS
+from papers.paper import PAPERS
 from papers.settings import as_json
-
-from spiel_dl.runs.workspace import Workspace
+from spiel_dl.commands import script
 
 _WORKERS = script.workers()
+_RESULTS, _SCOREBOARD = Path("results"), Path("docs/scoreboard.md")
 
 
 def main(
@@ -36,40 +39,68 @@ def main(
     domain: str | None = None,
     set: tuple[str, ...] = (),
     list: bool = False,
-    work_dir: str | None = None,
-    output_dir: str | None = None,
+    all: bool = False,
+    scoreboard_only: bool = False,
+    run_dir: str | None = None,
+    output: str | None = None,
     resume: bool = True,
 ) -> None:
     """Runs the experiments, and says where their reports are.
 
     Args:
       paper: whose experiments.
-      only: which of them, by name. Default: all.
+      only: which of them, by name; with --all patterns of names of the manifest, such as
+        "dl_cfr/*". Default: all.
       domain: game and sizes of the paper, by name.
       set: name=value: another setting; may be repeated. --list says which there are.
-      list: list experiments, domains and settings; run nothing.
-      work_dir: networks and finished parts. Default: runs/PAPER/DOMAIN.
-      output_dir: where reports go. Default: results/PAPER/DOMAIN.
-      resume: go on in a working directory that was used; --noresume refuses it.
+      list: list experiments, domains and settings, and what of the manifest is missing or old;
+        run nothing.
+      all: run what the manifest has and no current report, and renew docs/scoreboard.md.
+      scoreboard_only: renew docs/scoreboard.md; run nothing.
+      run_dir: networks and finished parts. Default: runs/PAPER/DOMAIN.
+      output: where reports go. Default: results/PAPER/DOMAIN.
+      resume: go on in a directory that was used; --noresume refuses it.
     """
     if list:
         _show(paper, domain, set)
         return
+    if all or scoreboard_only:
+        if paper or domain or set or run_dir or output:
+            raise ValueError("--all and --scoreboard_only take no other settings but --only")
+        _run_manifest(only if all else None)
+        return
     if paper is None:
-        raise ValueError(f"give --paper, one of {', '.join(PAPERS)}; --list says more")
+        raise ValueError(f"give --all or --paper, one of {', '.join(PAPERS)}; --list says more")
     chosen = PAPERS[paper]
     papers_study.check_names(only, chosen.experiments)
     settings = chosen.settings(domain, set)
-    if chosen.needs_domain and not (domain or (work_dir and output_dir)):
+    if chosen.needs_domain and not (domain or (run_dir and output)):
         known = ", ".join(chosen.domains)
-        raise ValueError(f"give --domain, one of {known}, or --work_dir and --output_dir")
+        raise ValueError(f"give --domain, one of {known}, or --run_dir and --output")
     place = f"{chosen.name}/{domain or ''}".rstrip("/")
-    work, output = work_dir or f"runs/{place}", output_dir or f"results/{place}"
+    work, folder = run_dir or f"runs/{place}", output or f"results/{place}"
     if not resume and Path(work).exists():
-        raise ValueError(f"{work} exists; choose another --work_dir, or leave --noresume out")
-    study = chosen.study(settings, Workspace(work, _WORKERS.build(), show_progress=True))
-    for report in papers_study.run(chosen.experiments, study, output, only):
+        raise ValueError(f"{work} exists; choose another --run_dir, or leave --noresume out")
+    study = chosen.study(settings, script.open_workspace(work, _WORKERS.build()))
+    for report in papers_study.run(chosen.experiments, study, folder, only):
         print(report)
+
+
+def _run_manifest(only: tuple[str, ...] | None) -> None:
+    """Runs the open rows of the manifest, one after the other, and renews the scoreboard.
+
+    Args:
+      only: patterns of names; empty: all rows; None: none.
+    """
+    rows = [] if only is None else scoreboard.open_rows(_RESULTS, only)
+    for row in rows:
+        print(row.command, flush=True)
+        workspace = script.open_workspace(f"runs/{row.directory}", _WORKERS.build())
+        study = row.of.study(row.settings(), workspace)
+        papers_study.run(row.of.experiments, study, _RESULTS / row.directory, [row.experiment])
+        scoreboard.write_page(_SCOREBOARD, _RESULTS)
+    scoreboard.write_page(_SCOREBOARD, _RESULTS)
+    print(_SCOREBOARD)
 
 
 def _show(paper: str | None, domain: str | None, settings: tuple[str, ...]) -> None:
@@ -82,6 +113,10 @@ def _show(paper: str | None, domain: str | None, settings: tuple[str, ...]) -> N
             print(f"  domains: {', '.join(each.domains)}")
         if paper:
             print(json.dumps(as_json(each.settings(domain, settings)), indent=2))
+    for row in scoreboard.open_rows(_RESULTS):
+        if paper in (None, row.paper):
+            found = scoreboard.state(row, _RESULTS)
+            print(f"{row.name}: {'; '.join(found.why) or found.word}")
 
 
 if __name__ == "__main__":

@@ -12,22 +12,37 @@ defined by `config_flags.define`.
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import os
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
-import config_flags
 from absl import app, flags
 
+from spiel_dl.commands import config_flags
+from spiel_dl.commands.parameters import Positive
 from spiel_dl.runs.distributed import ENGINES, Engine, make_engine
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.runs.workers import WorkerDiedError
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.depth_limit import DepthLimit
 
 # The flags belong to the script.
 flags.disclaim_key_flags()
 _HELP = ("help", "helpshort", "h", "?")
+RENAMED = {
+    "work_dir": "run_dir",
+    "output_dir": "output",
+    "output": "run_dir",
+    "search": "policy",
+    "on_policy_epochs": "num_epochs",
+    "on_policy_rounds": "num_rounds",
+}
+"""Other names of flags, which people may remember, and what they are called in all scripts."""
 
 
 def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any) -> None:
@@ -44,14 +59,27 @@ def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any
     own = config_flags.define(main, is_first=True, **options)
     if one_of:
         flags.mark_flags_as_mutual_exclusive(one_of, required=True)
-    app.run(lambda _: _call(own), flags_parser=_parse)
+    try:
+        app.run(lambda _: _call(own), flags_parser=_parse)
+    except BrokenPipeError:
+        sys.exit(1)
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Writes out what was printed, unless who was to read it has gone, as in `... | head`."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parse(argv: list[str]) -> list[str]:
     """Parses the command line, and ends the program if it asks for help or is wrong."""
     before_dashes = argv[1 : argv.index("--")] if "--" in argv else argv[1:]
     if any(word.lstrip("-") in _HELP and word.startswith("-") for word in before_dashes):
-        print(config_flags.help_text(sys.modules["__main__"].__doc__ or ""))
+        print(config_flags.help_text(_description()))
         sys.exit(0)
     try:
         rest = flags.FLAGS(argv)
@@ -63,13 +91,25 @@ def _parse(argv: list[str]) -> list[str]:
     return rest
 
 
+def _description() -> str:
+    """What the script does; its examples are as it was started, by its file or as a command."""
+    main = sys.modules["__main__"]
+    text = main.__doc__ or ""
+    if main.__spec__ is None:
+        return text
+    return re.sub(
+        r"python run/(\w+)\.py", lambda match: f"spiel-dl {match[1].replace('_', '-')}", text
+    )
+
+
 def _call(own: config_flags.Flags[None]) -> None:
     try:
-        if "device" in flags.FLAGS:
-            check_device(str(flags.FLAGS["device"].value))
+        _check_places()
         own.call()
     except (ValueError, WorkerDiedError) as error:
         _fail(str(error))
+    except BrokenPipeError:
+        raise
     except OSError as error:
         _fail(_of_system(error))
     except MemoryError as error:
@@ -78,14 +118,48 @@ def _call(own: config_flags.Flags[None]) -> None:
         _fail(f"interrupted{_how_to_resume()}")
 
 
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Says on a terminal what takes a while before there is a progress bar."""
+    is_told = sys.stderr.isatty()
+    if is_told:
+        print(f"{what} ...", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if is_told:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _check_places() -> None:
+    """Raises a ValueError before hours of work if there is no such device, or no place for results.
+
+    Raises:
+      ValueError: if a flag that names one cannot be right.
+    """
+    if "device" in flags.FLAGS:
+        check_device(str(flags.FLAGS["device"].value))
+    for name in ("run_dir", "output"):
+        value = flags.FLAGS[name].value if name in flags.FLAGS else None
+        if value == "":
+            raise ValueError(f"--{name} is empty; give a path")
+        above = [path for path in Path(value or ".").absolute().parents if path.exists()]
+        if not above[0].is_dir():
+            raise ValueError(f"--{name}={value}: {above[0].name} is a file; choose another path")
+
+
 def _fail(message: str) -> NoReturn:
     sys.exit(f"error: {' '.join(message.split())}")
 
 
 def _of_flag(error: flags.Error) -> str:
     text = str(error).removeprefix("flag ")
-    is_unknown = isinstance(error, flags.UnrecognizedFlagError)
-    return f"{text}; --help lists the flags" if is_unknown else text
+    if not isinstance(error, flags.UnrecognizedFlagError):
+        return text
+    now = RENAMED.get(error.flagname)
+    if now is not None and now in flags.FLAGS:
+        return f"--{error.flagname} is --{now} here"
+    return f"{text}; --help lists the flags"
 
 
 def _of_system(error: OSError) -> str:
@@ -96,6 +170,10 @@ def _of_system(error: OSError) -> str:
         errno.EROFS: "choose a place that can be written",
         errno.EISDIR: "give a file's path, not a directory's",
         errno.ENOTDIR: "one of the folders on the way is a file; choose another path",
+        errno.EDQUOT: "free some space; a run goes on with --resume",
+        errno.EPERM: "choose another place, or change its permissions",
+        errno.ENAMETOOLONG: "choose a shorter path",
+        errno.ENOLCK: "choose a place on a disk of this machine",
         errno.EMFILE: "use fewer workers",
         errno.EAGAIN: "use fewer workers",
     }
@@ -105,7 +183,7 @@ def _of_system(error: OSError) -> str:
     return f"{what}{where}{remedy}"
 
 
-_opened: list[RunDirectory] = []
+_opened: list[RunDirectory | Workspace] = []
 
 
 def open_run(
@@ -127,11 +205,26 @@ def open_run(
     Raises:
       ValueError: as `RunDirectory`.
     """
-    path = default if run_dir is None else run_dir
-    if not path:
-        raise ValueError("--run_dir is empty; give the path of a directory")
-    _opened.append(RunDirectory(path, identity, resume=resume))
-    return _opened[-1]
+    directory = RunDirectory(run_dir or default, identity, resume=resume)
+    _opened.append(directory)
+    return directory
+
+
+def open_workspace(path: str, engine: Engine) -> Workspace:
+    """Opens a directory in which finished parts are kept.
+
+    Args:
+      path: of --run_dir.
+      engine: who makes the parts.
+
+    Raises:
+      ValueError: if it is a file.
+    """
+    if Path(path).exists() and not Path(path).is_dir():
+        raise ValueError(f"--run_dir={path} is a file; choose another path")
+    workspace = Workspace(path, engine, show_progress=True)
+    _opened.append(workspace)
+    return workspace
 
 
 def run_directory(*, is_required: bool = False) -> config_flags.Flags[RunDirectory]:
@@ -157,22 +250,34 @@ def workers() -> config_flags.Flags[Engine]:
 
 def depth_limit(subject: str = "Depth limit") -> config_flags.Flags[DepthLimit]:
     """Defines --moves, --plies and --rounds, of which one is to be given."""
-    return config_flags.define(
-        DepthLimit,
-        f"{subject}, in one of three units",
-        texts={
-            "moves": "player actions.",
-            "plies": "player actions, and chance events after the first of them.",
-            "rounds": "a game's own rounds, if it has any.",
-        },
-    )
+    return config_flags.define(_depth_limit, f"{subject}, in one of three units")
+
+
+def _depth_limit(
+    *, moves: Positive | None = None, plies: Positive | None = None, rounds: Positive | None = None
+) -> DepthLimit:
+    """A depth limit.
+
+    Args:
+      moves: player actions.
+      plies: player actions, and chance events after the first of them.
+      rounds: a game's own rounds, if it has any.
+
+    Raises:
+      ValueError: if not exactly one is given.
+    """
+    if sum(value is not None for value in (moves, plies, rounds)) != 1:
+        raise ValueError("give exactly one of --moves, --plies and --rounds")
+    return DepthLimit(moves, plies, rounds)
 
 
 def _how_to_resume() -> str:
     """Says how to go on with what Ctrl-C stopped, if anything was kept."""
-    for directory in _opened:
-        if any(directory.path.rglob("*.safetensors")):
-            return f"; the same command goes on with the run in {directory.path} with --resume"
+    for opened in _opened:
+        if isinstance(opened, Workspace) and opened.directory.exists():
+            return f"; the same command goes on with what is finished in {opened.directory}"
+        if isinstance(opened, RunDirectory) and any(opened.path.rglob("*.safetensors")):
+            return f"; the same command goes on with the run in {opened.path} with --resume"
     return "; nothing was kept to go on with"
 
 

@@ -2,7 +2,7 @@
 
 Examples:
   python run/show.py --game=leduc_poker --policy=cfr+:1000 --plies=4 --output=runs/leduc.html
-  python run/show.py --game=leduc_poker --search=cdbr:uniform --plies=4 --output=runs/cdbr.html
+  python run/show.py --game=leduc_poker --policy=cdbr:uniform --plies=4 --output=runs/cdbr.html
 
 A search is made in every public state of the game, shown or not. With resolving:exact, that takes
 minutes already in Leduc: fewer --iterations are quicker.
@@ -10,9 +10,8 @@ minutes already in Leduc: fewer --iterations are quicker.
 
 from typing import Annotated
 
-import script
-from parameters import Bounds, Positive
-
+from spiel_dl.commands import script
+from spiel_dl.commands.parameters import Bounds, Positive
 from spiel_dl.play import public_tree_page, registry
 from spiel_dl.play.public_tree_view import view_public_tree
 from spiel_dl.solvers.effort import Effort
@@ -24,10 +23,9 @@ _LIMIT = script.depth_limit("Depth of what is shown")
 
 def main(
     *,
+    policy: str,
     output: str,
     game: str = "leduc_poker",
-    policy: str | None = None,
-    search: str | None = None,
     look_ahead: Positive = 1,
     iterations: Positive = 1000,
     player: Annotated[int, Bounds(0, 1)] = 0,
@@ -36,30 +34,23 @@ def main(
     """Writes the page, and says what is on it.
 
     Args:
+      policy: what to show.
       output: file of the page, such as page.html.
       game: OpenSpiel game string, with parameters.
-      policy: what to show.
-      search: show a search.
-      look_ahead: depth limit of each search, in the unit of what is shown.
+      look_ahead: how deep each search looks, in the unit of what is shown.
       iterations: iterations of CFR in each search.
       player: who responds in cdbr; the other player is the model.
       device: torch device of a search's networks.
     """
     limit = _LIMIT.build()
-    tree = compile_game(game)
-    if search is None:
-        name, shown = policy or "", registry.load_array_policy(policy or "", tree)
-    else:
+    with script.waiting(f"listing the histories of {game}"):
+        tree = compile_game(game)
+    name, how = policy, {}
+    if registry.is_search(policy):
         ahead = Pieces(tree, limit, "sliding").limit(look_ahead)
-        name = f"{search}, {ahead} ahead"
-        shown = registry.load_array_policy(
-            search,
-            tree,
-            depth_limit=ahead,
-            effort=Effort(iterations),
-            player=player,
-            device=device,
-        )
+        name = f"{policy}, {ahead} ahead"
+        how = {"depth_limit": ahead, "effort": Effort(iterations), "player": player}
+    shown = registry.load_array_policy(policy, tree, device=device, **how)
     view = view_public_tree(tree, shown, limit, name)
     public_tree_page.write(output, view.to_json())
     print(f"game            {view.game}")
@@ -70,11 +61,4 @@ def main(
 
 
 if __name__ == "__main__":
-    script.run(
-        main,
-        one_of=["policy", "search"],
-        texts={
-            "policy": f"what to show: {registry.POLICY_NAMES}.",
-            "search": f"show a search: {registry.SEARCH_NAMES}.",
-        },
-    )
+    script.run(main, texts={"policy": f"what to show: {registry.POLICY_NAMES}."})

@@ -4,14 +4,14 @@ Example:
   python run/solve.py --game="leduc_poker" --solver=cfr_plus --iterations=1000
 """
 
-from typing import Any
-
-import script
-from parameters import Positive
+from typing import Annotated, Any
 
 from spiel_dl.algorithms.cfr import SOLVERS, CFRSolver
+from spiel_dl.algorithms.exploitability import exploitability
+from spiel_dl.commands import script
+from spiel_dl.commands.parameters import Bounds, Positive
 from spiel_dl.jobs.solver_run import PLOT_FILE, run_solver
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, slug
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, CURRENT_POLICY_FILE, slug
 from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.tree.game_tree import GameTree
 
@@ -25,7 +25,8 @@ def main(
     iterations: Positive = 1000,
     alternating_updates: bool = True,
     num_threads: Positive = 1,
-    points_per_decade: Positive = 8,
+    points_per_decade: Annotated[int, Bounds(1, 1000)] = 8,
+    last_iterate: bool = False,
 ) -> None:
     """Solves, and says where the results are.
 
@@ -36,13 +37,15 @@ def main(
       alternating_updates: update the players in turn.
       num_threads: threads per iteration.
       points_per_decade: evaluations per factor of 10 in iterations.
+      last_iterate: evaluate and save the current policy of the last iteration, too.
     """
     how: dict[str, Any] = {
         "alternating_updates": alternating_updates,
         "num_threads": num_threads,
     }
     is_class = solver in SOLVERS
-    made = SOLVERS[solver](game, **how) if is_class else CFRSolver(game, variant=solver, **how)
+    with script.waiting(f"listing the histories of {game}"):
+        made = SOLVERS[solver](game, **how) if is_class else CFRSolver(game, variant=solver, **how)
     identity = {
         "game": str(made.game),
         "solver": solver,
@@ -62,6 +65,11 @@ def main(
     print(f"exploitability (NashConv/2) {last['exploitability']:.3e}")
     print(f"policy                      {directory.path / AVERAGE_POLICY_FILE}")
     print(f"picture                     {directory.path / PLOT_FILE}")
+    if last_iterate:
+        current, path = made.current_policy(), directory.path / CURRENT_POLICY_FILE
+        current.save(path)
+        print(f"last iterate's              {exploitability(made.tree, current):.3e}")
+        print(f"last iterate                {path}")
 
 
 if __name__ == "__main__":

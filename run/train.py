@@ -15,12 +15,10 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import config_flags
-import learners
-import script
 import torch
-from parameters import Positive
 
+from spiel_dl.commands import config_flags, learners, script
+from spiel_dl.commands.parameters import Positive
 from spiel_dl.jobs import learner_run
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs.run_directory import RunDirectory, slug

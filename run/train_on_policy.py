@@ -6,9 +6,7 @@ Example:
   python run/train_on_policy.py --data=runs/data/goofspiel_4 --run_dir=runs/on_policy/goofspiel_4
 """
 
-import config_flags
-import script
-
+from spiel_dl.commands import config_flags, script
 from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.jobs.on_policy import ON_POLICY, TRAININGS, OnPolicyConfig, train_on_policy
 from spiel_dl.value_functions.dataset import Dataset
@@ -19,16 +17,11 @@ _ROUNDS = config_flags.define(
     OnPolicyConfig,
     "Rounds",
     leave_out=TRAININGS,
-    names={
-        "num_rounds": "on_policy_rounds",
-        "num_polishes": "on_policy_polishes",
-        "num_iterations": "iterations",
-    },
+    names={"num_iterations": "iterations"},
 )
 _EPOCHS = config_flags.define(
     OnPolicyConfig.with_epochs,
     leave_out=["self"],
-    names={"num_epochs": "on_policy_epochs"},
     defaults={"num_epochs": OnPolicyConfig().num_epochs},
 )
 _NETWORK = config_flags.define(PositionalNetwork, "Network", leave_out=["layer_norm"])
@@ -49,8 +42,7 @@ def main(*, data: str) -> None:
     lines = train_on_policy(network, data, directory, config)
     print("round    samples' strategies    L1 on policy    normalised trunk exploitability")
     for line in lines:
-        # Nothing has been asked of the network before the first round on policy.
-        error = f"{line[f'{ON_POLICY}l1']:.3e}" if f"{ON_POLICY}l1" in line else "-"
+        error = f"{line[f'{ON_POLICY}l1']:.3e}"
         print(f"{line['round']:<9}{line['num_strategies']:<23,}{error:<16}{line[METRIC]:.3e}")
     print(f"network  {directory.path / NETWORK_FILE}")
 

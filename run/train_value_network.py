@@ -4,9 +4,7 @@ Example:
   python run/train_value_network.py --data=runs/data/goofspiel_5 --run_dir=runs/network/goofspiel_5
 """
 
-import config_flags
-import script
-
+from spiel_dl.commands import config_flags, script
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
@@ -42,7 +40,7 @@ def main(*, data: str, network: str | None = None) -> None:
         trained = PositionalNetwork.load(network, _NETWORK.values["device"])
     else:
         trained = _NETWORK.build()
-    trained.initialize(dataset.trunk.leaves)
+    training.check(trained, dataset, config)
     identity = {
         "data": data,
         "num_strategies": dataset.num_strategies,

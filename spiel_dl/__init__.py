@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from spiel_dl.algorithms.abd import ABDPolicy as ABD
     from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
     from spiel_dl.algorithms.cdbr import CDBRPolicy as CDBR
     from spiel_dl.algorithms.cdrnr import CDRNRPolicy as CDRNR
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from spiel_dl.value_functions.exact import ExactValue
 
 __all__ = [
+    "ABD",
     "CDBR",
     "CDRNR",
     "CFR",
@@ -88,6 +90,7 @@ __all__ = [
 ]
 
 _SOURCES = {
+    "ABD": ("algorithms.abd", "ABDPolicy"),
     "AnyGame": ("tree.load", "AnyGame"),
     "ArrayPolicy": ("policies.array_policy", "ArrayPolicy"),
     "CDBR": ("algorithms.cdbr", "CDBRPolicy"),

@@ -117,7 +117,8 @@ class Descent:
         if self._is_compiled:
             self.parameters[0].grad = None  # then the gradient is not copied
             loss.backward(gradient)
-            self._step_compiled(at)
+            assert self.parameters[0].grad is not None
+            self.follow(self.parameters[0].grad, at=at)
             return
         for parameter in self.parameters:
             assert parameter.grad is not None
@@ -134,10 +135,15 @@ class Descent:
             self._falling_rate.copy_(self._rate.on_device(count))
         self._optimizer.step()
 
-    def _step_compiled(self, at: int | None) -> None:
+    def follow(self, gradient: torch.Tensor, *, at: int | None = None) -> None:
+        """One step of Adam along a gradient that is known, of a single parameter on a CPU.
+
+        Args:
+          gradient: of the parameter's shape, contiguous.
+          at: as in `step`.
+        """
         (parameter,) = self.parameters
-        gradient, state = parameter.grad, self.state(parameter)
-        assert gradient is not None
+        state = self.state(parameter)
         count = int(state["step"])
         state["step"].fill_(count + 1)
         rate = self._rate.at(count if at is None else at)

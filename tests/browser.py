@@ -1,12 +1,22 @@
-"""A headless browser, for tests of pages. No driver: what it makes of a page is printed."""
+"""A headless browser, for tests of pages. No driver: it is spoken to in its own protocol.
+
+`dump` prints what the browser makes of a page; `open_tab` opens one to click on.
+"""
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import json
 import os
 import shutil
 import subprocess
 import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,17 +34,145 @@ needs_browser = pytest.mark.skipif(
 
 def dump(page: Path, fragment: str = "") -> str:
     """The document of a page once its scripts have run, as HTML."""
-    assert _BROWSER is not None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        # Nor may it talk to a desktop that is not there, or to a user's.
-        environment = {**os.environ, "HOME": profile, "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
-        command = [_BROWSER, *_FLAGS, f"--user-data-dir={profile}", "--dump-dom"]
         result = subprocess.run(
-            [*command, page.resolve().as_uri() + fragment],
+            [*_command(profile), "--dump-dom", page.resolve().as_uri() + fragment],
             capture_output=True,
             text=True,
             timeout=120,
             check=True,
-            env=environment,
+            env=_environment(profile),
         )
     return result.stdout
+
+
+class Tab:
+    """A page that is open in a browser."""
+
+    def __init__(self, connection: Any):
+        self._connection = connection
+        self._last = 0
+        self.errors: list[str] = []
+        self.send("Page.enable")
+        self.send("Runtime.enable")
+        self.send("Log.enable")
+
+    def send(self, method: str, **parameters: Any) -> Any:
+        """What the browser answers to a command of its protocol."""
+        self._last += 1
+        message = {"id": self._last, "method": method, "params": parameters}
+        self._connection.send(json.dumps(message))
+        while True:
+            found = json.loads(self._connection.recv(timeout=60))
+            self._listen(found)
+            if found.get("id") == self._last:
+                assert "error" not in found, found
+                return found["result"]
+
+    def _listen(self, message: dict[str, Any]) -> None:
+        """Keeps what the page complains of."""
+        if message.get("method") == "Runtime.exceptionThrown":
+            self.errors.append(str(message["params"]["exceptionDetails"]))
+        if message.get("method") == "Log.entryAdded":
+            entry = message["params"]["entry"]
+            if entry["level"] == "error":
+                self.errors.append(f"{entry['text']} {entry.get('url', '')}")
+
+    def go(self, url: str) -> None:
+        """Opens an address."""
+        self.send("Page.navigate", url=url)
+        self.wait("document.readyState === 'complete'")
+
+    def value(self, script: str) -> Any:
+        """The value of an expression in the page."""
+        found = self.send("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def wait(self, script: str, seconds: float = 300.0) -> None:
+        """Waits until an expression is true."""
+        end = time.monotonic() + seconds
+        while not self.value(f"Boolean({script})"):
+            shown = self.value("document.body.innerText")
+            assert time.monotonic() < end, f"{script} did not come true; the page shows {shown}"
+            time.sleep(0.05)
+
+    def click(self, selector: str) -> None:
+        """Clicks on the middle of the first element that a selector fits, with the mouse."""
+        place = self.value(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            "e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect();"
+            "return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.send(
+                "Input.dispatchMouseEvent",
+                type=kind,
+                x=place[0],
+                y=place[1],
+                button="left",
+                clickCount=1,
+            )
+
+    def type(self, selector: str, text: str) -> None:
+        """Writes a text into a field, in the place of what stood there."""
+        self.click(selector)
+        self.value(f"document.querySelector({json.dumps(selector)}).select()")
+        self.send("Input.insertText", text=text)
+        self.value(
+            f"document.querySelector({json.dumps(selector)})"
+            ".dispatchEvent(new Event('change', {bubbles: true}))"
+        )
+
+    def look(self, path: Path, *, dark: bool = False, size: tuple[int, int] = (1200, 900)) -> None:
+        """Writes a picture of the page, as PNG."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.send("Emulation.setEmulatedMedia", features=[scheme])
+        width, height = size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.send("Emulation.setDeviceMetricsOverride", **metrics)
+        picture = self.send("Page.captureScreenshot", format="png")
+        path.write_bytes(base64.b64decode(picture["data"]))
+
+
+@contextlib.contextmanager
+def open_tab() -> Iterator[Tab]:
+    """An empty page in a browser of its own."""
+    from websockets.sync.client import connect
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        command = [*_command(profile), "--remote-debugging-port=0", "about:blank"]
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=_environment(profile),
+        )
+        try:
+            port = _wait_for(Path(profile) / "DevToolsActivePort").splitlines()[0]
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
+                pages = [page for page in json.load(answer) if page["type"] == "page"]
+            with connect(pages[0]["webSocketDebuggerUrl"], max_size=None) as connection:
+                yield Tab(connection)
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _wait_for(path: Path, seconds: float = 60.0) -> str:
+    """What stands in a file once something does."""
+    end = time.monotonic() + seconds
+    while not path.exists() or not path.read_text(encoding="utf-8").count("\n"):
+        assert time.monotonic() < end, f"the browser has not written {path}"
+        time.sleep(0.05)
+    return path.read_text(encoding="utf-8")
+
+
+def _command(profile: str) -> list[str]:
+    assert _BROWSER is not None
+    return [_BROWSER, *_FLAGS, f"--user-data-dir={profile}"]
+
+
+def _environment(profile: str) -> dict[str, str]:
+    # Nor may it talk to a desktop that is not there, or to a user's.
+    return {**os.environ, "HOME": profile, "DBUS_SESSION_BUS_ADDRESS": "disabled:"}

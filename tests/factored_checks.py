@@ -54,6 +54,18 @@ def random_plan(game: FactoredGame, player: int, seed: int) -> np.ndarray:
     return realization_plan(treeplex, np.concatenate([[1.0], weights[1:] / sums]))
 
 
+def check_gradients(game: FactoredGame, tree: GameTree) -> None:
+    """Both have the same sequences, and the same cfvs of them for plans drawn at random."""
+    places = [place_of_sequences(tree, game, player) for player in (0, 1)]
+    for player, place in enumerate(places):
+        assert sorted(place) == list(range(game.treeplexes[player].num_sequences))
+        for seed in (1, 2):
+            plan = random_plan(game, 1 - player, seed)
+            found = game.sequence_form.values_against(player, plan)
+            expected = tree.sequence_form.values_against(player, plan[places[1 - player]])
+            np.testing.assert_allclose(found[place], expected, atol=1e-14)
+
+
 def check_playouts(game: FactoredGame, num_playouts: int) -> None:
     """Holds what is said of infosets to OpenSpiel's states, along random playouts."""
     generator = random.Random(0)

@@ -96,3 +96,14 @@ def test_wrong_rates_are_refused(rate: float) -> None:
         LearningRate(math.inf)
     with pytest.raises(ValueError, match="cannot fall for 0 steps"):
         LearningRate(0.1, 0.01, 0)
+
+
+def test_a_gradient_that_is_known_is_followed_as_that_of_a_loss() -> None:
+    by_loss, by_gradient = torch.zeros(2), torch.zeros(2)
+    slopes = torch.tensor([4.0, -1.0])
+    descents = [Descent([x], LearningRate(0.1, 0.01, 5)) for x in (by_loss, by_gradient)]
+    for at in (None, 3, None):
+        descents[0].step((slopes * by_loss).sum(), at=at)
+        descents[1].follow(slopes, at=at)
+        assert torch.equal(by_loss, by_gradient)
+    assert by_loss[0] < 0 < by_loss[1]

@@ -6,7 +6,6 @@ shipped are to come to in 100,000 steps of 64 games with two hidden layers of 12
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from typing import Any
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs import reports
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.run_directory import describe_environment, read_json
 
 GOALS = {
     ("mmd", "python_goofspiel_ii"): 0.08,
@@ -56,7 +55,7 @@ def write_table(
     """
     if not found:
         raise ValueError("there are no reports; give one JSON file of report_learners.py or more")
-    lines = [] if peer is None else _read(Path(peer))["lines"]
+    lines = [] if peer is None else read_json(peer)["lines"]
     rows = [_row(Path(report), lines) for report in found]
     rows.sort(key=lambda row: (row["game"], row["learner"]))
     judged = [row for row in rows if row["goal"] is not None]
@@ -92,7 +91,7 @@ def write_table(
 
 
 def _row(report: Path, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    content = _read(report)
+    content = read_json(report)
     [rows] = content["tables"].values()
     steps = {row["step"] for row in rows}
     if steps != {NUM_STEPS}:
@@ -105,7 +104,7 @@ def _row(report: Path, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for line in lines
         if line["learner"] == f"rlg {algorithm}"
         and line["steps"] == NUM_STEPS
-        and line["game"].partition("(")[0] == _TWINS.get(short_name, short_name)
+        and _short_name(line["game"]) == _TWINS.get(short_name, short_name)
     ]
     return {
         "learner": algorithm,
@@ -121,6 +120,6 @@ def _row(report: Path, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _read(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+def _short_name(game: str) -> str:
+    """That of a game string, of the game itself if it was made turn-based."""
+    return game.removeprefix("turn_based_simultaneous_game(game=").partition("(")[0]

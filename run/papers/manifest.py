@@ -1,89 +1,284 @@
-"""All papers whose experiments are made here, by name, and how their settings are chosen."""
+"""Every experiment of the papers, as it is to be run: the one list behind `docs/scoreboard.md`.
+
+A `Row` is an experiment with its game, settings and seeds, and what it may cost. All that can be
+chosen is chosen here, before it is run; what a report's settings are is in its JSON file, and
+`scoreboard.state` compares the two. The budget of all rows is about 25 hours on two cores.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from papers.settings import changed
-from papers.study import Experiments, Study
-from spiel_dl.runs.workspace import Workspace
-
-_OF_DOMAINS = ("game", "depth_limit", "data.game", "data.depth_limit")
+from papers.paper import PAPERS, Paper
+from papers.study import Experiment
 
 
 @dataclasses.dataclass(frozen=True)
-class Paper:
-    """A paper, or the comparison with OpenSpiel.
+class Row:
+    """One experiment of a paper, in one of its games.
 
     Attributes:
-      name: short; also of the package in `papers`.
-      title: who wrote about what.
-      needs_domain: whether all of its experiments are about one game.
+      paper: name of one of `PAPERS`.
+      experiment: name of one of its experiments.
+      place: where the paper has it, such as "Figure 3"; "ours" if it has no such experiment.
+      domain: of the paper, by name; None where games are settings.
+      changes: settings that differ from the defaults, as `Paper.settings` takes them.
+      minutes: what it may take on two cores.
+      folder: where the report goes, below results/; None: PAPER/DOMAIN.
+      short_of: what the protocol asks for and the budget does not allow; "" if nothing.
     """
 
-    name: str
-    title: str
-    needs_domain: bool = False
+    paper: str
+    experiment: str
+    place: str
+    domain: str | None = None
+    changes: tuple[str, ...] = ()
+    minutes: float = 5
+    folder: str | None = None
+    short_of: str = ""
 
     @property
-    def experiments(self) -> Experiments:
-        """Its experiments, by name."""
-        found: Experiments = self._module("experiments").EXPERIMENTS
-        return found
+    def of(self) -> Paper:
+        """The paper."""
+        return PAPERS[self.paper]
 
     @property
-    def domains(self) -> Mapping[str, Any]:
-        """Settings by the names of the paper's domains; empty if games are a setting."""
-        found: Mapping[str, Any] = getattr(self._module("study"), "DOMAINS", {})
-        return found
+    def declared(self) -> Experiment[Any]:
+        """The experiment."""
+        return self.of.experiments[self.experiment]
 
-    def study(self, settings: Any, workspace: Workspace) -> Study[Any]:
-        """A study of its experiments."""
-        made: Study[Any] = self._module("study").Study(settings, workspace)
-        return made
+    @property
+    def directory(self) -> str:
+        """Where finished parts are, below runs/, and where the report is, below results/."""
+        return self.folder or "/".join(filter(None, (self.paper, self.domain)))
 
-    def settings(self, domain: str | None, changes: Sequence[str]) -> Any:
-        """The settings of a domain, changed.
+    @property
+    def name(self) -> str:
+        """What the row is called on the command line."""
+        return f"{self.directory}/{self.experiment}"
 
-        Args:
-          domain: one of `domains`; None: the defaults, which a paper that needs a domain has only
-            for what is not the game: they are those of its first domain.
-          changes: as `settings.changed` takes them, one after the other.
+    def report(self, results: Path) -> Path:
+        """The JSON file of the report, which need not exist."""
+        return results / self.directory / f"{self.experiment}.json"
 
-        Raises:
-          ValueError: if there is no such domain, or as `settings.changed` does.
-        """
-        if domain is not None and domain not in self.domains:
-            known = ", ".join(self.domains) or "none; set games="
-            raise ValueError(f"domain {domain!r} of {self.name} must be one of: {known}")
-        if domain is not None:
-            settings = self.domains[domain]
-        else:
-            first = next(iter(self.domains.values()), None)
-            settings = first if self.needs_domain else self._module("study").Settings()
-        names = [change.partition("=")[0] for change in changes]
-        own = [name for name in names if name in _OF_DOMAINS]
-        if domain is not None and own:
-            raise ValueError(f"{', '.join(own)}: a domain has its own game and depth limit")
-        for change in changes:
-            settings = changed(settings, change)
-        return settings
+    def settings(self) -> Any:
+        """The settings to run it with."""
+        return self.of.settings(self.domain, self.changes)
 
-    def _module(self, name: str) -> Any:
-        # A paper is imported when it is asked for: all of them take seconds.
-        return importlib.import_module(f"papers.{self.name}.{name}")
+    @property
+    def command(self) -> str:
+        """What runs it."""
+        words = ["python run/reproduce.py", f"--paper={self.paper}", f"--only={self.experiment}"]
+        if self.domain:
+            words.append(f"--domain={self.domain}")
+        words += [f"--set={change}" for change in self.changes]
+        if self.folder:
+            words += [f"--run_dir=runs/{self.folder}", f"--output=results/{self.folder}"]
+        return " ".join(words)
 
 
-PAPERS = {
-    paper.name: paper
-    for paper in (
-        Paper("dl_cfr", "Kovařík et al. (2021), value functions for depth-limited solving", True),
-        Paper("particle", "Šustr et al. (2021), particle value functions"),
-        Paper("responses", "Milec et al. (2024), continual depth-limited responses"),
-        Paper("sepot", "Kubíček et al. (2023), look-ahead search on top of policy networks"),
-        Paper("compare", "our solvers and learners beside OpenSpiel's", True),
-    )
-}
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change of the code after which an experiment comes to other numbers.
+
+    Attributes:
+      when: date and time of it, as `datetime.isoformat` writes them, in UTC.
+      what: what changed, in a few words.
+      rows: patterns of the names of the rows whose earlier reports are old since, as `fnmatch` has
+        them.
+    """
+
+    when: str
+    what: str
+    rows: tuple[str, ...]
+
+
+def _dl_cfr() -> list[Row]:
+    """Kovařík et al. (2021): three domains, networks of three seeds."""
+    rows, seeds = [], ("seeds=0,1,2",)
+    for domain, minutes in (("goofspiel", 60), ("oshi_zumo", 50), ("leduc", 45)):
+        rows += [
+            Row("dl_cfr", "checkpoints", "Figure 2", domain, seeds, minutes),
+            Row("dl_cfr", "exact", "Main Experiments", domain, (), 3),
+            Row("dl_cfr", "on_policy", "Main Experiments", domain, seeds, 1.5 * minutes),
+            Row(
+                "dl_cfr", "left_out", "Main Experiments", domain, ("seeds=0",), minutes,
+                short_of="one seed: a network for every leaf public state",
+            ),
+            Row("dl_cfr", "ranges", "Main Experiments", domain, seeds, 15),
+            Row("dl_cfr", "resolving", "ours", domain, seeds, 10),
+        ]  # fmt: skip
+    own_leduc = ("data.game=python_leduc", "data.depth_limit=1 rounds")
+    few = "one seed and one domain of three: a network for every size"
+    rows += [
+        Row("dl_cfr", "exact", "ours", None, own_leduc, 2, "dl_cfr/leduc_openspiel"),
+        Row("dl_cfr", "losses", "Additional Experiments", "goofspiel", ("seeds=0,1,2",), 60,
+            short_of="one domain of three"),
+        Row("dl_cfr", "amount", "Additional Experiments", "goofspiel", ("seeds=0",), 60,
+            short_of=few),
+        Row("dl_cfr", "size", "Additional Experiments", "goofspiel", ("seeds=0",), 90,
+            short_of=few),
+    ]  # fmt: skip
+    return rows
+
+
+def _particle() -> list[Row]:
+    """Šustr et al. (2021): ten seeds where a seed takes minutes."""
+    self_play = "particle/goofspiel_13"
+    return [
+        Row("particle", "linear_targets", "Figure 2", None, ("seeds=0,1,2",), 15,
+            "particle/linear_targets"),
+        Row("particle", "architectures", "Figure 3", "leduc", (), 60),
+        Row("particle", "architectures", "Figure 3", "goofspiel", (), 60),
+        Row("particle", "on_policy", "ours", "leduc", ("seeds=0,1,2",), 40),
+        Row("particle", "on_policy", "ours", "goofspiel", ("seeds=0,1,2",), 60),
+        *(
+            Row("particle", "fractions", "Figure 4", domain, ("seeds=0,1,2,3,4", *conditional), 40,
+                f"particle/{domain}_fractions{ending}")
+            for domain in ("leduc", "goofspiel")
+            for conditional, ending in (((), ""), (("conditional=true",), "_conditional"))
+        ),
+        Row("particle", "public_states", "section 6", None, ("num_cards=13",), 5, self_play),
+        Row("particle", "self_play", "section 6", None, (), 120, self_play),
+        Row("particle", "match", "section 6", None, ("num_games=2000",), 120, self_play),
+    ]  # fmt: skip
+
+
+def _responses() -> list[Row]:
+    """Milec et al. (2024, 2025); SlumBot (Table 2) is out of reach: it plays no-limit hold'em."""
+    return [
+        Row("responses", "table_1", "Table 1", None, (), 15),
+        Row("responses", "table_1", "Table 1", None,
+            ("games=goofspiel_6", "models=uniform", "players=0"), 10, "responses/goofspiel_6"),
+        Row("responses", "table_1", "Table 1, ABR", None,
+            ("games=leduc,goofspiel_4,goofspiel_5,goofspiel_6", "models=uniform", "players=0",
+             "abr_episodes=100000"), 60, "responses/abr"),
+        Row("responses", "gadgets", "Figures 4, 8", minutes=2),
+        Row("responses", "frontier", "Figures 5 to 7", minutes=10),
+        Row("responses", "frontier", "Figures 5 to 7", None,
+            ("games=goofspiel_5", "models=uniform", "players=0"), 10, "responses/goofspiel_5"),
+        *(
+            Row("responses", "frontier", "Figures 5 to 7", None,
+                ("games=leduc", f"depth_limit={plies} plies", "scheme=sliding"), 15,
+                f"responses/sliding_{plies}")
+            for plies in (2, 4, 6)
+        ),
+        Row("responses", "biased_rps", "Figure 15", minutes=2),
+        Row("responses", "late_mistakes", "2025, abstract", None, ("players=0",), 10,
+            short_of="player 0 alone; portfolios of its figures are not known here"),
+        Row("responses", "network", "ours", minutes=15),
+        Row("responses", "times", "ours", minutes=10),
+    ]  # fmt: skip
+
+
+def _sepot() -> list[Row]:
+    """Kubíček et al. (2023): networks of five seeds in Goofspiel with 5 cards, three in Leduc."""
+    five, three = "seeds=0,1,2,3,4", "seeds=0,1,2"
+    games = {
+        "goofspiel_5": ("goofspiel_5_descending", five),
+        "goofspiel_5_random": ("goofspiel_5_random", five),
+        "leduc": ("leduc", three),
+    }
+    rows = [Row("sepot", "safety", "section 5.2", minutes=10)]
+    for folder, (game, seeds) in games.items():
+        chosen, place = (f"games={game}", seeds), f"sepot/{folder}"
+        rows += [
+            Row("sepot", "curves", "Figures 5 to 12", None, chosen, 120, place),
+            Row("sepot", "cfvs", "Figure 3", None, chosen, 60, place),
+        ]
+    rows += [
+        Row("sepot", "ablation", "ours", None, (f"games={game}",), 30, f"sepot/{folder}")
+        for folder, game in (
+            ("goofspiel_5", "goofspiel_5_descending"),
+            ("leduc", "leduc"),
+            ("battleships_2x2", "battleships_2x2"),
+        )
+    ]
+    rows += [
+        Row("sepot", "isolated", "ours", minutes=20),
+        Row("sepot", "refined", "ours", minutes=10),
+        Row("sepot", "refined_resolving", "ours", minutes=15),
+        Row("sepot", "distilled", "section 4.3", None,
+            ("games=leduc,goofspiel_5_descending",), 60),
+        Row("sepot", "position", "section 2", None, (), 60, "sepot/battleships_5x5"),
+    ]  # fmt: skip
+    rows += [
+        Row("sepot", "table_1", "Table 1", None, (f"games={game}", three), minutes,
+            f"sepot/{game}")
+        for game, minutes in (
+            ("goofspiel_8_descending", 90),
+            ("goofspiel_8_random", 90),
+            ("battleships_3x3", 90),
+            ("goofspiel_13_descending", 120),
+            ("goofspiel_13_random", 120),
+            ("battleships_5x5", 120),
+        )
+    ]  # fmt: skip
+    return rows
+
+
+def _particle_search() -> list[Row]:
+    """Search below samples: five blueprints."""
+    goofspiel = ("games=goofspiel_4_descending",)
+    leduc = ("games=leduc", "shares=0.1,1.0", "methods=particle_sepot,klss")
+    return [
+        Row("particle_search", "beliefs", "ours", None, goofspiel, 10,
+            "particle_search/goofspiel_4_descending"),
+        Row("particle_search", "curves", "ours", None, goofspiel, 10,
+            "particle_search/goofspiel_4_descending"),
+        Row("particle_search", "curves", "ours", None, leduc, 20, "particle_search/leduc",
+            short_of="two budgets of four, two methods of three"),
+    ]  # fmt: skip
+
+
+def _compare() -> list[Row]:
+    """Our algorithms and OpenSpiel's: the same seconds of learning for all."""
+    return [
+        Row("compare", "compare", "ours", domain, ("seconds=300", "seeds=0,1,2"), 100,
+            f"compare/{domain}")
+        for domain in ("leduc_poker", "goofspiel_4", "liars_dice")
+    ]  # fmt: skip
+
+
+MANIFEST: Sequence[Row] = (
+    *_dl_cfr(),
+    *_particle(),
+    *_responses(),
+    *_sepot(),
+    *_particle_search(),
+    *_compare(),
+)
+"""All rows, in the order of the scoreboard."""
+
+CHANGES: Sequence[Change] = (
+    Change(
+        "2026-11-21T12:00:00+00:00",
+        "value networks normalise their layers",
+        ("dl_cfr/*/checkpoints", "dl_cfr/*/ranges", "dl_cfr/leduc/left_out"),
+    ),
+    Change(
+        "2026-11-22T21:00:00+00:00",
+        "SePoT searches with the ranges that were played, block by block, with the cfvs of the "
+        "opponent's best transformation",
+        ("sepot/*/curves", "sepot/*/cfvs", "sepot/*/table_1", "sepot/*/position"),
+    ),
+    Change(
+        "2026-11-22T21:00:00+00:00",
+        "R-NaD learns with a bounded force, tempered regularisation and action values of histories",
+        ("sepot/*/curves", "sepot/*/cfvs", "compare/*"),
+    ),
+    Change(
+        "2026-11-23T00:45:00+00:00",
+        "errors on policy are of ranges that no training has seen; rounds end without polishes",
+        ("dl_cfr/*/on_policy", "dl_cfr/*/resolving", "particle/*/on_policy"),
+    ),
+    Change(
+        "2026-11-23T01:30:00+00:00",
+        "what an equilibrium reaches leaves out what it reaches with probability 1e-3 in all",
+        ("particle/*/fractions",),
+    ),
+)
+"""What made earlier reports old. Whoever changes what an experiment comes to adds a line."""

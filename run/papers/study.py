@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import statistics
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from papers.settings import as_json
+from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs import reports
 from spiel_dl.runs.reports import Picture, Report
 from spiel_dl.runs.run_directory import describe_environment
@@ -33,6 +35,19 @@ def verdict(holds: Iterable[bool]) -> str:
     if not told:
         return ""
     return MET if all(told) else PARTLY if any(told) else NOT_MET
+
+
+def told(values: Sequence[float], of: str) -> str:
+    """Mean and spread of the numbers of some runs, for a report's headline.
+
+    Args:
+      values: one number of each run, at least one.
+      of: what the runs are, such as "networks".
+    """
+    mean, half_width = f"{statistics.fmean(values):.3g}", student_half_width(values)
+    if half_width is None:
+        return f"{mean} (one of the {of})"
+    return f"{mean} ± {half_width:.2g} (95 %, {len(values)} {of})"
 
 
 class Study(Generic[Settings]):

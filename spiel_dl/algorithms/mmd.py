@@ -26,7 +26,7 @@ import math
 import torch
 
 from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints
-from spiel_dl.learning.mmd_kernel import mmd_gradient
+from spiel_dl.learning.mmd_kernel import MMDNumbers, mmd_gradient
 from spiel_dl.learning.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
@@ -34,7 +34,6 @@ from spiel_dl.learning.policy_gradient import (
     move_ratio,
 )
 from spiel_dl.learning.self_play import Distinct, Trajectories
-from spiel_dl.learning.step_kernels import Histories
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,40 +86,42 @@ class MMDSolver(PolicyGradientLearner):
             magnet_weight=unit * self.config.magnet_weight,
         )
 
-    def _has_kernel(self) -> bool:
-        """On a CPU, unless a subclass has another loss."""
+    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        # A subclass may have another loss, which the compiled loop does not know.
         is_mine = type(self).policy_loss is MMDSolver.policy_loss
-        return is_mine and self.parameters.is_cpu
+        by_kernel = is_mine and self.parameters.is_cpu
+        descend = self._descend_by_kernel if by_kernel else self._descend_by_torch
+        return descend(trajectories, seen)
 
-    def _learn_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+    def _descend_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        """As `_descend_by_torch`, on a CPU."""
+        config = self.config
+        numbers = MMDNumbers(
+            reward_scale=1 / self.utility_scale,
+            gae_lambda=config.gae_lambda,
+            value_weight=config.value_weight,
+            temperature=self.temperature(),
+            magnet_weight=config.magnet_weight,
+            old_weight=1 / config.stepsize if config.num_epochs > 1 else 0.0,
+            trace_decay=config.history_trace_decay,
+        )
         magnet = self._references(trajectories, seen, 1)
-        is_repeated = self.config.num_epochs > 1
-        values = self._history_values(trajectories)
-        reported, old_value = [], None
-        for _ in range(self.config.num_epochs):
-            outputs = self.network.outputs(self.parameters, seen.tensors)
+        histories = self._history_answer(trajectories)
+        old_value: torch.Tensor | None = None
+        sums = torch.zeros(len(self.terms))
+        for _ in range(config.num_epochs):
+            said = self.network.answer(self.parameters, seen.tensors)
             if old_value is None:
-                old_value = outputs.detach()[:, -1]
-            histories = Histories.of(values, self.config.history_trace_decay)
+                old_value = said.outputs[:, -1]
+            if histories is not None:
+                histories.gradient.zero_()  # every epoch finds the same
             gradient, terms = mmd_gradient(
-                outputs,
-                old_value,
-                magnet,
-                histories,
-                trajectories,
-                seen,
-                reward_unit=self.utility_scale,
-                gae_lambda=self.config.gae_lambda,
-                value_weight=self.config.value_weight,
-                temperature=self.temperature(),
-                magnet_weight=self.config.magnet_weight,
-                old_weight=1 / self.config.stepsize if is_repeated else 0.0,
+                said.outputs, old_value, magnet, histories, trajectories, seen, numbers
             )
-            self._descent.step(outputs, gradient, at=self.num_steps)
-            reported.append(terms)
-        if self._histories is not None and values is not None:
-            self._histories.learn(values, histories.gradient)
-        return list(torch.stack(reported).mean(dim=0))
+            self._descent.follow(said.gradient(gradient), at=self.num_steps)
+            sums += terms
+        self._learn_histories(histories)
+        return list(sums / config.num_epochs)
 
     def policy_loss(
         self,

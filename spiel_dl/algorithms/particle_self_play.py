@@ -44,10 +44,11 @@ from spiel_dl.runs import tensor_files
 from spiel_dl.search import sparse_solution
 from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.load import AnyGame, turn_based_game
-from spiel_dl.tree.particles import Particles, rules_of, sample_consistent
+from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_samples import (
@@ -263,7 +264,8 @@ class ParticleSelfPlay:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes everything that further steps depend on, completely or not at all."""
-        tensor_files.save(path, self.state(), self._identity())
+        untold = {"losses": self._losses, "seconds": self._seconds}
+        tensor_files.save(path, self.state(), {**self._identity(), "untold": untold})
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Goes back to what `save` wrote; on a CPU, what follows is the same to the last bit.
@@ -279,6 +281,8 @@ class ParticleSelfPlay:
                     "settings, or another file"
                 )
         self.load_state(arrays)
+        untold = header.get("untold", {"losses": [], "seconds": 0.0})
+        self._losses, self._seconds = untold["losses"], untold["seconds"]
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must have in common with the learner."""

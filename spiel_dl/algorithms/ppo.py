@@ -5,6 +5,12 @@ Schulman et al. (2017), "Proximal policy optimization algorithms", eq. 7 and 9. 
 
     - min(ratio A, clip(ratio, 1 - clip, 1 + clip) A),    ratio = pi(a) / pi_old(a).
 
+With action values of histories, what they say of all actions is clipped in the same way: the sum of
+this loss over the actions, weighted by pi_old, where A is an action's value less their mean.
+
+The temperature begins three times as high as MMD's: in Goofspiel, where MMD has a magnet, PPO's
+policy becomes deterministic for good at the first steps below (docs/algorithms/rnad.md).
+
     learner = ppo.PPOSolver("leduc_poker")
     learner.run(1000)
     policy = learner.policy()
@@ -34,7 +40,8 @@ class PPOConfig(PolicyGradientConfig):
         there is one epoch, whose gradient is taken where that ratio is 1.
     """
 
-    num_epochs: int = 4
+    num_epochs: int = 2
+    temperature: float = 0.3
     clip: float = 0.2
 
     def __post_init__(self) -> None:
@@ -57,6 +64,19 @@ class PPOSolver(PolicyGradientLearner):
         log_magnets: torch.Tensor,
     ) -> torch.Tensor:
         """As in the module's docstring: float32 [T, B]."""
-        ratio = move_ratio(log_pi, trajectories)
+        return -self._gain(move_ratio(log_pi, trajectories), advantage)
+
+    def expected_loss(
+        self, log_pi: torch.Tensor, trajectories: Trajectories, expected: torch.Tensor
+    ) -> torch.Tensor:
+        """As in the module's docstring: float32 [T, B]."""
+        old = trajectories.behaviour
+        advantages = expected - (old * expected).sum(dim=-1, keepdim=True)
+        # What is illegal has probability 0 in both.
+        ratios = log_pi.exp() / old.clamp(min=torch.finfo(old.dtype).tiny)
+        return -(old * self._gain(ratios, advantages)).sum(dim=-1)
+
+    def _gain(self, ratio: torch.Tensor, advantage: torch.Tensor) -> torch.Tensor:
+        """What a ratio gains, of the same shape: no more than at the end of the clip."""
         clipped = ratio.clamp(1 - self.config.clip, 1 + self.config.clip)
-        return -torch.minimum(ratio * advantage, clipped * advantage)
+        return torch.minimum(ratio * advantage, clipped * advantage)

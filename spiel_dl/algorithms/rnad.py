@@ -49,11 +49,10 @@ from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.played_ahead import Games, PlayedAhead
-from spiel_dl.learning.rnad_kernel import rnad_gradient
+from spiel_dl.learning.rnad_kernel import RNaDNumbers, rnad_gradient
 from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.step_graph import StepGraph
-from spiel_dl.learning.step_kernels import Histories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -254,42 +253,42 @@ class RNaDSolver(SelfPlayLearner):
         if done + 1 == length:
             self._renew_regularization()
 
-    def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        seen = trajectories.distinct_observations()
-        learn = self._learn_by_kernel if self.parameters.is_cpu else self._learn_by_torch
-        terms = learn(trajectories, seen)
-        self._move_target()
-        return terms
+    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        descend = self._descend_by_kernel if self.parameters.is_cpu else self._descend_by_torch
+        return descend(trajectories, seen)
 
-    def _learn_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+    def _descend_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
         """Steps 2 to 4 of the module's docstring, on a CPU."""
-        outputs = self.network.outputs(self.parameters, seen.tensors)
-        values = self._history_values(trajectories)
-        histories = Histories.of(values, self.config.history_trace_decay)
+        config = self.config
+        numbers = RNaDNumbers(
+            reward_scale=1 / self.utility_scale,
+            eta=config.eta,
+            c_bar=config.c_bar,
+            rho_bar=config.rho_bar,
+            threshold=config.neurd_threshold,
+            clip=config.neurd_clip,
+            max_gain=config.neurd_max_gain,
+            sharpness=self._sharpness.item(),
+            trace_decay=config.history_trace_decay,
+        )
+        said = self.network.answer(self.parameters, seen.tensors)
+        histories = self._history_answer(trajectories)
         num_reference = 1 if self._is_last_alone else 2
         gradient, terms = rnad_gradient(
-            outputs,
-            self._target_rows(seen) if values is None else outputs[:, -1],
+            said.outputs,
+            self._target_rows(seen) if histories is None else said.outputs[:, -1],
             self._references(trajectories, seen, num_reference),
             self._shares[:num_reference],
             histories,
             trajectories,
             seen,
-            reward_unit=self.utility_scale,
-            eta=self.config.eta,
-            c_bar=self.config.c_bar,
-            rho_bar=self.config.rho_bar,
-            threshold=self.config.neurd_threshold,
-            clip=self.config.neurd_clip,
-            max_gain=self.config.neurd_max_gain,
-            sharpness=self._sharpness.item(),
+            numbers,
         )
-        self._descent.step(outputs, gradient)
-        if self._histories is not None and values is not None:
-            self._histories.learn(values, histories.gradient)
+        self._descent.follow(said.gradient(gradient))
+        self._learn_histories(histories)
         return list(terms)
 
-    def _learn_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+    def _descend_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
         """The same on any device."""
         outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
         logits, value = outputs.detach()[..., :-1], outputs.detach()[..., -1]

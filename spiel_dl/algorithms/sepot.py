@@ -73,7 +73,7 @@ from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
 from spiel_dl.value_functions.base import check_arguments
 
-_MAX_KEPT = 64
+MAX_KEPT = 64
 """How many searches a policy remembers that is asked along games."""
 
 
@@ -212,8 +212,11 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
         """
         check_arguments(None, depth_limit)
         config = config or SearchConfig(max_histories=MAX_HISTORIES)
-        step = SePoTPlayedStep(game, blueprint, critic, depth_limit, config)
-        super().__init__(step, max_kept=_MAX_KEPT)
+        self._play(SePoTPlayedStep(game, blueprint, critic, depth_limit, config))
+
+    def _play(self, step: SePoTPlayedStep, max_kept: int = MAX_KEPT) -> None:
+        """Starts to play by a step; nothing is searched yet."""
+        super().__init__(step, max_kept)
         self.num_moves = 0
         self.num_moves_searched = 0
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from spiel_dl.play import control_variates as luck
 from spiel_dl.play import matches, presets, registry
+from spiel_dl.play.control_variates import HistoryValues
 from spiel_dl.play.matches import DecisionTime, MatchResult, PairResults, Policies
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.play.tally import Tally
@@ -28,6 +30,8 @@ _TITLES = {
     "games": "games",
     "mean": "mean return of the first",
     "half_width": "± (95 %, over pairs)",
+    "without_luck": "mean, with control variates",
+    "half_width_without_luck": "± (95 %, over pairs), with control variates",
     "paper": "paper, SePoT against R-NaD",
     "share_searched": "moves searched, first",
     "mean_as_0": "as player 0",
@@ -36,11 +40,15 @@ _TITLES = {
     "slowest_move": "slowest move (s), first",
     "half_width_as_0": "± as player 0",
     "half_width_as_1": "± as player 1",
+    "variance_left": "variance that control variates leave",
 }
 _SEARCH = {
     "depth_limit": "searches look ahead",
     "max_histories": "histories, at most",
     "budget": "particles, at most",
+    "order": "order of knowledge",
+    "stepsize": "stepsize",
+    "num_rollouts": "rollouts, at least",
     "iterations": "iterations",
     "leaf_choice": "choice at leaves",
 }
@@ -58,6 +66,7 @@ def play(
     seed: int = 0,
     search: SearchOptions = _SEARCH_OPTIONS,
     pairs_at_once: int = 64,
+    control_variates: str | None = None,
     device: str = "cpu",
     engine: Engine = IN_PROCESS,
     workspace: Workspace | None = None,
@@ -72,8 +81,8 @@ def play(
       num_games: how many games, an even number; half of them in each seat.
       seed: of chance and of both players' choices.
       search: how those who search do so.
-      pairs_at_once: pairs of games in one part of the match; networks are asked for all of its
-        games at a time.
+      pairs_at_once: pairs of games in one part of the match.
+      control_variates: a checkpoint whose values take luck out, without bias.
       device: where networks live.
       engine: who does the work; each of its processes loads, or solves for, both policies. A
         workspace has an engine of its own.
@@ -91,11 +100,13 @@ def play(
     game_string, names = presets.game_string(game), (first, second)
     players: _Players = (game_string, names, search, device)
     _load(*players)  # what is wrong with them is better told before workers are started
-    items = [(players, pairs, seed) for pairs in parts]
+    if control_variates is not None:
+        _load_values(control_variates, game_string, device)
+    items = [(players, pairs, seed, control_variates) for pairs in parts]
     if workspace is None:
         found = distributed.map(_play_part, items, engine, description=description)
     else:
-        settings = _settings(game_string, names, search, seed)
+        settings = _settings(game_string, names, search, seed, control_variates)
         named = [(_part_name(pairs), settings) for pairs in parts]
         found = workspace.parts(named, _play_part, items, description)
     return MatchResult.of_pairs(map(_from_json, found))
@@ -110,6 +121,7 @@ def measure(
     seed: int = 0,
     search: SearchOptions = _SEARCH_OPTIONS,
     pairs_at_once: int = 64,
+    control_variates: str | None = None,
     device: str = "cpu",
     engine: Engine = IN_PROCESS,
     workspace: Workspace | None = None,
@@ -126,8 +138,8 @@ def measure(
       num_games: how many games, an even number; half of them in each seat.
       seed: of chance and of both players' choices.
       search: how those who search do so.
-      pairs_at_once: pairs of games in one part of the match; networks are asked for all of its
-        games at a time.
+      pairs_at_once: pairs of games in one part of the match.
+      control_variates: a checkpoint whose values take luck out, without bias.
       device: where networks live.
       engine: as for `play`.
       workspace: as for `play`.
@@ -145,6 +157,7 @@ def measure(
         seed=seed,
         search=search,
         pairs_at_once=pairs_at_once,
+        control_variates=control_variates,
         device=device,
         engine=engine,
         workspace=workspace,
@@ -159,6 +172,7 @@ def measure(
         "seed": seed,
         "mean": result.mean_return,
         "half_width": _known(result.half_width),
+        **_without_luck(result, control_variates),
         **_seat(0, result.seats[0]),
         **_seat(1, result.seats[1]),
         "seconds_per_move": result.times[0].seconds_per_move,
@@ -206,9 +220,15 @@ def report(rows: Sequence[dict[str, Any]]) -> Report:
     """What matches were worth, of rows of `measure`."""
     games = ", ".join(dict.fromkeys(row["game"] for row in rows))
     looked = searches(rows)
+    notes = ["Returns are in utility units, of pairs of games with both seats and the same luck."]
+    if used := {row["control_variates"]: None for row in rows if "control_variates" in row}:
+        notes.append(
+            f"Control variates are values of {', '.join(used)}: the luck of chance and of both "
+            "players by them is taken off each return, which leaves the mean as it is."
+        )
     return Report(
         f"Head to head in {games}",
-        ["Returns are in utility units, of pairs of games with both seats and the same luck."],
+        notes,
         {"Matches": table(rows)} | ({} if looked is None else {"Searches": looked}),
     )
 
@@ -247,23 +267,34 @@ def _part_name(pairs: range) -> str:
 
 def _from_json(kept: dict[str, Any]) -> PairResults:
     first, second = (DecisionTime(*times) for times in kept["times"])
-    return PairResults(np.array(kept["returns"]), (first, second))
+    lucks = kept.get("luck")
+    return PairResults(
+        np.array(kept["returns"]), (first, second), None if lucks is None else np.array(lucks)
+    )
 
 
 def _settings(
-    game_string: str, names: tuple[str, str], search: SearchOptions, seed: int
+    game_string: str,
+    names: tuple[str, str],
+    search: SearchOptions,
+    seed: int,
+    control_variates: str | None,
 ) -> dict[str, Any]:
     """What the games of a match depend on."""
+    also = {}
+    if control_variates is not None:
+        also["control_variates"] = [control_variates, digest(control_variates)]
     return {
         "game": game_string,
         "policies": names,
-        "files": [_digest(name) for name in names],
+        "files": [digest(name) for name in names],
         "search": registry.options_used(search, *names),
         "seed": seed,
+        **also,
     }
 
 
-def _digest(name: str) -> str:
+def digest(name: str) -> str:
     """A hash of the files that a policy is made of; empty if there are none."""
     path = registry.path_in(name)
     if path is None:
@@ -275,11 +306,20 @@ def _digest(name: str) -> str:
     return digest.hexdigest() if files else ""
 
 
-def _play_part(item: tuple[_Players, range, int]) -> dict[str, Any]:
+def _play_part(item: tuple[_Players, range, int, str | None]) -> dict[str, Any]:
     """Some pairs of games, as JSON can hold them."""
-    players, pairs, seed = item
-    result = matches.play_pairs(players[0], _load(*players), pairs, seed)
-    return {"returns": result.returns.tolist(), "times": result.times}
+    players, pairs, seed, name = item
+    values = None if name is None else _load_values(name, players[0], players[-1])
+    result = matches.play_pairs(players[0], _load(*players), pairs, seed, values)
+    found: dict[str, Any] = {"returns": result.returns.tolist(), "times": result.times}
+    if result.luck is not None:
+        found["luck"] = result.luck.tolist()
+    return found
+
+
+@functools.lru_cache(maxsize=1)
+def _load_values(name: str, game_string: str, device: str) -> HistoryValues:
+    return luck.load_values(name, game_string, device)
 
 
 @functools.lru_cache(maxsize=1)
@@ -289,6 +329,18 @@ def _load(game_string: str, names: tuple[str, str], search: SearchOptions, devic
     settings = search.keywords()
     first, second = (registry.load_policy(name, game, device=device, **settings) for name in names)
     return first, second
+
+
+def _without_luck(result: MatchResult, control_variates: str | None) -> dict[str, Any]:
+    """What control variates say of a match; nothing without any."""
+    if result.without_luck is None:
+        return {}
+    return {
+        "without_luck": result.without_luck.mean,
+        "half_width_without_luck": _known(result.without_luck.half_width),
+        "variance_left": result.variance_left,
+        "control_variates": control_variates,
+    }
 
 
 def _seat(player: int, tally: Tally) -> dict[str, float | None]:

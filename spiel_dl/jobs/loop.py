@@ -6,13 +6,15 @@ between goes back to the checkpoint before, and drops the metrics that came afte
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import tqdm
 
+from spiel_dl.runs import interrupts
 from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
 
 _MAX_POINTS_PER_DECADE = 1000
@@ -65,6 +67,7 @@ def run_job(
     *,
     first_stretch: int = 1,
     seconds_per_checkpoint: float = math.inf,
+    keeps_on_interrupt: bool = True,
     show_progress: bool = True,
 ) -> None:
     """Runs a job to a number of steps, from the directory's checkpoint if it has one.
@@ -76,39 +79,105 @@ def run_job(
       schedule: when to measure; at the end this is done in any case.
       first_stretch: how many steps to do at once at first; later, as many as take a moment.
       seconds_per_checkpoint: write a checkpoint between two measurements after so long.
+      keeps_on_interrupt: after Ctrl-C, finish the step and write a checkpoint.
       show_progress: show a progress bar on standard error.
 
     Raises:
-      ValueError: if the checkpoint is of something else, or has done more steps already. The
-        directory's files have not changed then.
+      ValueError: if the checkpoint is of something else, has done more steps already, or is gone.
+        The directory's files have not changed then.
+      KeyboardInterrupt: after Ctrl-C.
     """
-    job.restore(directory)
+    _restore(job, directory)
     if job.done > end:
         raise ValueError(
             f"{directory.path} has done {job.done} {job.unit}s already, more than the {end} asked "
             f"for; ask for {job.done} or more"
         )
     directory.truncate_metrics(job.step_name, job.done)
-    with tqdm.tqdm(
-        total=end, initial=job.done, unit=job.unit, disable=not show_progress
-    ) as progress:
+    with (
+        _Bar(end, job.unit, show_progress) as bar,
+        interrupts.held_back() if keeps_on_interrupt else contextlib.nullcontext() as held,
+    ):
         while job.done < end:
             stretch, last_save = first_stretch, time.perf_counter()
             target = min(schedule(job.done), end)
             while job.done < target:
                 count, start = min(stretch, target - job.done), time.perf_counter()
                 job.run(count)
-                progress.update(count)
                 now = time.perf_counter()
+                bar.show(job.done)
                 stretch *= 2 if now - start < _SECONDS_PER_STRETCH else 1
-                if now - last_save > seconds_per_checkpoint:
+                is_asked = held is not None and held.is_asked
+                if job.done < target and (is_asked or now - last_save > seconds_per_checkpoint):
                     job.save(directory)
                     last_save = now
+                    if is_asked:
+                        raise KeyboardInterrupt
             line = job.measure()
             directory.append_metrics(line)
             job.save(directory)
-            if job.headline in line:
-                progress.set_postfix({job.headline: f"{line[job.headline]:.2e}"})
+            if held is not None and held.is_asked:
+                raise KeyboardInterrupt
+            bar.tell(job.headline, line)
+
+
+class _Bar:
+    """A progress bar that begins after the first stretch: loops are compiled in that."""
+
+    def __init__(self, end: int, unit: str, is_shown: bool):
+        self._options: dict[str, Any] = {"total": end, "unit": unit, "disable": not is_shown}
+        self._progress: tqdm.tqdm | None = None
+        self._has_told = False
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.close()
+
+    def show(self, done: int) -> None:
+        """How many steps are done."""
+        if self._progress is None:
+            self._progress = tqdm.tqdm(initial=done, **self._options)
+        self._progress.update(done - self._progress.n)
+
+    def tell(self, headline: str, line: Mapping[str, Any]) -> None:
+        """What was measured."""
+        if self._progress is None:
+            return
+        if not self._has_told:  # So is what measures, so the first time says nothing of the speed.
+            self._progress.unpause()
+            self._has_told = True
+        if headline in line:
+            self._progress.set_postfix({headline: f"{line[headline]:.2e}"})
+
+
+def _restore(job: Job, directory: RunDirectory) -> None:
+    """Goes back to the newest checkpoint, if there is one.
+
+    Raises:
+      ValueError: if it is of something else, or not there any more.
+    """
+    try:
+        job.restore(directory)
+    except ValueError as error:
+        if str(directory.path) in str(error):
+            raise
+        raise ValueError(f"{directory.checkpoint_path}: {error}") from error
+    except KeyError as error:
+        raise ValueError(
+            f"{directory.checkpoint_path} lacks {error}: it is of another version or another run; "
+            "choose another directory"
+        ) from error
+    # Each line is written just before its checkpoint, so one may be there without.
+    num_lines = len(directory.read_metrics())
+    if job.done == 0 and num_lines > 1:
+        raise ValueError(
+            f"{directory.path} has {num_lines} lines of metrics and no checkpoint to go on from: "
+            f"{directory.checkpoint_path.name} was deleted; put it back, or choose another "
+            "directory"
+        )
 
 
 def log_spaced(end: int, points_per_decade: int) -> Schedule:

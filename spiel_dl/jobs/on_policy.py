@@ -4,15 +4,16 @@ Random trunk strategies rarely come near the ranges that matter. Kovařík et al
 Experiments", suggest for larger domains a training in the manner of ReBeL (Brown et al. 2020). Here
 a round is:
 
-  1. DL-CFR+ with the network; the ranges that it asks for are kept.
-  2. They are solved and added to the data (value solving, see `value_functions.generation`).
-  3. Training goes on, on all data.
+  1. Training goes on, on all data.
+  2. DL-CFR+ with the network; the ranges that it asks for are kept.
+  3. They are solved (value solving, see `value_functions.generation`), and the network's errors at
+     them are measured before it has seen any of them. In the next round they are part of the data.
 
-In the last of these rounds the network is trained longer, to a small learning rate. A few more may
-follow with small learning rates, so that it also knows what its final self asks for (*polishes*).
+Round 0 trains on random ranges alone. In the last round the network is trained longer, to a small
+learning rate.
 
 A run directory holds one line of metrics per round, `data/` with the solved ranges, and in
-`rounds/` a training run each. Round 0 trains on random ranges alone.
+`rounds/` a training run each.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from spiel_dl.value_functions.value_network import ValueNetwork
 RANDOM, ON_POLICY = "random_", "on_policy_"
 # Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
 _MASS_SHARE = 0.9
-TRAININGS = ("first", "between", "last", "polish")
+TRAININGS = ("first", "between", "last")
 """The fields of `OnPolicyConfig` that say how to train."""
 
 
@@ -48,18 +49,15 @@ class OnPolicyConfig:
     """How to train on policy.
 
     Attributes:
-      num_rounds: rounds after round 0, but for the polishes.
-      num_polishes: rounds after these.
+      num_rounds: rounds after round 0.
       num_iterations: iterations of DL-CFR+ per round.
       max_ranges: pairs of ranges to keep per round, at evenly spaced iterations.
       first: how to train in round 0.
       between: how to train in the other rounds, but for the last.
       last: how to train in the last round.
-      polish: how to train in a polish.
     """
 
     num_rounds: int = 12
-    num_polishes: int = 0
     num_iterations: int = 1000
     max_ranges: int = 1000
     first: TrainingConfig = dataclasses.field(
@@ -75,68 +73,51 @@ class OnPolicyConfig:
             num_epochs=20, learning_rate=1e-3, mass_share=_MASS_SHARE
         )
     )
-    polish: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(
-            num_epochs=3, learning_rate=1e-4, mass_share=_MASS_SHARE
-        )
-    )
 
     def __post_init__(self) -> None:
         for name in ("num_rounds", "num_iterations", "max_ranges"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be positive")
-        if self.num_polishes < 0:
-            raise ValueError(f"num_polishes={self.num_polishes} must not be negative")
 
     def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
         """The same with other numbers of epochs.
 
         Args:
-          num_epochs: epochs on the random data, per round, in the last round, and per polish.
+          num_epochs: epochs on the random data, per round, and in the last round.
 
         Raises:
-          ValueError: if there are not four, or one is not positive.
+          ValueError: if there are not three, or one is not positive.
         """
         if len(num_epochs) != len(TRAININGS):
-            raise ValueError(f"num_epochs={num_epochs} must be four numbers, of {TRAININGS}")
+            raise ValueError(f"num_epochs={num_epochs} must be three numbers, of {TRAININGS}")
         return self._replace_each([{"num_epochs": number} for number in num_epochs])
 
     @property
     def num_epochs(self) -> tuple[int, ...]:
-        """Epochs of `first`, `between`, `last` and `polish`."""
+        """Epochs of `first`, `between` and `last`."""
         return tuple(getattr(self, name).num_epochs for name in TRAININGS)
 
     def with_trainings(self, **changes: Any) -> OnPolicyConfig:
-        """The same with these entries of all four trainings, such as the batches' seed, changed."""
+        """The same with these entries of all trainings, such as the batches' seed, changed."""
         return self._replace_each([changes] * len(TRAININGS))
 
     def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
-        first, between, last, polish = (
-            dataclasses.replace(getattr(self, name), **change)
+        trainings = {
+            name: dataclasses.replace(getattr(self, name), **change)
             for name, change in zip(TRAININGS, changes, strict=True)
-        )
-        return dataclasses.replace(self, first=first, between=between, last=last, polish=polish)
+        }
+        return dataclasses.replace(self, **trainings)
 
     def training_of(self, number: int) -> TrainingConfig:
         """How to train in a round."""
-        if number >= self.num_rounds:
-            return self.last if number == self.num_rounds else self.polish
+        if number == self.num_rounds:
+            return self.last
         return self.between if number else self.first
 
-    @property
-    def last_round(self) -> int:
-        """The number of the last round, polishes included."""
-        return self.num_rounds + self.num_polishes
-
     def identity(self) -> dict[str, Any]:
-        """What a run directory remembers, as JSON can hold it.
-
-        That is all but the number of polishes: a finished run may be resumed with more of them.
-        """
+        """What a run directory remembers, as JSON can hold it."""
         nested = {name: getattr(self, name).to_json() for name in TRAININGS}
-        config = {**dataclasses.asdict(self), **nested}
-        del config["num_polishes"]
-        return config
+        return {**dataclasses.asdict(self), **nested}
 
 
 def train_on_policy(
@@ -149,15 +130,13 @@ def train_on_policy(
 ) -> list[dict[str, Any]]:
     """Trains a network on random ranges and then, round by round, on those it is asked for.
 
-    Killed and resumed, it ends, on a CPU, with the same parameters. Resumed with another number of
-    polishes, it goes on, or back to the network after the last one asked for; rounds that are done
-    are kept.
+    Killed and resumed, it ends, on a CPU, with the same parameters.
 
     A line of metrics says: round, num_strategies (rows of all data), seconds (of this round's
     training), and of DL-CFR+ with the network after this round's training `trunk_nash_conv` and
     `normalised_trunk_exploitability`; and all errors that `validation_errors` names, with the
-    prefix `random_` for the validation part of the random ranges and, from round 1 on, `on_policy_`
-    for that of the others.
+    prefix `random_` at the random ranges set apart for validation, and `on_policy_` at the ranges
+    that this DL-CFR+ asks for, none of which the network has seen.
 
     Args:
       network: bound to the dataset's leaves; trained in place, on its device.
@@ -167,21 +146,17 @@ def train_on_policy(
       show_progress: show progress bars on standard error.
 
     Returns:
-      The lines of metrics of all rounds that were asked for.
+      The lines of metrics of all rounds.
 
     Raises:
       ValueError: as `training.train` does.
     """
     job = _OnPolicyJob(network, data, directory, config, show_progress)
-    end = config.last_round + 1
-    num_done = len(directory.read_metrics())
-    if num_done < end:
-        # Each round has a progress bar of its own.
-        run_job(job, directory, end, every(1), show_progress=False)
-    else:  # Rounds beyond the last one that is asked for stay where they are.
-        job.load_round(end - 1)
+    # Each round has a progress bar and checkpoints of its own.
+    end = config.num_rounds + 1
+    run_job(job, directory, end, every(1), keeps_on_interrupt=False, show_progress=False)
     network.save(directory.path / training.NETWORK_FILE)
-    return directory.read_metrics()[:end]
+    return directory.read_metrics()
 
 
 class _OnPolicyJob:
@@ -220,46 +195,39 @@ class _OnPolicyJob:
     def restore(self, directory: RunDirectory) -> None:
         self.done = len(directory.read_metrics())
         if self.done:
-            self.load_round(self.done - 1)
-
-    def load_round(self, number: int) -> None:
-        """Goes back to the parameters that a finished round ended with."""
-        arrays, _ = tensor_files.load(self._round_path(number) / training.NETWORK_FILE)
-        self._network.load_parameters(arrays)
+            arrays, _ = tensor_files.load(self._round_path(self.done - 1) / training.NETWORK_FILE)
+            self._network.load_parameters(arrays)
 
     def _round(self, number: int) -> dict[str, Any]:
-        """Collects, trains, measures: a line of metrics."""
-        if number:
-            name = _shard_name(number)
-            if not (self._path / "data" / f"{name}.safetensors").exists():
-                add_ranges(self._path / "data", name, self._asked())
+        """Trains, asks, measures: a line of metrics."""
         config = self._config.training_of(number)
         dataset = self._dataset(number)
         directory = RunDirectory(self._round_path(number), config.to_json(), resume=True)
         trained = training.train(
             self._network, dataset, directory, config, show_progress=self._show_progress
         )
-        solver = self._solver()
-        solver.run(self._config.num_iterations)
+        solver = DLCFRSolver(self._random.trunk.tree, self._network, self._depth_limit)
+        name = _shard_name(number + 1)
+        add_ranges(self._path / "data", name, self._asked(solver))
         return {
             "round": number,
             "num_strategies": dataset.num_strategies,
             "seconds": trained["seconds"],
             **measure_trunk(solver.trunk, solver.average_policy()),
-            **self._errors(dataset, config),
+            **self._errors(RANDOM, self._random, self._set_apart(config)),
+            **self._errors(ON_POLICY, Dataset.load(self._path / "data", [name])),
         }
 
     def _round_path(self, number: int) -> Path:
         return self._path / "rounds" / f"{number:02d}"
 
-    def _solver(self) -> DLCFRSolver:
-        return DLCFRSolver(self._random.trunk.tree, self._network, self._depth_limit)
-
-    def _asked(self) -> tuple[np.ndarray, np.ndarray]:
-        """The ranges that DL-CFR+ asks of the network, in some of its iterations."""
+    def _asked(self, solver: DLCFRSolver) -> tuple[np.ndarray, np.ndarray]:
+        """The ranges that DL-CFR+ asks for in some of its iterations, all of which are done."""
         last, number = self._config.num_iterations, self._config.max_ranges
         iterations = np.unique(np.linspace(1, last, min(last, number)).round().astype(int))
-        return asked_ranges(self._solver(), iterations.tolist())
+        asked = asked_ranges(solver, iterations.tolist())
+        solver.run(last - solver.iteration)
+        return asked
 
     def _dataset(self, number: int) -> Dataset:
         """The random ranges, and those of rounds up to a number."""
@@ -268,20 +236,22 @@ class _OnPolicyJob:
         names = [_shard_name(earlier) for earlier in range(1, number + 1)]
         return Dataset.join([self._random, Dataset.load(self._path / "data", names)])
 
-    def _errors(self, dataset: Dataset, config: TrainingConfig) -> dict[str, float]:
-        """Validation errors at random ranges, and at those asked for if there are any."""
-        samples = self._network.samples(dataset)
+    def _set_apart(self, config: TrainingConfig) -> np.ndarray:
+        """The random strategies that no round trains on: int64 [n]."""
         _, validation = training.split_strategies(
-            dataset.num_strategies, config.validation_share, config.split_seed
+            self._random.num_strategies, config.validation_share, config.split_seed
         )
-        is_random = validation < self._random.num_strategies
-        states = np.arange(samples.num_states)
-        errors = {}
-        for prefix, rows in ((RANDOM, validation[is_random]), (ON_POLICY, validation[~is_random])):
-            if len(rows):
-                found = validation_errors(self._network, samples, samples.numbers(rows, states))
-                errors.update({prefix + name: value for name, value in found.items()})
-        return errors
+        return validation
+
+    def _errors(
+        self, prefix: str, dataset: Dataset, rows: np.ndarray | None = None
+    ) -> dict[str, float]:
+        """Errors at some rows of a dataset, or at all of them."""
+        samples = self._network.samples(dataset)
+        rows = np.arange(dataset.num_strategies) if rows is None else rows
+        numbers = samples.numbers(rows, np.arange(samples.num_states))
+        found = validation_errors(self._network, samples, numbers)
+        return {prefix + name: value for name, value in found.items()}
 
 
 def _shard_name(number: int) -> str:

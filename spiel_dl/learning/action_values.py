@@ -27,7 +27,7 @@ import torch
 
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.self_play import Distinct, Trajectories
-from spiel_dl.policies.growing_inputs import EvaluatedInputs
+from spiel_dl.policies.growing_perceptron import Answer
 from spiel_dl.policies.perceptron import Perceptron
 
 
@@ -61,6 +61,20 @@ class HistoryValues(NamedTuple):
 
     outputs: torch.Tensor
     seen: Distinct
+
+
+class HistoryAnswer(NamedTuple):
+    """The same for `learning.step_kernels`, which go without autograd.
+
+    Attributes:
+      answer: Q of each distinct history, player 0's: float32 [M, A].
+      place: int64 [T, B], the row of each move.
+      gradient: float32 [M, A], zeros, to which the loss's derivative by Q is added.
+    """
+
+    answer: Answer
+    place: torch.Tensor
+    gradient: torch.Tensor
 
 
 class HistoryTargets(NamedTuple):
@@ -98,17 +112,18 @@ class ActionValueTrainer:
     def ask(self, trajectories: Trajectories) -> HistoryValues:
         """What the network says of the histories of some games."""
         seen = trajectories.distinct_histories()
-        rows = EvaluatedInputs(seen.tensors) if self.parameters.is_cpu else seen.tensors
-        return HistoryValues(self.network.outputs(self.parameters, rows), seen)
+        return HistoryValues(self.network.outputs(self.parameters, seen.tensors), seen)
 
-    def learn(self, values: HistoryValues, gradient: torch.Tensor) -> None:
-        """One step of Adam.
+    def answer(self, trajectories: Trajectories) -> HistoryAnswer:
+        """The same for compiled loops."""
+        seen = trajectories.distinct_histories()
+        assert seen.place is not None  # on a CPU
+        answer = self.network.answer(self.parameters, seen.tensors)
+        return HistoryAnswer(answer, seen.place, torch.zeros(answer.outputs.shape))
 
-        Args:
-          values: what `ask` said since the last step.
-          gradient: the loss's derivative by its outputs, float32 [M, A].
-        """
-        self._descent.step(values.outputs, gradient)
+    def follow(self, said: HistoryAnswer) -> None:
+        """One step of Adam along what was said since the last one, and the gradient of that."""
+        self._descent.follow(said.answer.gradient(said.gradient))
 
     def learn_targets(
         self, values: HistoryValues, targets: HistoryTargets, trajectories: Trajectories

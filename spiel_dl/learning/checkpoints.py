@@ -97,6 +97,15 @@ def is_checkpoint(path: str | os.PathLike[str]) -> bool:
     return file.is_file() and tensor_files.load(file)[1].get("kind") == FILE_KIND
 
 
+def has_critic(path: str | os.PathLike[str]) -> bool:
+    """Whether a learner's checkpoint, or the one in a run directory, holds a critic.
+
+    Raises:
+      ValueError: if there is no such file, or if it is no checkpoint of a learner.
+    """
+    return "critic" in _read(path)[1]
+
+
 def _file(path: str | os.PathLike[str]) -> Path:
     """A checkpoint's file, or that of a run directory."""
     return Path(path) / CHECKPOINT_FILE if Path(path).is_dir() else Path(path)

@@ -98,7 +98,7 @@ class CriticTrainer:
         Returns:
           The mean squared error before the step, a scalar.
         """
-        seen = trajectories.distinct_histories()
+        seen = trajectories.distinct_histories().dense()
         target = self.targets(trajectories, seen, policy)
         outputs = seen.at_moves(self.network.values(self._parameters, seen.tensors))
         error = outputs.detach() - target

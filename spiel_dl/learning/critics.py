@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.solvers.history_values import history_values
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.game_tree import GameTree
 
@@ -106,24 +107,35 @@ class ExactCritic(Critic):
 
     def _walk(self, player: int, own: np.ndarray) -> np.ndarray:
         """All histories' values for a player with a strategy (float64 [S]): float64 [H, K]."""
-        tree, others = self.tree, self.strategies[1 - player]
-        sign = 1.0 if player == 0 else -1.0
-        values = np.repeat(sign * tree.utility[:, None], len(others), axis=1)
-        inner = ~tree.is_terminal
-        for start, end in reversed(tree.levels_below_root()):
-            parent = tree.parent[start:end]
-            mover = tree.player[parent]
-            reach = tree.chance_reach[start:end] / tree.chance_reach[parent]
-            own_step = own[tree.sequence[player, start:end]]
-            reach = np.where(mover == player, own_step, reach)
-            weighted = values[start:end] * reach[:, None]
-            moved = np.flatnonzero(mover == 1 - player)
-            steps = others[:, tree.sequence[1 - player, start + moved]]
-            weighted[moved] = values[start + moved] * steps.T
-            parents = np.arange(parent[0], parent[-1] + 1)
-            parents = parents[inner[parents]]
-            values[parents] = np.add.reduceat(weighted, tree.first_child[parents] - start)
-        return values
+        return history_values(self.tree, player, own, self.strategies[1 - player])
+
+
+class RecognisingCritic(Critic):
+    """An exact critic that values histories of any tree of its game with `Rules`.
+
+    It recognises them by what both players know, so searches that build their own trees can have
+    exact values.
+    """
+
+    def __init__(self, critic: ExactCritic):
+        """Reads what both players know in all histories of the critic's tree."""
+        self._critic = critic
+        keys = critic.tree.infoset_key.T.tolist()
+        self._history = {(first, second): row for row, (first, second) in enumerate(keys)}
+
+    def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """See `Critic`; float64."""
+        return self._critic.values(self._critic.tree, self._find(tree, histories), player)
+
+    def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """See `Critic`; float64."""
+        return self._critic.pair_values(self._critic.tree, self._find(tree, histories), player)
+
+    def _find(self, tree: CompiledTree, histories: np.ndarray) -> np.ndarray:
+        if str(tree.game) != str(self._critic.tree.game):
+            raise ValueError(f"the critic is one of {self._critic.tree.game}, not of {tree.game}")
+        keys = tree.infoset_key[:, histories].T.tolist()
+        return np.array([self._history[first, second] for first, second in keys], np.int64)
 
 
 def mean_absolute_error(critic: Critic, exact: ExactCritic) -> float:

@@ -7,12 +7,14 @@ import torch
 
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.learning.board_environment import BoardEnvironment
 from spiel_dl.learning.compiled_self_play import CompiledSelfPlay
 from spiel_dl.learning.history_tensors import check_tensors
 from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.table_self_play import TableSelfPlay
 from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.tree.factored.families import phantom_rules
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
@@ -30,6 +32,8 @@ def self_play_of(
     max_tree_histories: int,
 ) -> SelfPlay:
     """Self-play in a game: by tables if it is small, else by its rules, else by its states.
+
+    Of phantom games without `Rules`, many boards are played at once.
 
     Rules are played in their compiled form, if they have one, where that is faster: on a CPU, in
     batches of at most `LARGEST_COMPILED_BATCH` games. The games are the same.
@@ -59,8 +63,11 @@ def self_play_of(
             )
         environment = BatchedEnvironment(rules, batch_size, device, seed)
         return SelfPlay(environment, rules.max_game_length)
-    states = StateEnvironment(turn_based, batch_size, device, seed)
-    return SelfPlay(states, turn_based.max_game_length())
+    phantom = phantom_rules(turn_based)
+    longest = turn_based.max_game_length()
+    if phantom is not None:
+        return SelfPlay(BoardEnvironment(phantom, batch_size, device, seed), longest)
+    return SelfPlay(StateEnvironment(turn_based, batch_size, device, seed), longest)
 
 
 def _compile(game: pyspiel.Game, max_histories: int) -> GameTree | None:

@@ -274,7 +274,14 @@ class Learner(abc.ABC):
         arrays = self.state()
         num_steps = int(arrays.pop("num_steps"))
         tensor_files.save(
-            path, arrays, {**self._identity(), "policy": self._described(), "num_steps": num_steps}
+            path,
+            arrays,
+            {
+                **self._identity(),
+                "policy": self._described(),
+                "num_steps": num_steps,
+                "window": dataclasses.asdict(self._window),
+            },
         )
         self._last_checkpoint = f"that of step {self.num_steps} ({Path(path)})"
 
@@ -292,6 +299,7 @@ class Learner(abc.ABC):
                     "settings, or another file"
                 )
         self.load_state({**arrays, "num_steps": np.array(int(header["num_steps"]))})
+        self._window = _Window(**header.get("window", {}))
         self._last_checkpoint = f"that of step {self.num_steps} ({Path(path)})"
 
     @abc.abstractmethod

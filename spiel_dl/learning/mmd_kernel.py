@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import torch
 
+from spiel_dl.learning.action_values import HistoryAnswer
 from spiel_dl.learning.kernels import at_the_end, go_back_a_move
 from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.step_kernels import (
-    Histories,
     References,
     go_back_by_histories,
     legal_actions,
@@ -21,20 +23,36 @@ _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True
 _TINY = np.finfo(np.float32).tiny
 
 
+class MMDNumbers(NamedTuple):
+    """Settings of a step.
+
+    Attributes:
+      reward_scale: what rewards are multiplied by.
+      gae_lambda: how far advantages trust rewards rather than values.
+      value_weight: weight of the value's squared error.
+      temperature: weight of the entropy.
+      magnet_weight: weight of the distance to the magnet.
+      old_weight: weight of the distance to the policy that played.
+      trace_decay: lambda of action values of histories.
+    """
+
+    reward_scale: float
+    gae_lambda: float
+    value_weight: float
+    temperature: float
+    magnet_weight: float
+    old_weight: float
+    trace_decay: float
+
+
 def mmd_gradient(
     outputs: torch.Tensor,
     old_value: torch.Tensor,
     references: References,
-    histories: Histories,
+    histories: HistoryAnswer | None,
     trajectories: Trajectories,
     seen: Distinct,
-    *,
-    reward_unit: float,
-    gae_lambda: float,
-    value_weight: float,
-    temperature: float,
-    magnet_weight: float,
-    old_weight: float,
+    numbers: MMDNumbers,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The gradient of MMD's loss; `algorithms.mmd` has it.
 
@@ -45,12 +63,7 @@ def mmd_gradient(
       histories: action values of histories, if there are any; their gradient is added to.
       trajectories: the games.
       seen: their observations, the rows.
-      reward_unit: what rewards are divided by.
-      gae_lambda: how far advantages trust rewards rather than values.
-      value_weight: weight of the value's squared error.
-      temperature: weight of the entropy.
-      magnet_weight: weight of the distance to the magnet.
-      old_weight: weight of the distance to the policy that played.
+      numbers: settings.
 
     Returns:
       The gradient, float32 [N, A + 1], and the terms `PolicyGradientLearner` reports, float32 [3].
@@ -62,7 +75,7 @@ def mmd_gradient(
         histories,
         trajectories,
         seen,
-        [1 / reward_unit, gae_lambda, value_weight, temperature, magnet_weight, old_weight],
+        numbers,
     )
 
 
@@ -74,29 +87,21 @@ def _mmd(
     old_value: np.ndarray,
     reference: np.ndarray,
     reference_place: np.ndarray,
-    history_value: np.ndarray,
-    history_place: np.ndarray,
-    history_gradient: np.ndarray,
-    place: np.ndarray,
-    legal: np.ndarray,
-    player: np.ndarray,
-    action: np.ndarray,
-    behaviour: np.ndarray,
-    reward: np.ndarray,
-    valid: np.ndarray,
-    reward_scale: float,
-    gae_lambda: float,
-    value_weight: float,
-    temperature: float,
-    magnet_weight: float,
-    old_weight: float,
-    trace_decay: float,
+    histories: tuple[np.ndarray, ...],
+    games: tuple[np.ndarray, ...],
+    numbers: tuple[float, ...],
 ) -> None:
     """`mmd_gradient`; adds to the gradient and to the terms.
 
     All policy terms are sum_a pi(a) (c log pi(a) - log r(a) - w(a)) with constants c, r and w, the
     actions' worth; the derivative by a logit is pi(b) times its own bracket minus the mean bracket.
     """
+    history_value, history_place, history_gradient = histories
+    place, legal, player, action, behaviour, reward, valid = games
+    (
+        reward_scale, gae_lambda, value_weight, temperature, magnet_weight, old_weight,
+        trace_decay,
+    ) = numbers  # fmt: skip
     num_actions = legal.shape[2]
     actions = np.empty(num_actions, np.int64)
     log_pi, pi, log_other, other, old, worth, bracket = np.empty((7, num_actions), np.float32)

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from spiel_dl.learning.kernels import act, make_move, meet, meet_infosets
-from spiel_dl.policies.perceptron_kernels import after_first, first_of_rows, packed_layers
+from spiel_dl.policies.perceptron_kernels import after_first, first_of_lists, packed_layers
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 _TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids
@@ -55,8 +55,8 @@ def decide(
 def play_by_tables(
     parameters: np.ndarray,
     sizes: tuple[int, ...],
-    tensors: np.ndarray,
-    inputs: np.ndarray,
+    table: tuple[np.ndarray, ...],
+    inputs: tuple[np.ndarray, ...],
     units: tuple[np.ndarray, ...],
     infoset_legal: np.ndarray,
     mover: np.ndarray,
@@ -82,14 +82,16 @@ def play_by_tables(
     Args:
       parameters: float32 [P], the network's.
       sizes: see `perceptron_kernels`.
-      tensors: float32 [R, D], information state tensors of all infosets.
-      inputs: float32 [T B, D]; those of the infosets met are written.
+      table: the information state tensors of all R infosets, as `ListedInputs.arrays`.
+      inputs: T B of these; those of the infosets met are written.
       units: per layer, what comes out of it, float32 [T B, units]; written likewise.
 
     Returns:
       How many infosets were met.
     """
     packed = packed_layers(parameters, sizes)
+    of_table, values_of_table, counts_of_table = table
+    column, value, count = inputs
     num_rows = 0
     for t in range(len(action)):
         first_row = num_rows
@@ -98,9 +100,15 @@ def play_by_tables(
         )
         if num_rows > first_row:
             for new in range(first_row, num_rows):
-                inputs[new] = tensors[met[new]]
-            rows = inputs[first_row:num_rows]
-            first_of_rows(parameters, sizes, rows, units[0][first_row:num_rows])
+                here = met[new]
+                count[new] = counts_of_table[here]
+                for index in range(column.shape[1]):
+                    column[new, index] = of_table[here, index]
+                    value[new, index] = values_of_table[here, index]
+            news = (
+                column[first_row:num_rows], value[first_row:num_rows], count[first_row:num_rows]
+            )  # fmt: skip
+            first_of_lists(parameters, sizes, news, units[0][first_row:num_rows])
             after_first(units, packed, first_row, num_rows)
         act(t, units[-1], threshold, player, legal, place, behaviour, action)
         make_move(

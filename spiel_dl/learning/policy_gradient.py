@@ -68,23 +68,11 @@ class PolicyGradientLearner(SelfPlayLearner):
     config: PolicyGradientConfig
     default_config = PolicyGradientConfig
 
-    def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        seen = trajectories.distinct_observations()
-        learn = self._learn_by_kernel if self._has_kernel() else self._learn_by_torch
-        terms = learn(trajectories, seen)
-        self._move_target()
-        return terms
+    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        """Steps 2 and 3 of the module's docstring."""
+        return self._descend_by_torch(trajectories, seen)
 
-    def _has_kernel(self) -> bool:
-        """Whether `_learn_by_kernel` does the same, faster: where the loss is known to it."""
-        return False
-
-    def _learn_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """As `_learn_by_torch`."""
-        raise NotImplementedError(f"{self.name} has no kernel")
-
-    def _learn_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """Steps 2 and 3 of the module's docstring; returns the `terms`."""
+    def _descend_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
         values = self._history_values(trajectories)
         if self._histories is not None and values is not None:
             target, advantage, expected = self._targets_by_histories(values, trajectories)
@@ -102,7 +90,7 @@ class PolicyGradientLearner(SelfPlayLearner):
             log_pi = log_policy(outputs[..., :-1], trajectories.legal)
             entropy = -(log_pi.exp() * log_pi).sum(dim=-1)
             losses = self.policy_loss(log_pi, trajectories, advantage, log_magnets)
-            losses = losses - (log_pi.exp() * expected).sum(dim=-1)
+            losses = losses + self.expected_loss(log_pi, trajectories, expected)
             policy_loss = (weight * losses).sum()
             value_loss = (weight * (outputs[..., -1] - target).square()).sum()
             mean_entropy = (weight * entropy).sum()
@@ -147,6 +135,19 @@ class PolicyGradientLearner(SelfPlayLearner):
             values of histories, by how much they did better than these said.
           log_magnets: float32 [K, T, B, A], log-probabilities of the K regularisation policies.
         """
+
+    def expected_loss(
+        self, log_pi: torch.Tensor, trajectories: Trajectories, expected: torch.Tensor
+    ) -> torch.Tensor:
+        """What is descended of action values of histories, at every move: float32 [T, B].
+
+        Args:
+          log_pi: float32 [T, B, A], log-probabilities by the current parameters.
+          trajectories: the games, played by pi_old.
+          expected: float32 [T, B, A], what actions are worth to who acts, in units of
+            `utility_scale`; 0 without such values.
+        """
+        return -(log_pi.exp() * expected).sum(dim=-1)
 
     @torch.no_grad()
     def targets(

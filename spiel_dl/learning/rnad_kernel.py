@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import torch
 
+from spiel_dl.learning.action_values import HistoryAnswer
 from spiel_dl.learning.kernels import at_the_end, go_back_a_move
 from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.step_kernels import (
-    Histories,
     References,
     go_back_by_histories,
     legal_actions,
@@ -21,23 +23,41 @@ _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True
 _inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 
 
+class RNaDNumbers(NamedTuple):
+    """Settings of a step.
+
+    Attributes:
+      reward_scale: what rewards are multiplied by.
+      eta: weight of the regularisation.
+      c_bar: v-trace's bound on the ratios that carry targets backwards.
+      rho_bar: v-trace's bound on the ratios that correct values.
+      threshold: NeuRD's beta.
+      clip: NeuRD's c_n.
+      max_gain: the bound on what NeuRD's force is of the policy gradient's.
+      sharpness: the power to which regularisation policies are taken, before they are normalised.
+      trace_decay: lambda of action values of histories.
+    """
+
+    reward_scale: float
+    eta: float
+    c_bar: float
+    rho_bar: float
+    threshold: float
+    clip: float
+    max_gain: float
+    sharpness: float
+    trace_decay: float
+
+
 def rnad_gradient(
     outputs: torch.Tensor,
     target_value: torch.Tensor,
     references: References,
     shares: torch.Tensor,
-    histories: Histories,
+    histories: HistoryAnswer | None,
     trajectories: Trajectories,
     seen: Distinct,
-    *,
-    reward_unit: float,
-    eta: float,
-    c_bar: float,
-    rho_bar: float,
-    threshold: float,
-    clip: float,
-    max_gain: float,
-    sharpness: float,
+    numbers: RNaDNumbers,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Steps 2 to 4 of `algorithms.rnad`, up to the gradient.
 
@@ -49,14 +69,7 @@ def rnad_gradient(
       histories: action values of histories, if there are any; their gradient is added to.
       trajectories: the games.
       seen: their observations, the rows.
-      reward_unit: what rewards are divided by.
-      eta: weight of the regularisation.
-      c_bar: v-trace's bound on the ratios that carry targets backwards.
-      rho_bar: v-trace's bound on the ratios that correct values.
-      threshold: NeuRD's beta.
-      clip: NeuRD's c_n.
-      max_gain: the bound on what NeuRD's force is of the policy gradient's.
-      sharpness: the power to which regularisation policies are taken, before they are normalised.
+      numbers: settings.
 
     Returns:
       The gradient, float32 [N, A + 1], and the terms `RNaDSolver` reports, float32 [3].
@@ -68,7 +81,7 @@ def rnad_gradient(
         histories,
         trajectories,
         seen,
-        [1 / reward_unit, eta, c_bar, rho_bar, threshold, clip, max_gain, sharpness],
+        numbers,
     )
 
 
@@ -108,27 +121,16 @@ def _rnad(
     reference: np.ndarray,
     reference_place: np.ndarray,
     shares: np.ndarray,
-    history_value: np.ndarray,
-    history_place: np.ndarray,
-    history_gradient: np.ndarray,
-    place: np.ndarray,
-    legal: np.ndarray,
-    player: np.ndarray,
-    action: np.ndarray,
-    behaviour: np.ndarray,
-    reward: np.ndarray,
-    valid: np.ndarray,
-    reward_scale: float,
-    eta: float,
-    c_bar: float,
-    rho_bar: float,
-    threshold: float,
-    clip: float,
-    max_gain: float,
-    sharpness: float,
-    trace_decay: float,
+    histories: tuple[np.ndarray, ...],
+    games: tuple[np.ndarray, ...],
+    numbers: tuple[float, ...],
 ) -> None:
     """`rnad_gradient`; adds to the gradient and to the terms."""
+    history_value, history_place, history_gradient = histories
+    place, legal, player, action, behaviour, reward, valid = games
+    (
+        reward_scale, eta, c_bar, rho_bar, threshold, clip, max_gain, sharpness, trace_decay,
+    ) = numbers  # fmt: skip
     num_actions = legal.shape[2]
     actions = np.empty(num_actions, np.int64)
     log_pi, pi, log_other, other, log_ratio, force = np.empty((6, num_actions), np.float32)

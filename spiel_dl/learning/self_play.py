@@ -75,7 +75,7 @@ class Distinct(NamedTuple):
     are left out: to count them takes longer than to ask about all.
 
     Attributes:
-      tensors: float32 [N, D]; or the same as lists of ones, or met in play.
+      tensors: float32 [N, D]; or the same as lists, `GrowingInputs` or `ListedInputs`.
       place: the row among them of each of T * B moves, int64 [T, B], any row for moves that have
         none; None: they are in turn, on devices other than a CPU.
       shape: (T, B).
@@ -96,6 +96,12 @@ class Distinct(NamedTuple):
         numbers, place = number.unique(return_inverse=True)
         some = torch.empty_like(numbers).scatter_(0, place.flatten(), torch.arange(len(rows)))
         return Distinct(rows.index_select(0, some), place, number.shape)
+
+    def dense(self) -> Distinct:
+        """The same as a matrix."""
+        if isinstance(self.tensors, torch.Tensor):
+            return self
+        return self._replace(tensors=self.tensors.dense())
 
     def at_moves(self, outputs: torch.Tensor) -> torch.Tensor:
         """What is said of the tensors, [N, ...], for each move: [T, B, ...]; 0 if it has none."""

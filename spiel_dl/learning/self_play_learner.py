@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ import torch
 
 from spiel_dl.learning.action_values import (
     ActionValueTrainer,
+    HistoryAnswer,
     HistoryTargets,
     HistoryValues,
     history_targets,
@@ -138,9 +140,32 @@ class SelfPlayLearner(Learner):
             )
         return tabulate(environment, self.network, self._fixed[1])
 
+    def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
+        terms = self._descend(trajectories, trajectories.distinct_observations())
+        self._move_target()
+        return terms
+
+    @abc.abstractmethod
+    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+        """Changes the current parameters; returns the `terms`.
+
+        Args:
+          trajectories: the games.
+          seen: their observations.
+        """
+
     def _history_values(self, trajectories: Trajectories) -> HistoryValues | None:
         """What is known of the histories; None: nothing."""
         return None if self._histories is None else self._histories.ask(trajectories)
+
+    def _history_answer(self, trajectories: Trajectories) -> HistoryAnswer | None:
+        """The same for compiled loops."""
+        return None if self._histories is None else self._histories.answer(trajectories)
+
+    def _learn_histories(self, said: HistoryAnswer | None) -> None:
+        """One step along the gradient that a compiled loop has found."""
+        if self._histories is not None and said is not None:
+            self._histories.follow(said)
 
     def _history_targets(
         self,

@@ -19,45 +19,11 @@ import numba
 import numpy as np
 import torch
 
-from spiel_dl.learning.action_values import HistoryValues
+from spiel_dl.learning.action_values import HistoryAnswer
 from spiel_dl.learning.self_play import Distinct, Trajectories
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 _inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
-
-
-class Histories(NamedTuple):
-    """What `learning.action_values` says of all histories, and what is learned of it.
-
-    Attributes:
-      action_value: float32 [M, A], Q, of player 0; M is 0 where there are no such values.
-      place: int64 [T, B], the row of each move.
-      gradient: float32 [M, A], zeros, to which the derivative of the loss of Q is added.
-      trace_decay: lambda.
-    """
-
-    action_value: torch.Tensor
-    place: torch.Tensor
-    gradient: torch.Tensor
-    trace_decay: float
-
-    @classmethod
-    def of(cls, values: HistoryValues | None, trace_decay: float) -> Histories:
-        """Those of a network's answers; None: there are none."""
-        if values is None:
-            return cls(
-                torch.zeros((0, 0)),
-                torch.zeros((0, 0), dtype=torch.int64),
-                torch.zeros((0, 0)),
-                trace_decay,
-            )
-        assert values.seen.place is not None  # on a CPU
-        said = values.outputs.detach()
-        return cls(said, values.seen.place, torch.zeros_like(said), trace_decay)
-
-    def arrays(self) -> list[np.ndarray]:
-        """What a kernel needs of it."""
-        return [x.numpy() for x in (self.action_value, self.place, self.gradient)]
 
 
 class References(NamedTuple):
@@ -76,22 +42,23 @@ def run_kernel(
     kernel: Any,
     outputs: torch.Tensor,
     others: list[torch.Tensor],
-    histories: Histories,
+    histories: HistoryAnswer | None,
     trajectories: Trajectories,
     seen: Distinct,
-    numbers: list[float],
+    settings: tuple[float, ...],
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Calls a compiled loop of a learner.
 
     Args:
-      kernel: it takes the gradient and the terms, which it adds to, and then the arguments here,
-        in turn.
+      kernel: it takes the gradient and the terms, which it adds to; the outputs and the others; of
+        histories the action values, the row of each move, and the gradient, which it adds to; of
+        the games what stands here first; and the settings.
       outputs: float32 [N, A + 1], what the current network says of the rows.
       others: what else networks say.
-      histories: action values of histories, if there are any.
+      histories: action values of histories, if there are any; their gradient is added to.
       trajectories: the games.
       seen: their observations, the rows.
-      numbers: settings.
+      settings: numbers.
 
     Returns:
       The gradient, float32 [N, A + 1], and the terms that the learner reports, float32 [3].
@@ -101,10 +68,17 @@ def run_kernel(
         seen.place, trajectories.legal, trajectories.player, trajectories.action,
         trajectories.behaviour, trajectories.reward, trajectories.valid,
     )  # fmt: skip
+    if histories is None:
+        known = (torch.zeros((0, 0)), torch.zeros((0, 0), dtype=torch.int64), torch.zeros((0, 0)))
+    else:
+        known = (histories.answer.outputs, histories.place, histories.gradient)
     gradient, terms = torch.zeros(outputs.shape), torch.zeros(3)
-    arrays = [x.detach().numpy() for x in (gradient, terms, outputs, *others)]
-    played = [x.numpy() for x in games]
-    kernel(*arrays, *histories.arrays(), *played, *map(float, numbers), histories.trace_decay)
+    kernel(
+        *(x.numpy() for x in (gradient, terms, outputs, *others)),
+        tuple(x.numpy() for x in known),
+        tuple(x.numpy() for x in games),
+        tuple(map(float, settings)),
+    )
     return gradient, terms
 
 

@@ -18,7 +18,8 @@ from spiel_dl.learning.self_play import (
     sampled,
 )
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.growing_inputs import EvaluatedInputs, Evaluation
+from spiel_dl.policies.growing_inputs import Evaluation
+from spiel_dl.policies.listed_inputs import ListedInputs
 from spiel_dl.policies.matrix_products import num_padded
 from spiel_dl.policies.policy_network import PolicyNetwork
 
@@ -54,8 +55,12 @@ class TableSelfPlay(SelfPlay):
         self._row_of_history = torch.zeros(0, dtype=torch.int64)
         self._met_histories = torch.zeros_like(self._met)
         self._place_of_history = torch.zeros_like(self._place)
+        # What networks are asked about, by lists; made when the first one acts.
+        self._inputs = ListedInputs.of(torch.zeros((0, 0)))
+        self._histories: ListedInputs | None = None
         self._units: list[torch.Tensor] = []
         self._sizes: tuple[int, ...] = ()  # of the network that they are for
+        self._arrays: list[Any] = []  # of `play_kernels.play_by_tables`
         events = (*player.shape, environment.events_after_move)
         self._uniform = player.new_zeros(events, dtype=torch.float64)
 
@@ -84,33 +89,22 @@ class TableSelfPlay(SelfPlay):
         """Plays all moves, and lists the infosets met with what the network says of them."""
         environment, record = self.environment, self._trajectories
         torch.rand(self._uniform.shape, generator=environment.generator, out=self._uniform)
-        inputs, units = self._make_room(policy.network)
-        tensors = (
-            environment.infoset_legal, self._mover, record.player, record.legal, self._place,
-            self._row_of, self._met, self._thresholds, record.behaviour, self._uniform,
-            record.action, self._history, self._infoset, environment.successor, environment.row,
-            *environment.chance,
-        )  # fmt: skip
-        arrays: list[Any] = [x.numpy() for x in (environment.infoset_tensors, inputs)]
-        arrays.append(tuple(layer.numpy() for layer in units))
+        self._make_room(policy.network)
         num_met = play_kernels.play_by_tables(
-            policy.parameters.numpy(),
-            policy.network.sizes,
-            *arrays,
-            *(tensor.numpy() for tensor in tensors),
+            policy.parameters.numpy(), policy.network.sizes, *self._arrays
         )
         last = self._history[-1]
-        of_end = (environment.player[last], environment.utility[last], record.valid, record.reward)
+        of_end = [x.index_select(0, last) for x in (environment.player, environment.utility)]
+        of_end += [record.valid, record.reward]
         play_kernels.look_back(record.player.numpy(), *(x.numpy() for x in of_end))
-        evaluation = Evaluation(policy.parameters.clone(), [x[:num_met] for x in units])
+        evaluation = Evaluation(policy.parameters.clone(), [x[:num_met] for x in self._units])
+        met = self._inputs.first(num_met)._replace(evaluation=evaluation)
         played = ListedTrajectories(
             *record._replace(
                 observation=record.observation[..., :0], history=record.history[..., :0]
             )
         )
-        played.listed = Distinct(
-            EvaluatedInputs(inputs[:num_met], evaluation), self._place, self._place.shape
-        )
+        played.listed = Distinct(met, self._place, self._place.shape)
         if record.history.shape[-1]:
             played.listed_histories = self._list_histories()
         return played
@@ -118,22 +112,38 @@ class TableSelfPlay(SelfPlay):
     def _list_histories(self) -> Distinct:
         """The histories before all moves, each once."""
         rows, tensors = self.environment.history_tables()
-        if len(self._row_of_history) != len(tensors):
+        if self._histories is None:
+            self._histories = ListedInputs.of(tensors)
             self._row_of_history = torch.zeros(len(tensors), dtype=torch.int64)
         number = self._trajectories.history_number
         torch.index_select(rows, 0, self._history[:-1].view(-1), out=number.view(-1))
         lists = (number, self._row_of_history, self._met_histories, self._place_of_history)
         count = play_kernels.list_once(*(x.numpy() for x in lists))
-        met = tensors.index_select(0, self._met_histories[:count])
+        met = self._histories.take(self._met_histories[:count])
         return Distinct(met, self._place_of_history, number.shape)
 
-    def _make_room(self, network: PolicyNetwork) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """For inputs, float32 [T B, D], and what comes out of each layer."""
+    def _make_room(self, network: PolicyNetwork) -> None:
+        """For T B inputs, and for what comes out of each layer."""
+        environment, record = self.environment, self._trajectories
         if self._sizes != network.sizes:
             self._sizes = network.sizes
-            widths = [network.num_inputs, *map(num_padded, network.sizes[1:])]
+            table = ListedInputs.of(environment.infoset_tensors)
+            self._inputs = table.take(self._met)
+            widths = map(num_padded, network.sizes[1:])
             self._units = [torch.zeros((len(self._met), width)) for width in widths]
-        return self._units[0], self._units[1:]
+            # These tensors stay where they are.
+            tensors = (
+                environment.infoset_legal, self._mover, record.player, record.legal, self._place,
+                self._row_of, self._met, self._thresholds, record.behaviour, self._uniform,
+                record.action, self._history, self._infoset, environment.successor,
+                environment.row, *environment.chance,
+            )  # fmt: skip
+            self._arrays = [
+                table.arrays(),
+                self._inputs.arrays(),
+                tuple(layer.numpy() for layer in self._units),
+                *(tensor.numpy() for tensor in tensors),
+            ]
 
     def _play_by_kernel(self, policy: ActingPolicy | torch.Tensor) -> None:
         environment, record = self.environment, self._trajectories

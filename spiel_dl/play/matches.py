@@ -10,6 +10,8 @@ Pairs are independent of each other and what the first policy wins in one, on av
 games, is one observation: 95% intervals of a match are over pairs. Pair k of a seed has the same
 luck in every match, however many pairs there are and whoever plays; so the difference of two
 matches of the same seed can be measured pair by pair.
+
+With values of histories, what luck is left is taken out as well, see `play.control_variates`.
 """
 
 from __future__ import annotations
@@ -25,11 +27,13 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.play.control_variates import HistoryValues, Step, luck, without_luck
 from spiel_dl.play.tally import Tally
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
+from spiel_dl.tree.from_openspiel import zero_sum_utility
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
@@ -81,10 +85,13 @@ class PairResults(NamedTuple):
     Attributes:
       returns: float64 [N, 2], the first policy's in each pair, as player 0 and as player 1.
       times: the first policy's and the second's.
+      luck: float64 [N, 2], how much of these returns control variates say was luck; None: there
+        are none.
     """
 
     returns: np.ndarray
     times: tuple[DecisionTime, DecisionTime]
+    luck: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,11 +102,13 @@ class MatchResult:
       pairs: the first policy's returns, in utility units: of pairs, each the mean of its two games.
       seats: of its games as player 0, and of those as player 1.
       times: the first policy's and the second's.
+      without_luck: of pairs, with control variates; None: there were none.
     """
 
     pairs: Tally
     seats: tuple[Tally, Tally]
     times: tuple[DecisionTime, DecisionTime]
+    without_luck: Tally | None = None
 
     @staticmethod
     def of_pairs(parts: Iterable[PairResults]) -> MatchResult:
@@ -110,7 +119,11 @@ class MatchResult:
         for part in everything:
             first, second = first.add(part.times[0]), second.add(part.times[1])
         seats = (Tally().add(returns[:, 0]), Tally().add(returns[:, 1]))
-        return MatchResult(Tally().add(returns.mean(axis=1)), seats, (first, second))
+        lucks = [part.luck for part in everything if part.luck is not None]
+        pairs, reduced = returns.mean(axis=1), None
+        if len(lucks) == len(everything):
+            reduced = Tally().add(without_luck(pairs, np.concatenate(lucks).mean(axis=1)))
+        return MatchResult(Tally().add(pairs), seats, (first, second), reduced)
 
     @property
     def num_games(self) -> int:
@@ -126,6 +139,13 @@ class MatchResult:
     def half_width(self) -> float:
         """Of the 95% confidence interval of the mean return, over pairs; NaN of a single pair."""
         return self.pairs.half_width
+
+    @property
+    def variance_left(self) -> float | None:
+        """The share of pairs' variance that control variates leave; None without any, or of 0."""
+        if self.without_luck is None or not self.pairs.standard_error > 0:
+            return None
+        return (self.without_luck.standard_error / self.pairs.standard_error) ** 2
 
 
 _QUICK = (
@@ -144,6 +164,7 @@ def play_match(
     opponent: openspiel_policy.Policy,
     num_games: int,
     seed: int = 0,
+    values: HistoryValues | None = None,
 ) -> MatchResult:
     """Plays games, half of them in each seat.
 
@@ -156,13 +177,14 @@ def play_match(
       opponent: the second one.
       num_games: how many games, an even number.
       seed: of chance and of both players' choices.
+      values: of histories, for control variates; None: there are none.
 
     Raises:
       ValueError: if the game is not one that can be played turn by turn by two players, `num_games`
         is not positive and even, or the seed is negative.
     """
     return MatchResult.of_pairs(
-        play_pairs(game, (policy, opponent), pairs, seed) for pairs in parts_of(num_games)
+        play_pairs(game, (policy, opponent), pairs, seed, values) for pairs in parts_of(num_games)
     )
 
 
@@ -184,7 +206,13 @@ def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]
     return [range(start, min(start + pairs_at_once, num_pairs)) for start in starts]
 
 
-def play_pairs(game: AnyGame, policies: Policies, pairs: range, seed: int) -> PairResults:
+def play_pairs(
+    game: AnyGame,
+    policies: Policies,
+    pairs: range,
+    seed: int,
+    values: HistoryValues | None = None,
+) -> PairResults:
     """Plays some pairs of games.
 
     Networks and tables play all of them at once: networks are asked for many decisions at a time.
@@ -197,6 +225,7 @@ def play_pairs(game: AnyGame, policies: Policies, pairs: range, seed: int) -> Pa
       policies: the first and the second policy.
       pairs: the numbers of the pairs.
       seed: of chance and of both players' choices.
+      values: of histories, for control variates; None: there are none.
 
     Raises:
       ValueError: if the game cannot be played turn by turn by two players, or the seed is negative.
@@ -207,9 +236,14 @@ def play_pairs(game: AnyGame, policies: Policies, pairs: range, seed: int) -> Pa
     games = [_Game.start(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
     at_once = all(type(policy) in _QUICK for policy in policies)
     parts = [_play(group, policies) for group in ([games] if at_once else [[g] for g in games])]
+    for each in games:
+        zero_sum_utility(turn_based, each.state)  # Refuses other games.
     returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
     times = [functools.reduce(DecisionTime.add, each) for each in zip(*parts, strict=True)]
-    return PairResults(returns, (times[0], times[1]))
+    lucks = None
+    if values is not None:
+        lucks = np.array([each.luck_of_first(values) for each in games]).reshape(-1, 2)
+    return PairResults(returns, (times[0], times[1]), lucks)
 
 
 def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, DecisionTime]:
@@ -274,16 +308,19 @@ class _Game:
       first_seat: which player the first policy is.
     """
 
-    def __init__(self, state: pyspiel.State, first_seat: int, luck: Sequence[np.random.Generator]):
+    def __init__(
+        self, state: pyspiel.State, first_seat: int, sources: Sequence[np.random.Generator]
+    ):
         self.state = state
         self.first_seat = first_seat
-        self._luck = luck
+        self._sources = sources
+        self._steps: list[Step] = []
 
     @staticmethod
     def start(game: pyspiel.Game, seed: int, pair: int, first_seat: int) -> _Game:
         """A game of a pair. Each player, and chance, has a source of luck of its own."""
-        luck = [np.random.default_rng([seed, pair, source]) for source in (0, 1, _CHANCE)]
-        return _Game(game.new_initial_state(), first_seat, luck)
+        sources = [np.random.default_rng([seed, pair, source]) for source in (0, 1, _CHANCE)]
+        return _Game(game.new_initial_state(), first_seat, sources)
 
     def plays_on(self) -> bool:
         """Plays chance, and says whether a player is to move then.
@@ -306,8 +343,15 @@ class _Game:
         """Makes the move of the player to move."""
         self._apply(probabilities, self.state.current_player())
 
+    def luck_of_first(self, values: HistoryValues) -> float:
+        """The first policy's luck so far, in utility units, by values of histories."""
+        found = luck(self.state.get_game().new_initial_state(), self._steps, values)
+        return found if self.first_seat == 0 else -found
+
     def _apply(self, probabilities: Mapping[int, float], source: int) -> None:
-        self.state.apply_action(draw(probabilities, self._luck[source].random()))
+        drawn = draw(probabilities, self._sources[source].random())
+        self._steps.append((probabilities, drawn))
+        self.state.apply_action(drawn)
 
 
 def draw(probabilities: Mapping[int, float], number: float) -> int:

@@ -69,6 +69,9 @@ def load_policy(
     effort: Effort | None = None,
     max_histories: int | None = None,
     budget: int | None = None,
+    order: int | None = None,
+    stepsize: float | None = None,
+    num_rollouts: int | None = None,
     leaf_choice: str | None = None,
     player: int | None = None,
     device: str = "cpu",
@@ -87,8 +90,13 @@ def load_policy(
         `SearchOptions`.
       budget: how many particles a search among particles starts with, at most; None: the default
         of `SearchOptions`.
+      order: of a knowledge-limited search, the order of knowledge; None: the default of
+        `SearchOptions`.
+      stepsize: of a mirror-descent search; None: the default of `SearchOptions`.
+      num_rollouts: how many games a mirror-descent search plays out; None: the default of
+        `SearchOptions`.
       leaf_choice: how SePoT's opponent chooses at the leaves; None: the default of `SearchOptions`.
-      player: who responds in "cdbr", "cdrnr" and "rnr"; None: each player, in its own seat.
+      player: who responds in "cdbr", "cdrnr", "abd" and "rnr"; None: each player, in its own seat.
       device: where networks live.
 
     Returns:
@@ -102,6 +110,9 @@ def load_policy(
         "effort": effort,
         "max_histories": max_histories,
         "budget": budget,
+        "order": order,
+        "stepsize": stepsize,
+        "num_rollouts": num_rollouts,
         "leaf_choice": leaf_choice,
         "player": player,
     }
@@ -159,6 +170,16 @@ def _equilibrium(request: Request) -> openspiel_policy.Policy:
     return sequence_form_lp.solve_zero_sum_game(request.compiled())[2]
 
 
+def _late(request: Request) -> openspiel_policy.Policy:
+    tree = request.compiled()
+    return opponent_models.errs_beyond(
+        tree,
+        request.search().depth_limit,
+        _equilibrium(request),
+        request.load_model(request.source, tree),
+    )
+
+
 def _cfr(request: Request) -> openspiel_policy.Policy:
     return opponent_models.cfr_average(request.compiled(), request.number())
 
@@ -177,6 +198,27 @@ def _network(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.learning import checkpoints
 
     return checkpoints.load_blueprint(zoo.find(request.name), request.given_game, request.device)
+
+
+def _solved(request: Request) -> openspiel_policy.Policy:
+    return ArrayPolicy.load(zoo.solved(request.source), request.given_game)
+
+
+def _function(request: Request) -> openspiel_policy.Policy:
+    """A network of another program: of both players, or two files with a comma between them."""
+    from spiel_dl.policies import function_policy
+
+    is_onnx = request.name.startswith("onnx:")
+    load = function_policy.load_onnx if is_onnx else function_policy.load_torch_script
+    game, paths = turn_based_game(request.game), request.source.split(",")
+    wrong = [path for path in paths if not Path(path).is_file()] or paths[2:]
+    if wrong:
+        raise ValueError(
+            f"no policy {request.name!r}: {wrong[0]} is no file, or the third one; give one, or "
+            "two with a comma between them, of player 0 and player 1"
+        )
+    policies = [function_policy.FunctionPolicy(game, load(path)) for path in paths]
+    return policies[0] if len(policies) == 1 else SeatsPolicy((policies[0], policies[1]))
 
 
 def _of_path(request: Request) -> openspiel_policy.Policy:
@@ -202,6 +244,13 @@ _ALL = (
     Kind("highest", "the legal action with the highest id", _highest),
     Kind("random:SEED", "random probabilities in every infoset", _random, compiles=True),
     Kind("equilibrium", "exact, by linear programming", _equilibrium, compiles=True),
+    Kind(
+        "late:MODEL",
+        "an equilibrium above the depth limit, and a policy of this table below",
+        _late,
+        compiles=True,
+        uses=("depth_limit",),
+    ),
     Kind("cfr:K", "the average of K iterations of CFR", _cfr, compiles=True),
     Kind("cfr_last:K", "CFR's policy after K iterations", _cfr_last, compiles=True),
     Kind("cfr+:K", "the average of K iterations of CFR+", _cfr_plus, compiles=True),
@@ -224,6 +273,13 @@ _ALL = (
         "the continual depth-limited restricted Nash response, the model being right with "
         "probability P",
         searches.cdrnr,
+        compiles=True,
+        uses=("depth_limit", "iterations"),
+    ),
+    Kind(
+        "abd:P:MODEL",
+        "the same with portfolios behind the depth limit, for models that err there",
+        searches.abd,
         compiles=True,
         uses=("depth_limit", "iterations"),
     ),
@@ -257,19 +313,56 @@ _ALL = (
         uses=("depth_limit", "budget", "iterations"),
         models="particle",
     ),
+    Kind(
+        "particle_sepot:CHECKPOINT",
+        "SePoT below a bounded sample of each public state, in games with Rules of any size",
+        searches.particle_sepot,
+        uses=("depth_limit", "budget", "iterations", "leaf_choice"),
+        models="rnad",
+    ),
+    Kind(
+        "klss:CHECKPOINT",
+        "the same from the histories of low-order knowledge alone: knowledge-limited search",
+        searches.knowledge_limited,
+        uses=("depth_limit", "budget", "order", "iterations", "leaf_choice"),
+        models="rnad",
+    ),
+    Kind(
+        "mmds:CHECKPOINT",
+        "mirror-descent search on top of a learner's network, in games with Rules of any size",
+        searches.mirror_descent,
+        uses=("budget", "stepsize", "num_rollouts"),
+        models="rnad",
+    ),
     Kind("rnad:NAME", "a network of the model zoo, trained by R-NaD", _network),
     Kind("mmd:NAME", "the same by MMD", _network),
     Kind("ppo:NAME", "the same by PPO", _network),
+    Kind(
+        "solved:NAME",
+        "a solution of a game too large to list, of the model zoo; it does not know what to do "
+        "after what it never does",
+        _solved,
+    ),
+    Kind(
+        "torch:FILE",
+        "a function in TorchScript from information state tensors to logits; two files with a "
+        "comma between them are player 0's and player 1's",
+        _function,
+    ),
+    Kind("onnx:FILE", "the same in ONNX, which needs onnxruntime", _function),
 )
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 """All kinds of policies that have a name, by what stands before the colon."""
 POLICY_NAMES = (
-    f"{', '.join(kind.pattern for kind in _ALL)}, or the path of a policy file, a run directory or "
-    "a learner's checkpoint"
+    f"{', '.join(kind.pattern for kind in _ALL)}, or the path of a policy, a run or a checkpoint"
 )
 """For help texts and errors."""
-SEARCH_NAMES = ", ".join(kind.pattern for kind in _ALL if kind.uses)
-"""The names of policies that search."""
+
+
+def is_search(name: str) -> bool:
+    """Whether the policy of a name is a search."""
+    kind = KINDS.get(name.partition(":")[0])
+    return kind is not None and bool(kind.uses)
 
 
 def describe_kinds() -> str:
@@ -289,6 +382,9 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
         "depth_limit": str(search.depth_limit),
         "max_histories": search.max_histories,
         "budget": search.budget,
+        "order": search.order,
+        "stepsize": search.stepsize,
+        "num_rollouts": search.num_rollouts,
         "iterations": search.effort.iterations,
         "leaf_choice": search.leaf_choice,
     }
@@ -297,11 +393,24 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
     return {each: value for each, value in values.items() if each in used}
 
 
+def blueprint_of(name: str) -> str | None:
+    """The name of the policy that another one searches on top of, or responds to; None: none."""
+    kind, _, source = name.partition(":")
+    if kind in KINDS and KINDS[kind].models == "rnad":
+        model = source if ":" in source else f"{KINDS[kind].models}:{source}"
+        return model if model in zoo.models() else source
+    if kind in ("cdbr", "late"):
+        return source
+    return source.partition(":")[2] if kind in ("cdrnr", "abd", "rnr") else None
+
+
 def path_in(name: str) -> Path | None:
     """The file or directory that a policy is made of, if its name has one."""
     if name in zoo.models():
         return zoo.find(name)
     head, _, source = name.partition(":")
+    if head == zoo.SOLVED:
+        return zoo.solved(source)
     if head in KINDS and KINDS[head].models:
         name = zoo.file_of(source, KINDS[head].models)
     while not Path(name).exists():

@@ -24,15 +24,21 @@ class SearchOptions:
       max_histories: SePoT leaves searches of more histories to the network.
       effort: how to solve; kinds other than SePoT take the iterations alone.
       budget: how many particles a search among particles starts with, at most.
+      order: of knowledge-limited searches, the order of knowledge.
+      stepsize: of mirror-descent searches.
+      num_rollouts: how many games a mirror-descent search plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
-      player: who responds in "cdbr", "cdrnr" and "rnr", while the other player plays the model;
-        None: each player responds to the other one's part of the model.
+      player: who responds in "cdbr", "cdrnr", "abd" and "rnr", while the other one plays the
+        model; None: each player responds to the other one's part of the model.
     """
 
     depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(rounds=1))
     max_histories: int = MAX_HISTORIES
     effort: Effort = DEFAULT_EFFORT
     budget: int = 1000
+    order: int = 1
+    stepsize: float = 1.0
+    num_rollouts: int = 2000
     leaf_choice: str = "regret_matching"
     player: int | None = None
 

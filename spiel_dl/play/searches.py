@@ -8,7 +8,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import zoo
@@ -19,7 +21,11 @@ from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
-from spiel_dl.tree.load import turn_based_game
+from spiel_dl.tree.load import AnyGame, turn_based_game
+
+if TYPE_CHECKING:
+    from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
+    from spiel_dl.learning.self_play import ActingPolicy
 
 _RESPONSE_TOLERANCE = 1e-6
 """The gap at which a response's iterations stop, in utility units."""
@@ -60,6 +66,19 @@ def cdrnr(request: Request) -> openspiel_policy.Policy:
     return _respond(
         search,
         lambda player: CDRNRPolicy(tree, player, model, search.depth_limit, p=p, effort=effort),
+    )
+
+
+def abd(request: Request) -> openspiel_policy.Policy:
+    """The response to a model that errs behind the depth limit, too."""
+    from spiel_dl.algorithms.abd import ABDPolicy
+
+    tree, search = request.compiled(), request.search()
+    p, model = _probability_and_model(request, tree)
+    effort = Effort(search.effort.iterations, tolerance=_RESPONSE_TOLERANCE)
+    return _respond(
+        search,
+        lambda player: ABDPolicy(tree, player, model, search.depth_limit, p=p, effort=effort),
     )
 
 
@@ -148,6 +167,72 @@ def _sepot_config(search: SearchOptions, is_continual: bool) -> SearchConfig:
         leaf_choice=search.leaf_choice,
         effort=search.effort,
     )
+
+
+def particle_sepot(request: Request) -> openspiel_policy.Policy:
+    """SePoT below particles."""
+    from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
+
+    return _below_particles(request, ParticleSePoTPolicy)
+
+
+def knowledge_limited(request: Request) -> openspiel_policy.Policy:
+    """Knowledge-limited search."""
+    from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
+
+    return _below_particles(request, KnowledgeLimitedPolicy)
+
+
+def _below_particles(
+    request: Request, policy_class: type[ParticleSePoTPolicy]
+) -> openspiel_policy.Policy:
+    from spiel_dl.learning import checkpoints
+    from spiel_dl.search.particle_sepot_step import ParticleConfig
+
+    _check_checkpoint(request.source)
+    search = request.search()
+    blueprint, critic = checkpoints.load(
+        request.source, _turn_based(request.given_game), request.device
+    )
+    policy = policy_class(
+        critic.game,
+        _acting(blueprint, request),
+        critic,
+        search.depth_limit,
+        config=SearchConfig(leaf_choice=search.leaf_choice, effort=search.effort),
+        particles=ParticleConfig(budget=search.budget, order=search.order),
+    )
+    return RememberingPolicy(policy)
+
+
+def mirror_descent(request: Request) -> openspiel_policy.Policy:
+    """Mirror-descent search."""
+    from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
+    from spiel_dl.learning import checkpoints
+
+    search = request.search()
+    blueprint = checkpoints.load_blueprint(
+        request.source, _turn_based(request.given_game), request.device
+    )
+    config = MirrorDescentConfig(
+        stepsize=search.stepsize, num_rollouts=search.num_rollouts, budget=search.budget
+    )
+    return RememberingPolicy(
+        MirrorDescentPolicy(blueprint.game, _acting(blueprint, request), config)
+    )
+
+
+def _turn_based(game: AnyGame | None) -> pyspiel.Game | None:
+    """The game that a network is asked about: also of a compiled one, its states are built."""
+    return None if game is None else turn_based_game(game)
+
+
+def _acting(blueprint: openspiel_policy.Policy, request: Request) -> ActingPolicy:
+    from spiel_dl.policies.network_policy import NetworkPolicy
+
+    if not isinstance(blueprint, NetworkPolicy):
+        raise ValueError(f"{request.name}: {request.source} is no network of this game")
+    return blueprint.act
 
 
 def _check_checkpoint(source: str) -> None:

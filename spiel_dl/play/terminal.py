@@ -87,7 +87,7 @@ class Match:
         if seat not in (0, 1, None):
             raise ValueError(f"seat={seat} is no player; use 0, 1, or None for a random one")
         self.game = turn_based_game(game)
-        _check_readable(self.game)
+        check_readable(self.game)
         self.scores = [0.0, 0.0]
         self.num_finished = 0
         self._opponent = opponent
@@ -315,7 +315,8 @@ def load_opponent(
         ) from error
 
 
-def _check_readable(game: pyspiel.Game) -> None:
+def check_readable(game: pyspiel.Game) -> None:
+    """Raises a ValueError if there is nothing to show of a game to one player only."""
     game_type = game.get_type()
     if not (
         game_type.provides_observation_string

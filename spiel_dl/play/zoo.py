@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.resources
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from spiel_dl.runs.run_directory import write_json
+from spiel_dl.runs.run_directory import read_json, write_json
 
 INDEX_FILE = "index.json"
+SOLVED = "solved"
+"""The folder of policies that were computed, and what stands before the colon of their names."""
 ALGORITHMS = ("rnad", "mmd", "ppo", "particle")
 """What may stand before the colon of a name."""
 
@@ -72,7 +73,7 @@ def models(zoo: Path | None = None) -> dict[str, Model]:
     path = (zoo or folder()) / INDEX_FILE
     if not path.is_file():
         raise ValueError(f"there is no model zoo in {path.parent}: it has no {INDEX_FILE}")
-    index = json.loads(path.read_text(encoding="utf-8"))
+    index = read_json(path)
     return {name: Model(**entry) for name, entry in index.items()}
 
 
@@ -91,6 +92,18 @@ def find(name: str) -> Path:
     if name not in found:
         raise ValueError(f"no model {name!r} in the zoo; {described()}")
     return folder() / found[name].file
+
+
+def solved(name: str) -> Path:
+    """The file of a policy that was computed, not trained.
+
+    Raises:
+      ValueError: if there is none of that name; it lists those there are.
+    """
+    files = {path.stem: path for path in (folder() / SOLVED).glob("*.safetensors")}
+    if name not in files:
+        raise ValueError(f"no policy {SOLVED}:{name} in the zoo; there are {', '.join(files)}")
+    return files[name]
 
 
 def described() -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies import asking, large_games
+from spiel_dl.policies import asking, compact, large_games
 from spiel_dl.runs import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
@@ -140,9 +141,35 @@ class ArrayPolicy(openspiel_policy.Policy):
         arrays = {f"strategy_{player}": self.strategies[player] for player in (0, 1)}
         tensor_files.save(path, arrays, {"kind": _FILE_KIND, "game": str(self.tree.game)})
 
+    def save_compact(
+        self,
+        path: str | os.PathLike[str],
+        least: float = 0.0,
+        notes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Writes what the policy plays where a player comes by it, to a file that is small.
+
+        `load` reads it: rounded (see `policies.compact`), and uniform elsewhere. So its values and
+        exploitability are nearly the same, but it does not punish what its own player never does.
+
+        Args:
+          path: the file.
+          least: probabilities below this become 0.
+          notes: what else its header says, as JSON can hold it.
+
+        Raises:
+          ValueError: if something that is no strategy was written into the strategies.
+        """
+        arrays = {}
+        for player, treeplex in enumerate(self.tree.treeplexes):
+            self.check(player)
+            arrays[f"packed_{player}"] = compact.pack(treeplex, self.strategies[player], least)
+        header = {**(notes or {}), "kind": _FILE_KIND, "game": str(self.tree.game)}
+        tensor_files.save(path, arrays, header)
+
     @classmethod
     def load(cls, path: str | os.PathLike[str], game: AnyGame | None = None) -> ArrayPolicy:
-        """Reads a policy that `save` wrote.
+        """Reads a policy that `save` or `save_compact` wrote.
 
         Args:
           path: the file.
@@ -153,14 +180,20 @@ class ArrayPolicy(openspiel_policy.Policy):
             strategy.
         """
         arrays, header = tensor_files.load(path)
-        complete = arrays.keys() == {"strategy_0", "strategy_1"} and "game" in header
+        is_packed = "packed_0" in arrays
+        names = [f"{'packed' if is_packed else 'strategy'}_{player}" for player in (0, 1)]
+        complete = arrays.keys() == set(names) and "game" in header
         if header.get("kind") != _FILE_KIND or not complete:
             raise ValueError(f"{path} holds no policy but {header.get('kind')!r}")
         tree = compile_any(header["game"] if game is None else game)
         if header["game"] != str(tree.game):
             raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
+        first, second = (arrays[name] for name in names)
         try:
-            return cls(tree, (arrays["strategy_0"], arrays["strategy_1"]))
+            if is_packed:
+                first = compact.unpack(tree.treeplexes[0], first)
+                second = compact.unpack(tree.treeplexes[1], second)
+            return cls(tree, (first, second))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 

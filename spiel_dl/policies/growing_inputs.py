@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from spiel_dl.policies import growing_kernels, perceptron_kernels
-from spiel_dl.policies.matrix_products import multiply, num_padded
+from spiel_dl.policies.matrix_products import num_padded
 
 
 class Evaluation(NamedTuple):
@@ -31,7 +31,8 @@ class Evaluation(NamedTuple):
 
     def holds(self, parameters: torch.Tensor) -> bool:
         """Whether a network of these parameters says the same."""
-        return torch.equal(self.parameters, parameters)
+        # Three times as fast as torch.equal.
+        return np.array_equal(self.parameters.numpy(), parameters.numpy())
 
 
 class GrowingInputs(NamedTuple):
@@ -63,7 +64,7 @@ class GrowingInputs(NamedTuple):
           parameters: float32 [P].
           sizes: the numbers of inputs, of each hidden layer's units, and of outputs.
         """
-        units = _room(len(self.end), sizes)
+        units = room_for_units(len(self.end), sizes)
         layers = tuple(layer.numpy() for layer in units)
         perceptron_kernels.units_of_growing(parameters.numpy(), sizes, *self._arrays(), layers)
         return units
@@ -99,44 +100,6 @@ class GrowingInputs(NamedTuple):
         return (self.ones.numpy(), self.sequence.numpy(), self.begin.numpy(), self.end.numpy())
 
 
-class EvaluatedInputs(NamedTuple):
-    """N rows of any inputs, of which a network may have said something already; on a CPU.
-
-    Attributes:
-      rows: float32 [N, D].
-      evaluation: what it said, or None.
-    """
-
-    rows: torch.Tensor
-    evaluation: Evaluation | None = None
-
-    def units(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> list[torch.Tensor]:
-        """As `GrowingInputs.units`."""
-        units = _room(len(self.rows), sizes)
-        layers = tuple(layer.numpy() for layer in units)
-        perceptron_kernels.units_of_rows(parameters.numpy(), sizes, self.rows.numpy(), layers)
-        return units
-
-    def evaluate(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> torch.Tensor:
-        """As `GrowingInputs.evaluate`."""
-        outputs = torch.empty((len(parameters), len(self.rows), num_padded(sizes[-1])))
-        arrays = (self.rows.numpy(), outputs.numpy())
-        perceptron_kernels.evaluate_rows(parameters.numpy(), sizes, *arrays)
-        return outputs
-
-    def first_layer_back(self, gradient: torch.Tensor, out: torch.Tensor) -> None:
-        """As `GrowingInputs.first_layer_back`."""
-        width = gradient.shape[1]
-        whole = out if out.shape[1] == width else out.new_zeros((len(out), width))
-        multiply(self.rows.numpy().T, gradient.numpy(), whole.numpy(), True)
-        if whole is not out:
-            out += whole[:, : out.shape[1]]
-
-    def dense(self) -> torch.Tensor:
-        """As `GrowingInputs.dense`."""
-        return self.rows
-
-
-def _room(num_rows: int, sizes: tuple[int, ...]) -> list[torch.Tensor]:
+def room_for_units(num_rows: int, sizes: tuple[int, ...]) -> list[torch.Tensor]:
     """For what comes out of each layer."""
     return [torch.empty((num_rows, num_padded(size))) for size in sizes[1:]]

@@ -16,8 +16,10 @@ from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strat
 from spiel_dl.solvers import regret_minimization
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import AnyVariant
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.pieces import Pieces
 
 
 def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
@@ -52,6 +54,38 @@ def cfr_last(
     tree = compile_game(game)
     first, second = (learner.strategy for learner in _run(tree, iterations, weighting).learned)
     return ArrayPolicy(tree, (first, second))
+
+
+def errs_beyond(
+    game: AnyGame,
+    depth_limit: DepthLimit,
+    above: openspiel_policy.Policy,
+    below: openspiel_policy.Policy,
+) -> ArrayPolicy:
+    """One policy in infosets above a depth limit, counted from the root, and another one below.
+
+    An opponent who makes its mistakes late plays an equilibrium above and, say, uniformly below
+    (Milec, Kovařík, Lisý 2025, "Adapting Beyond the Depth Limit").
+
+    Args:
+      game: the game, its game string, or the compiled game.
+      depth_limit: from which level on the second policy is played.
+      above: the first one.
+      below: the second one.
+
+    Raises:
+      ValueError: if the game cannot be compiled, if the limit is not one for it, or if an infoset
+        lies on both sides.
+    """
+    tree = compile_game(game, above, below)
+    infoset_depths = Pieces(tree, depth_limit, "block").infoset_depths
+    strategies = []
+    for player, treeplex in enumerate(tree.treeplexes):
+        strategy = read_strategy(tree, above, player).copy()
+        late = treeplex.sequences_of(infoset_depths[player] >= depth_limit.value)
+        strategy[late] = read_strategy(tree, below, player)[late]
+        strategies.append(strategy)
+    return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
 def _run(tree: GameTree, iterations: int, weighting: AnyVariant) -> RegretMinimizer:

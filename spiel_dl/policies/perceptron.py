@@ -14,7 +14,8 @@ from collections.abc import Callable
 import torch
 
 from spiel_dl.policies import growing_perceptron
-from spiel_dl.policies.growing_inputs import EvaluatedInputs, GrowingInputs
+from spiel_dl.policies.growing_perceptron import Answer, Inputs
+from spiel_dl.policies.listed_inputs import ListedInputs
 
 # Untrained policies are then nearly uniform, untrained values small.
 _OUTPUT_SCALE = 0.1
@@ -47,14 +48,12 @@ class Perceptron(abc.ABC):
         pieces[-2] *= _OUTPUT_SCALE
         return torch.cat(pieces)
 
-    def outputs(
-        self, parameters: torch.Tensor, inputs: torch.Tensor | GrowingInputs | EvaluatedInputs
-    ) -> torch.Tensor:
+    def outputs(self, parameters: torch.Tensor, inputs: torch.Tensor | Inputs) -> torch.Tensor:
         """What the last layer says.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          inputs: float32 [N, inputs], or the same as lists of ones or met in play.
+          inputs: float32 [N, inputs], or the same as lists.
 
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
@@ -62,6 +61,17 @@ class Perceptron(abc.ABC):
         if isinstance(inputs, torch.Tensor):
             return self.with_parameters(parameters)(inputs)
         return growing_perceptron.outputs(parameters, inputs, self.sizes)
+
+    def answer(self, parameters: torch.Tensor, inputs: torch.Tensor | Inputs) -> Answer:
+        """The same with what a gradient needs, without autograd; on a CPU.
+
+        Args:
+          parameters: float32 [P].
+          inputs: as above.
+        """
+        if isinstance(inputs, torch.Tensor):
+            inputs = ListedInputs.of(inputs)
+        return growing_perceptron.answer(parameters.detach(), inputs, self.sizes)
 
     def with_parameters(self, parameters: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
         """`outputs` of these parameters, for many calls on few rows each."""

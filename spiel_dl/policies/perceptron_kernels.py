@@ -83,40 +83,73 @@ def after_first(units: tuple[np.ndarray, ...], packed: np.ndarray, begin: int, e
 
 
 @_jit
-def first_of_rows(
-    parameters: np.ndarray, sizes: tuple[int, ...], rows: np.ndarray, units: np.ndarray
+def first_of_lists(
+    parameters: np.ndarray,
+    sizes: tuple[int, ...],
+    lists: tuple[np.ndarray, np.ndarray, np.ndarray],
+    units: np.ndarray,
 ) -> None:
-    """The first layer of any rows.
+    """The first layer of rows.
 
     Args:
       parameters: float32 [P].
       sizes: as above.
-      rows: float32 [N, D].
+      lists: the rows, as `ListedInputs.arrays`.
       units: float32 [N, units]; is written.
     """
-    inputs, size = sizes[0], sizes[1]
-    units[:] = 0.0
-    for row in range(len(units)):
-        for unit in range(size):
-            units[row, unit] = parameters[inputs * size + unit]
-    multiply(rows, parameters[: inputs * size].reshape(inputs, size), units, True)
-    _rectify(units)
+    column, value, count = lists
+    end = sizes[0] * sizes[1]
+    weight, bias = parameters[:end].reshape(sizes[0], sizes[1]), parameters[end:]
+    total = np.empty(sizes[1], np.float32)
+    for row in range(len(count)):
+        for unit in range(len(total)):
+            total[unit] = bias[unit]
+        for index in range(count[row]):
+            factor, of_column = value[row, index], weight[column[row, index]]
+            for unit in range(len(total)):
+                total[unit] += factor * of_column[unit]
+        for unit in range(len(total)):
+            units[row, unit] = max(total[unit], np.float32(0.0))
+        for unit in range(len(total), units.shape[1]):
+            units[row, unit] = 0.0
 
 
 @_jit
-def units_of_rows(
-    parameters: np.ndarray, sizes: tuple[int, ...], rows: np.ndarray, units: tuple[np.ndarray, ...]
+def lists_back(
+    lists: tuple[np.ndarray, np.ndarray, np.ndarray], gradient: np.ndarray, of_weight: np.ndarray
 ) -> None:
-    """What comes out of each layer, of any rows.
+    """Adds to the gradient of the first layer's weights, float32 [D, units].
+
+    Args:
+      lists: the rows, as `ListedInputs.arrays`.
+      gradient: of what went into the first layer's ReLU, float32 [N, at least units].
+      of_weight: is added to.
+    """
+    column, value, count = lists
+    for row in range(len(count)):
+        for index in range(count[row]):
+            factor, of_column = value[row, index], of_weight[column[row, index]]
+            for unit in range(of_weight.shape[1]):
+                of_column[unit] += factor * gradient[row, unit]
+
+
+@_jit
+def units_of_lists(
+    parameters: np.ndarray,
+    sizes: tuple[int, ...],
+    lists: tuple[np.ndarray, np.ndarray, np.ndarray],
+    units: tuple[np.ndarray, ...],
+) -> None:
+    """What comes out of each layer.
 
     Args:
       parameters: float32 [P].
       sizes: as above.
-      rows: float32 [N, D].
+      lists: the rows, as `ListedInputs.arrays`.
       units: float32 [N, units] each; are written.
     """
-    first_of_rows(parameters, sizes, rows, units[0])
-    after_first(units, packed_layers(parameters, sizes), 0, len(rows))
+    first_of_lists(parameters, sizes, lists, units[0])
+    after_first(units, packed_layers(parameters, sizes), 0, len(units[0]))
 
 
 @_jit
@@ -129,7 +162,7 @@ def units_of_growing(
     end: np.ndarray,
     units: tuple[np.ndarray, ...],
 ) -> None:
-    """As `units_of_rows`, of `growing_inputs.GrowingInputs`."""
+    """As `units_of_lists`, of `growing_inputs.GrowingInputs`."""
     middle = sizes[0] * sizes[1]
     weight, bias = parameters[:middle].reshape(sizes[0], sizes[1]), parameters[middle:]
     units[0][:, sizes[1] :] = 0.0
@@ -138,20 +171,23 @@ def units_of_growing(
 
 
 @_jit
-def evaluate_rows(
-    parameters: np.ndarray, sizes: tuple[int, ...], rows: np.ndarray, outputs: np.ndarray
+def evaluate_lists(
+    parameters: np.ndarray,
+    sizes: tuple[int, ...],
+    lists: tuple[np.ndarray, np.ndarray, np.ndarray],
+    outputs: np.ndarray,
 ) -> None:
-    """What networks say of any rows.
+    """What networks say.
 
     Args:
       parameters: float32 [K, P].
       sizes: as above.
-      rows: float32 [N, D].
+      lists: the rows, as `ListedInputs.arrays`.
       outputs: float32 [K, N, outputs]; is written.
     """
-    first = np.empty((len(rows), _padded(sizes[1])), np.float32)
+    first = np.empty((outputs.shape[1], _padded(sizes[1])), np.float32)
     for network in range(len(parameters)):
-        first_of_rows(parameters[network], sizes, rows, first)
+        first_of_lists(parameters[network], sizes, lists, first)
         _after_first_alone(parameters[network], sizes, first, outputs[network])
 
 
@@ -165,7 +201,7 @@ def evaluate_growing(
     end: np.ndarray,
     outputs: np.ndarray,
 ) -> None:
-    """As `evaluate_rows`, of `growing_inputs.GrowingInputs`."""
+    """As `evaluate_lists`, of `growing_inputs.GrowingInputs`."""
     first = np.zeros((len(end), _padded(sizes[1])), np.float32)
     of_weight, of_bias = sizes[0] * sizes[1], sizes[1]
     for network in range(len(parameters)):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.policies.growing_inputs import EvaluatedInputs, GrowingInputs
+from spiel_dl.policies.growing_perceptron import Inputs
 from spiel_dl.policies.perceptron import Perceptron
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
@@ -52,11 +52,7 @@ class PolicyNetwork(Perceptron):
         """The numbers of inputs, of each hidden layer's units, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
 
-    def evaluate(
-        self,
-        parameters: torch.Tensor,
-        observation: torch.Tensor | GrowingInputs | EvaluatedInputs,
-    ) -> Outputs:
+    def evaluate(self, parameters: torch.Tensor, observation: torch.Tensor | Inputs) -> Outputs:
         """`outputs`, taken apart.
 
         Args:

@@ -87,6 +87,7 @@ class Report:
       pictures: the pictures.
       verdict: whether what was claimed holds, in words; "" if nothing was claimed.
       more: what else programs can read, as JSON can hold it.
+      headline: the number that a reader asks for first, with its spread; "" if there is none.
     """
 
     title: str
@@ -95,6 +96,7 @@ class Report:
     pictures: Sequence[Picture] = ()
     verdict: str = ""
     more: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    headline: str = ""
 
 
 def write(
@@ -124,6 +126,7 @@ def write(
     content: dict[str, Any] = {
         "title": report.title,
         "verdict": report.verdict,
+        "headline": report.headline,
         "settings": dict(settings or {}),
         "environment": dict(environment),
         "used": used or (workspace.engine.threads if workspace else "one process"),
@@ -175,6 +178,8 @@ def _markdown(report: Report, content: Mapping[str, Any], name: str) -> str:
     paragraphs = [f"# {report.title}"]
     if report.verdict:
         paragraphs.append(f"**Verdict:** {report.verdict}")
+    if report.headline:
+        paragraphs.append(f"**Ours:** {report.headline}")
     paragraphs += [_how_it_was_made(content), *report.notes]
     for heading, table in report.tables.items():
         paragraphs += [f"## {heading}", table.to_markdown().rstrip()]

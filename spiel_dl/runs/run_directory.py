@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spiel_dl.runs import tensor_files
+from spiel_dl.runs import locks, tensor_files
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -35,6 +35,8 @@ _PACKAGES = ("spiel_dl", "open_spiel", "numpy", "scipy", "numba", "torch")
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
 AVERAGE_POLICY_FILE = "average_policy.safetensors"
+CURRENT_POLICY_FILE = "current_policy.safetensors"
+_UNDAMAGED = "restore it from a copy, or choose another directory"
 _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
 
 
@@ -61,30 +63,25 @@ class RunDirectory:
           resume: go on with the run that the directory holds; if it holds none, start.
 
         Raises:
-          ValueError: if the directory is not empty and the run is not resumed, or if it holds a
-            run with another config. Nothing has been written then.
+          ValueError: if the directory is not empty and the run is not resumed, if it holds a run
+            with another config, or one that goes on in another process. Nothing has been written
+            then.
           TypeError: if JSON cannot hold the config. Nothing has been written then.
         """
         self.path = Path(path)
+        self._lock: locks.DirectoryLock | None = None
         self._step_name: str | None = None
         self._last_step = 0
         self._events: SummaryWriter | None = None
-        config_path = self.path / _CONFIG_FILE
         wanted = json.loads(json.dumps(dict(config)))
-        if self.path.exists() and not self.path.is_dir():
-            raise ValueError(f"the run directory {self.path} is a file; choose another path")
-        if self._is_used():
-            if not resume:
-                raise ValueError(
-                    f"the run directory {self.path} is not empty; resume its run (--resume), or "
-                    "choose another directory"
-                )
-            if not config_path.exists():
-                raise ValueError(f"{self.path} is not empty and holds no run; choose another path")
-            self._check_config(json.loads(config_path.read_text(encoding="utf-8")), wanted)
+        self._check(wanted, resume)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = locks.acquire(self.path / _STARTS_FILE)
+        self._check(wanted, resume)  # Another process may have been here since.
         for leftover in self._leftovers():
-            leftover.unlink()
-        write_json(config_path, wanted)
+            if leftover.name != _STARTS_FILE:
+                leftover.unlink()
+        write_json(self.path / _CONFIG_FILE, wanted)
         _append_json_line(self.path / _STARTS_FILE, describe_environment())
 
     @property
@@ -126,7 +123,13 @@ class RunDirectory:
           last_step: the last step to keep.
         """
         self._step_name, self._last_step = step_name, last_step
-        kept = [line for line in self.read_metrics() if line[step_name] <= last_step]
+        lines = self.read_metrics()
+        for number, line in enumerate(lines, start=1):
+            if not isinstance(line.get(step_name), int):
+                raise ValueError(
+                    f"{self.metrics_path}, line {number}, is damaged (no {step_name}); {_UNDAMAGED}"
+                )
+        kept = [line for line in lines if line[step_name] <= last_step]
         with tensor_files.atomic_path(self.metrics_path) as temporary:
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
 
@@ -155,13 +158,24 @@ class RunDirectory:
         return events
 
     def _leftovers(self) -> list[Path]:
-        """Unfinished files of a killed run."""
-        return list(self.path.glob(f".*{tensor_files.TEMPORARY_SUFFIX}"))
+        """Unfinished files of a killed run, or of one that has just begun."""
+        starts = [path for path in (self.path / _STARTS_FILE,) if _is_empty(path)]
+        return [*self.path.glob(f".*{tensor_files.TEMPORARY_SUFFIX}"), *starts]
 
-    def _is_used(self) -> bool:
-        return self.path.exists() and len(list(self.path.iterdir())) > len(self._leftovers())
-
-    def _check_config(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    def _check(self, wanted: Mapping[str, Any], resume: bool) -> None:
+        """Raises a ValueError if a run with this config cannot begin or go on here."""
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"the run directory {self.path} is a file; choose another path")
+        if not self.path.exists() or len(list(self.path.iterdir())) <= len(self._leftovers()):
+            return
+        if not resume:
+            raise ValueError(
+                f"the run directory {self.path} is not empty; resume its run (--resume), or "
+                "choose another directory"
+            )
+        if not (self.path / _CONFIG_FILE).exists():
+            raise ValueError(f"{self.path} is not empty and holds no run; choose another path")
+        found = read_json(self.path / _CONFIG_FILE)
         for name in sorted(found.keys() | wanted.keys()):
             if found.get(name) != wanted.get(name):
                 raise ValueError(
@@ -193,7 +207,7 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
     path = Path(path)
     if not (path / _CONFIG_FILE).exists():
         raise ValueError(f"{path} holds no run: there is no {_CONFIG_FILE}")
-    config = json.loads((path / _CONFIG_FILE).read_text(encoding="utf-8"))
+    config = read_json(path / _CONFIG_FILE)
     lines = [_read_json_lines(path / name) for name in (_STARTS_FILE, _METRICS_FILE)]
     return RunRecord(config, *lines)
 
@@ -204,13 +218,37 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None
         temporary.write_text(json.dumps(dict(content), indent=2) + "\n", encoding="utf-8")
 
 
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Reads a file that holds one JSON object.
+
+    Raises:
+      ValueError: if it holds something else; the message names the file.
+    """
+    return _json_object(Path(path).read_bytes(), str(path))
+
+
 def _read_json_lines(path: Path) -> list[dict[str, Any]]:
     """All complete lines of a file; none if it does not exist."""
     if not path.exists():
         return []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = path.read_bytes().splitlines(keepends=True)
     # A killed run may have left half a line.
-    return [json.loads(line) for line in lines if line.endswith("\n")]
+    complete = [line for line in lines if line.endswith(b"\n")]
+    return [_json_object(line, f"{path}, line {n}") for n, line in enumerate(complete, start=1)]
+
+
+def _json_object(text: bytes, where: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:  # No UTF-8, or no JSON.
+        raise ValueError(f"{where} is damaged ({error}); {_UNDAMAGED}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{where} is damaged (no JSON object); {_UNDAMAGED}")
+    return found
+
+
+def _is_empty(path: Path) -> bool:
+    return path.exists() and path.stat().st_size == 0
 
 
 def _append_json_line(path: Path, content: Mapping[str, Any]) -> None:
@@ -237,10 +275,8 @@ def log_spaced_steps(last: int, points_per_decade: int) -> Iterator[int]:
 
 def describe_environment() -> dict[str, Any]:
     """Command, time, git commit, versions and hardware, for the record of a run."""
-    # The script is named '' at Python's prompt.
-    script = [os.path.relpath(name) for name in sys.argv[:1] if name]
     return {
-        "command": shlex.join(["python", *script, *sys.argv[1:]]),
+        "command": shlex.join(["python", *_program(), *sys.argv[1:]]),
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "git_commit": _git_commit(),
         "python": platform.python_version(),
@@ -249,6 +285,14 @@ def describe_environment() -> dict[str, Any]:
         "processor": _processor(),
         "cores": os.cpu_count(),
     }
+
+
+def _program() -> list[str]:
+    """What Python was told to run: a module, a script or, at its prompt, nothing."""
+    module = getattr(sys.modules["__main__"], "__spec__", None)
+    if module is not None and sys.argv[0] == module.origin:
+        return ["-m", module.name]
+    return [os.path.relpath(name) for name in sys.argv[:1] if name]
 
 
 def _git_commit() -> str | None:

@@ -9,6 +9,7 @@ import logging
 import multiprocessing
 import os
 import reprlib
+import signal
 import socket
 import sys
 import threading
@@ -120,14 +121,18 @@ class Processes(Crew[Future[Any]]):
         self._idle = [self._new_pool() for _ in range(num_workers)]
         self._busy: dict[Future[Any], ProcessPoolExecutor] = {}
 
-    def __exit__(self, *_: object) -> None:
-        for pool in (*self._idle, *self._busy.values()):
+    def __exit__(self, *exception: object) -> None:
+        pools = (*self._idle, *self._busy.values())
+        if KeyboardInterrupt in exception:  # Nobody waits for what is under way.
+            for process in [each for pool in pools for each in (pool._processes or {}).values()]:
+                process.kill()
+        for pool in pools:
             pool.shutdown()
 
     def submit(self, item: Any) -> Future[Any]:
         """See `Crew`."""
         pool = self._idle.pop()
-        with _environment(_of_workers()):
+        with worker_environment():
             try:
                 future = pool.submit(self._function, item)
             except BrokenProcessPool:  # The process died while it was idle.
@@ -158,7 +163,7 @@ class Processes(Crew[Future[Any]]):
         """A pool whose process starts with its first item."""
         # A forked process would inherit the locks of threads that it does not have.
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(1, context, initializer=_end_with_parent)
+        return ProcessPoolExecutor(1, context, initializer=end_with_parent)
 
 
 def _of_workers() -> dict[str, str]:
@@ -171,8 +176,12 @@ def _of_workers() -> dict[str, str]:
     return {**_ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-def _end_with_parent() -> None:
-    """Makes a worker end when the process that started it is gone, even if that was killed."""
+def end_with_parent() -> None:
+    """Makes a worker end when the process that started it is gone, even if that was killed.
+
+    Ctrl-C goes to both; it ends the worker without a word.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -278,6 +287,11 @@ def _check_reachable(address: str | None) -> None:
     host, _, port = (address or "").rpartition(":")
     if host and "/" not in host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=10).close()
+
+
+def worker_environment() -> contextlib.AbstractContextManager[None]:
+    """The environment of workers, for processes that are started meanwhile."""
+    return _environment(_of_workers())
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from spiel_dl.runs import distributed
 from spiel_dl.runs.distributed import IN_PROCESS, Engine
-from spiel_dl.runs.run_directory import RunDirectory, describe_environment, write_json
+from spiel_dl.runs.run_directory import RunDirectory, describe_environment, read_json, write_json
 
 Item = TypeVar("Item")
 
@@ -141,7 +141,9 @@ class Workspace:
         path = self._path(name)
         if not path.exists():
             return None
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
+        if not {"settings", "result"} <= found.keys():
+            raise ValueError(f"{path} is no finished part; delete it, and it is made again")
         wanted = json.loads(json.dumps(dict(settings)))
         if found["settings"] != wanted:
             raise ValueError(

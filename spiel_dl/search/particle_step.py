@@ -7,11 +7,13 @@ import pyspiel
 import torch
 
 from spiel_dl.search import sparse_solution
+from spiel_dl.search.found import Found
 from spiel_dl.search.played import PlayedPath, PlayedStep
 from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.particles import Particles, sample_consistent
+from spiel_dl.tree.particles import Particles
 from spiel_dl.value_functions.base import ValueFunction, check_arguments
 
 
@@ -70,9 +72,13 @@ class ParticleStep(PlayedStep[SparseSolution]):
         if particles is None:
             self.num_regenerations += before is not None
             particles = self._regenerate(path, start, generator)
-        return sparse_solution.solve(
+        solution = sparse_solution.solve(
             particles, self._value_function, self.depth_limit, self._effort
         )
+        if self.watch is not None:
+            found = Found(path.player, solution.trunk, solution.plans, solution.leaf_cfvs)
+            self.watch(found)
+        return solution
 
     def answer(
         self, path: PlayedPath, state: pyspiel.State, solution: SparseSolution

@@ -17,6 +17,7 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.search.found import Watch
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.from_rules import InfosetKeys
@@ -60,8 +61,10 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
       rules: its rules.
       keys: tells its infosets and public states apart.
       depth_limit: how deep each search looks.
+      watch: is told of every search; None: nobody asks.
     """
 
+    watch: Watch | None = None
     game: pyspiel.Game
     rules: Rules
     keys: InfosetKeys

@@ -15,7 +15,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.step import AnyValueFunction, Step
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.restricted_game import check_probability, restrict
+from spiel_dl.solvers.restricted_game import RestrictedGame, check_probability, restrict
 from spiel_dl.tree.pieces import ROOT, Pieces
 from spiel_dl.tree.trunk import Trunk, cut_beyond
 
@@ -118,19 +118,25 @@ class ModelStep(Step):
           bound: bool [I], the player's infosets in the tree where it plays what it has decided.
           kept: bool [I], the player's infosets in the tree for which the solution is kept.
         """
-        own, root = trunk.infosets[player], np.ones(1)
+        game = self.game_from_root(player, trunk, modelled, bound)
+        solution = self.solve_game(player, game, trunk, horizon=horizon)
+        self.keep(player, trunk, solution.strategy, kept[trunk.infosets[player]])
+        self.gap += solution.gap
+
+    def game_from_root(
+        self, player: int, trunk: Trunk, modelled: np.ndarray, bound: np.ndarray
+    ) -> RestrictedGame:
+        """The game that such a step solves; arguments are those of `solve_from_root`."""
+        root = np.ones(1)
         decided = self.policy.strategies[player][trunk.sequences[player]]
-        game = restrict(
+        return restrict(
             self.form(player, trunk),
             (root, root),
             self.model_plan_on(trunk, root),
             modelled,
             self.p,
-            FixedStrategy(bound[own], decided),
+            FixedStrategy(bound[trunk.infosets[player]], decided),
         )
-        solution = self.solve_game(player, game, trunk, horizon=horizon)
-        self.keep(player, trunk, solution.strategy, kept[own])
-        self.gap += solution.gap
 
     @functools.cached_property
     def _model_plan(self) -> np.ndarray:

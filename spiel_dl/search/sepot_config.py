@@ -12,6 +12,7 @@ from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 GIVEN_CFVS = ("transformations", "critic", "best_response")
 OWN_RANGES = ("played", "blueprint")
 LEAF_CHOICES = ("regret_matching", "best_response")
+GADGETS = ("resolving", "max_margin")
 MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""
@@ -45,6 +46,8 @@ class SearchConfig:
       max_root_histories: So is one that begins in a public state of more histories.
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
+      gadget: What is on top of a search that does not begin at the root: "resolving", as the paper
+        has it, or "max_margin"; see `solvers.gadgets`.
       refinement: What the opponent's root infosets count where it need not enter: "ones", "prior"
         (by the blueprint's reach) or "mixed", see `solvers.refinement`; None: the gadget is not
         refined.
@@ -62,6 +65,7 @@ class SearchConfig:
     max_histories: int | None = None
     max_root_histories: int | None = None
     leaf_choice: str = "regret_matching"
+    gadget: str = "resolving"
     refinement: str | None = None
     effort: Effort = DEFAULT_EFFORT
 
@@ -81,6 +85,7 @@ class SearchConfig:
             ("given_cfvs", GIVEN_CFVS),
             ("own_range", OWN_RANGES),
             ("leaf_choice", LEAF_CHOICES),
+            ("gadget", GADGETS),
         ):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")

@@ -22,22 +22,26 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.games.rules import ConsistentHistories, StateBatch
+from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.search.beliefs import policy_rows, replayed_reach
+from spiel_dl.search.found import Watch
 from spiel_dl.search.played import PlayedPath, PlayedStep
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_search import Root, Searcher
+from spiel_dl.solvers.best_response import FixedStrategy
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.histories import TooManyHistoriesError, first_occurrence_ids
+from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.tree.public_states import consistent_histories
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 
-_MOST = 1_000_000
+MOST = 1_000_000
 """Without a bound, searches of more histories than this are left out; they would not end."""
 
 
@@ -91,6 +95,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
       num_searches: how many searches were made.
       num_left_to_blueprint: how many were not, because there were too many histories.
       answer_was_searched: whether the last answer was found by a search.
+      blueprint: what the search is on top of.
     """
 
     def __init__(
@@ -115,9 +120,19 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         self.num_searches = 0
         self.num_left_to_blueprint = 0
         self.answer_was_searched = False
-        self._blueprint = blueprint
+        self._rows = policy_rows(self.rules, blueprint)
+        self.blueprint = blueprint
         self._searcher = Searcher(critic, config)
         self._num_kept = depth_limit.value if config.scheme == "block" else 1
+
+    @property
+    def watch(self) -> Watch | None:
+        """Is told of every search; see `PlayedStep`."""
+        return self._searcher.watch
+
+    @watch.setter
+    def watch(self, watch: Watch | None) -> None:
+        self._searcher.watch = watch
 
     @property
     def num_unfinished(self) -> int:
@@ -166,7 +181,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
             row = solution.strategy[place, actions]
         else:
             here = path.states.take(torch.tensor([len(path.acting) - 1]))
-            row = self._policy(here, path.player)[0, actions]
+            row = self._rows(here, path.player)[0, actions]
             row /= row.sum()  # NumPy's generators refuse what single precision leaves of 1
         return dict(zip(actions, row.tolist(), strict=True))
 
@@ -179,43 +194,70 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
           TooManyHistoriesError: if there are more than allowed.
         """
         player, times, config = path.player, [time.perf_counter()], self._searcher.config
-        here = path.states.take(torch.tensor([start]))
-        public_tensor = self.rules.public_tensor(here, True)[0]
-        bounds = (config.max_histories, config.max_root_histories, _MOST)
-        most = min(bound for bound in bounds if bound is not None)
-        found = consistent_histories(public_tensor, most, self.game)
-        if not found.complete:
-            raise TooManyHistoriesError(f"more than {most:,} histories in a public state")
-        reach = self._own_reach(found, player, before)
+        particles = self.histories(path, start, before)
+        reach = particles.reach[player]
         times.append(time.perf_counter())
-        own_first = np.stack([reach, np.ones_like(reach)])
-        both = own_first if player == 0 else own_first[::-1]
-        particles = Particles(self.game, found.states, both, found.chance_reach.numpy())
         # Its history 0 is none of the game's.
-        trunk = sparse_trunk(particles, self.depth_limit, 1 + (config.max_histories or _MOST))
+        trunk = sparse_trunk(particles, self.depth_limit, 1 + (config.max_histories or MOST))
         times.append(time.perf_counter())
         mass = float(reach @ particles.chance_reach)
         if mass == 0:
             return None
         histories = np.arange(1, particles.num_particles + 1)
-        # The blueprint is known for both players; reading it tells nothing of what is hidden.
-        refines = self._searcher.config.refinement not in (None, "ones")
-        prior = self._own_reach(found, 1 - player, None) if refines else None
+        prior = particles.reach[1 - player] if self._refines else None
         root = Root(trunk, histories, reach / mass, start == path.decisions[0], prior)
         given = None if root.is_first else self._searcher.critic_cfvs(player, root)
         leaf_values = self._searcher.leaf_values(player, trunk.leaves)
+        fixed = self.fixed(path, start, root)
         times.append(time.perf_counter())
-        plan = self._searcher.solve(player, root, given, leaf_values)
+        plan = self._searcher.solve(player, root, given, leaf_values, fixed)
         times.append(time.perf_counter())
         self.seconds = Seconds(*np.diff(times).tolist())
-        return self._kept(trunk, player, plan)
+        return self._kept(trunk, player, plan, fixed)
 
-    def _kept(self, trunk: Trunk, player: int, plan: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def histories(self, path: PlayedPath, start: int, before: PlayedSolution | None) -> Particles:
+        """What a search starts from: histories of the public state, with reaches.
+
+        Of the searching player, the reach is its own, as it plays; the opponent's, by the
+        blueprint, is asked for only where a gadget is refined by it, and 1 elsewhere.
+
+        Raises:
+          TooManyHistoriesError: if there are more than allowed.
+        """
+        player, config = path.player, self._searcher.config
+        here = path.states.take(torch.tensor([start]))
+        public_tensor = self.rules.public_tensor(here, True)[0]
+        bounds = (config.max_histories, config.max_root_histories, MOST)
+        most = min(bound for bound in bounds if bound is not None)
+        found = consistent_histories(public_tensor, most, self.game)
+        if not found.complete:
+            raise TooManyHistoriesError(f"more than {most:,} histories in a public state")
+        keys, policies = self.keys.of_level(found.states)[0], self.policies(player, before)
+        reach = np.ones((2, found.states.batch_size))
+        # The blueprint is known for both players; reading it tells nothing of what is hidden.
+        for each in (0, 1) if self._refines else (player,):
+            reach[each] = replayed_reach(self.game, keys[each], found.actions, each, policies)
+        return Particles(self.game, found.states, reach, found.chance_reach.numpy())
+
+    def fixed(self, path: PlayedPath, start: int, root: Root) -> FixedStrategy | None:
+        """Where the searching player is bound to its blueprint; None: nowhere."""
+        del path, start, root
+        return None
+
+    @property
+    def _refines(self) -> bool:
+        return self._searcher.config.refinement not in (None, "ones")
+
+    def _kept(
+        self, trunk: Trunk, player: int, plan: np.ndarray, fixed: FixedStrategy | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Infoset keys and strategy of a `PlayedSolution`, of the levels that are kept."""
         tree, treeplex = trunk.tree, trunk.sequence_form.treeplexes[player]
         firsts = tree.first_history[player][trunk.infosets[player]]
         depths = self.depth_limit.depths(tree)
         kept = (depths[firsts] - depths[1] < self._num_kept) & (treeplex.sum_per_infoset(plan) > 0)
+        if fixed is not None:
+            kept &= ~fixed.infosets
         infoset = np.repeat(np.arange(treeplex.num_infosets), treeplex.num_actions)
         num_roots = treeplex.num_root_sequences
         rows = np.zeros((treeplex.num_infosets, self.game.num_distinct_actions()))
@@ -225,39 +267,18 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         order = np.argsort(keys)
         return keys[order], rows[kept][order]
 
-    def _own_reach(
-        self, found: ConsistentHistories, player: int, before: PlayedSolution | None
-    ) -> np.ndarray:
-        """A player's reach of histories by what was searched before, else by the blueprint.
+    def policies(self, player: int, before: PlayedSolution | None) -> PolicyRows:
+        """What both players do: the one who searches as it found before, else the blueprint."""
 
-        Float64 [N]. The same in all histories of an infoset, so one of each is replayed.
-        """
-        infoset, first = first_occurrence_ids(self.keys.of_level(found.states)[0][player])
-        actions = found.actions[torch.from_numpy(first)].long()
-        states = self.rules.initial_state(len(first))
-        reach = np.ones(len(first))
-        for action in actions.unbind(dim=1):
-            moves = np.flatnonzero(self.rules.current_player(states).numpy() == player)
-            if len(moves):
-                rows = self._played(states.take(torch.from_numpy(moves)), player, before)
-                reach[moves] *= rows[np.arange(len(moves)), action.numpy()[moves]]
-            states = self.rules.apply(states, action)
-        return reach[infoset]
+        def rows(states: StateBatch, mover: int) -> np.ndarray:
+            found = self._rows(states, mover)
+            if mover != player or self._searcher.config.own_range == "blueprint":
+                return found
+            keys, solution = self.keys.of_level(states)[0][mover], before
+            while solution is not None:
+                is_found, place = solution.rows_of(keys)
+                found[is_found] = solution.strategy[place[is_found]]
+                solution = solution.before
+            return found
 
-    def _played(self, states: StateBatch, player: int, before: PlayedSolution | None) -> np.ndarray:
-        """What a player does in states (batch dimension N) where it acts: float64 [N, A]."""
-        rows = self._policy(states, player)
-        if self._searcher.config.own_range == "blueprint":
-            return rows
-        keys = self.keys.of_level(states)[0][player]
-        while before is not None:
-            is_found, place = before.rows_of(keys)
-            rows[is_found] = before.strategy[place[is_found]]
-            before = before.before
         return rows
-
-    def _policy(self, states: StateBatch, player: int) -> np.ndarray:
-        """The blueprint in states (batch dimension N) where a player acts: float64 [N, A]."""
-        tensors = self.rules.information_state_tensor(states, player)
-        policy = self._blueprint(tensors, self.rules.legal_actions(states))
-        return policy.double().cpu().numpy()

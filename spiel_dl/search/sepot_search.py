@@ -3,7 +3,8 @@
 Kubíček et al. (2023), section 4.2. Given the searching player's range and what the opponent could
 get in each of its infosets (its *given cfvs*):
 
-  1. The opponent may leave at the root for its given cfv (the resolving gadget, refined or not).
+  1. The opponent may leave at the root for its given cfv (the resolving gadget), or it chooses
+     where to enter, and pays the given cfv (max-margin). Both may be refined.
   2. At the leaves, the opponent chooses a transformation of its blueprint to follow to the end
      (`value_functions.multi_valued`), against the player's blueprint.
   3. CFR solves this game. The player's average strategy is the answer.
@@ -21,12 +22,14 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from spiel_dl.learning.critics import Critic
+from spiel_dl.search.found import Found, Watch
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.solvers import depth_limited, gadgets, refinement
-from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.depth_limited import LeafValuer, Leaves
+from spiel_dl.solvers.gadgets import Gadget
 from spiel_dl.solvers.regret_minimization import Pair
-from spiel_dl.solvers.restricted_game import unrestricted
+from spiel_dl.solvers.restricted_game import RestrictedGame, unrestricted
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
@@ -62,16 +65,27 @@ class Root(NamedTuple):
         """The searching player's reach of its root infosets: float64 [R_p]."""
         return self._by_infoset(player, self.reach)
 
-    def floors(self, player: int, weights: str | None) -> np.ndarray | None:
-        """The floors of a player's refined gadget, float64 [R_-p]; None: it is not refined."""
-        if weights is None:
-            return None
-        ones = np.ones(len(self.histories))
-        prior = self._by_infoset(1 - player, ones if self.prior is None else self.prior)
-        groups = None
+    def gadget(self, player: int, given_cfvs: np.ndarray, config: SearchConfig) -> Gadget:
+        """What is put on top for a searching player.
+
+        Args:
+          player: who searches.
+          given_cfvs: float64 [R_-p], the opponent's.
+          config: which gadget, and how it is refined.
+        """
+        form, own_range = self.trunk.sequence_form, self.own_range(player)
+        groups, margins = None, config.gadget == "max_margin"
         if self.public_states is not None:
             groups = self._by_infoset(1 - player, self.public_states).astype(np.int64)
-        return refinement.floors(weights, refinement.known_prior(prior, groups), groups)
+        floors = None
+        if config.refinement is not None:
+            ones = np.ones(len(self.histories))
+            prior = self._by_infoset(1 - player, ones if self.prior is None else self.prior)
+            prior = refinement.known_prior(prior, groups)
+            floors = refinement.floors(config.refinement, prior, groups, margins=margins)
+        if margins:
+            return gadgets.max_margin(form, player, own_range, given_cfvs, floors, groups)
+        return gadgets.resolving(form, player, own_range, given_cfvs, floors)
 
     def _by_infoset(self, player: int, values: np.ndarray) -> np.ndarray:
         """What histories of one root infoset of a player have in common: float64 [R_p]."""
@@ -87,6 +101,7 @@ class Searcher:
       config: where and how to search.
       gap: of the last search, in utility units; NaN: it is not known.
       num_unfinished: how many searches have ended above the tolerance of their effort.
+      watch: is told of every search; None: nobody asks.
     """
 
     def __init__(self, critic: Critic | None, config: SearchConfig):
@@ -94,6 +109,7 @@ class Searcher:
         self.config = config
         self.gap = np.nan
         self.num_unfinished = 0
+        self.watch: Watch | None = None
         self._critic = critic
 
     def leaf_values(self, player: int, leaves: LeafSet) -> MultiValuedLeaves | None:
@@ -128,6 +144,7 @@ class Searcher:
         root: Root,
         given_cfvs: np.ndarray | None,
         leaf_values: MultiValuedLeaves | None,
+        fixed: FixedStrategy | None = None,
     ) -> np.ndarray:
         """Solves a depth-limited subgame for one player.
 
@@ -137,6 +154,7 @@ class Searcher:
           given_cfvs: float64 [R_-p], the opponent's given cfvs, in its utility and of the reach's
             scale. None: it comes with a reach of 1 to all root infosets, as to the root of a game.
           leaf_values: values the leaves; None if there are none.
+          fixed: in which of the trunk's infosets the player is bound, and to what; None: nowhere.
 
         Returns:
           The player's average realization plan in the trunk, float64 [S_p].
@@ -150,9 +168,13 @@ class Searcher:
             ranges = (own_range, everywhere) if player == 0 else (everywhere, own_range)
             gadget = gadgets.unsafe(form, ranges)
         else:
-            floors = root.floors(player, self.config.refinement)
-            gadget = gadgets.resolving(form, player, own_range, given_cfvs, floors)
+            gadget = root.gadget(player, given_cfvs, self.config)
         game = unrestricted(gadget.sequence_form, gadget.root_ranges, gadget.inflows)
+        order = (0, 1)
+        if fixed is not None:
+            # Whoever is bound is player 0 of restricted games.
+            order = (player, 1 - player)
+            game = _bound(gadget, order, fixed)
         effort = self.config.effort
         if leaf_values is None:
             solution = depth_limited.solve(game, dataclasses.replace(effort, tolerance=None))
@@ -161,18 +183,30 @@ class Searcher:
                 new[own]
                 for new, own in zip(gadget.new_sequences, root.trunk.leaves.sequences, strict=True)
             )
-            leaves = Leaves((first, second), *self._valuers(leaf_values))
+            sequences = (first, second) if order == (0, 1) else (second, first)
+            leaves = Leaves(sequences, *self._valuers(leaf_values, order))
             solution = depth_limited.solve_with_leaves(game, leaves, effort, record=False)
         self.gap = solution.gap
         if effort.tolerance is not None:
             self.num_unfinished += solution.gap > effort.tolerance
-        return solution.plans[player][gadget.new_sequences[player]]
+        first, second = (solution.plans[order[p]][gadget.new_sequences[p]] for p in (0, 1))
+        if self.watch is not None:
+            leaf_cfvs = _leaf_cfvs(root.trunk, (first, second), leaf_values)
+            self.watch(Found(player, root.trunk, (first, second), leaf_cfvs))
+        return (first, second)[player]
 
-    def _valuers(self, leaf_values: MultiValuedLeaves) -> tuple[LeafValuer, BestValuer | None]:
-        """How the opponent chooses at the leaves, and who answers the other's average chooses."""
+    def _valuers(
+        self, leaf_values: MultiValuedLeaves, order: tuple[int, int]
+    ) -> tuple[LeafValuer, BestValuer | None]:
+        """How the opponent chooses at the leaves, and who answers the other's average chooses.
+
+        The players are those of the game that is solved, in their `order` there.
+        """
         if self.config.leaf_choice == "best_response":
-            return lambda players, ranges: [leaf_values.values_for(players[0], *ranges)], None
-        effort, player = self.config.effort, leaf_values.player
+            return lambda players, ranges: [
+                leaf_values.values_for(order[players[0]], ranges[order[0]], ranges[order[1]])
+            ], None
+        effort, player = self.config.effort, order[leaf_values.player]
         choices = leaf_values.choices(effort.weighting, effort.num_threads)
 
         def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
@@ -191,6 +225,27 @@ class Searcher:
                 "histories, and no critic was given; pass critic="
             )
         return self._critic
+
+
+def _leaf_cfvs(trunk: Trunk, plans: Pair, leaf_values: MultiValuedLeaves | None) -> Pair:
+    """What leaves are worth under two plans, where the opponent chooses best."""
+    if leaf_values is None:
+        return np.zeros(0), np.zeros(0)
+    ranges = [plans[p][trunk.leaves.sequences[p]] for p in (0, 1)]
+    return leaf_values.evaluate(ranges[0], ranges[1])
+
+
+def _bound(gadget: gadgets.Gadget, order: tuple[int, int], fixed: FixedStrategy) -> RestrictedGame:
+    """The game of a gadget in which the searching player, who comes first, is bound somewhere.
+
+    Gadgets leave the searching player's own infosets as they are.
+    """
+    form, ranges = gadget.sequence_form, gadget.root_ranges
+    inflows = gadget.inflows
+    if order == (1, 0):
+        form, ranges = form.swapped(), ranges[::-1]
+        inflows = None if inflows is None else inflows[::-1]
+    return unrestricted(form, ranges, inflows)._replace(fixed=fixed)
 
 
 def opponent_cfvs(

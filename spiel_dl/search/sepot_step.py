@@ -10,6 +10,7 @@ import numpy as np
 from spiel_dl.learning.critics import Critic
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search import sepot_search
+from spiel_dl.search.found import Watch
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_search import Root, Searcher
 from spiel_dl.search.step import Step
@@ -54,6 +55,15 @@ class SePoTStep(Step):
         self._found: dict[tuple[int, int], _Found] = {}
 
     @property
+    def watch(self) -> Watch | None:
+        """Is told of every search; see `Step`."""
+        return self._searcher.watch
+
+    @watch.setter
+    def watch(self, watch: Watch | None) -> None:
+        self._searcher.watch = watch
+
+    @property
     def num_unfinished(self) -> int:
         """How many batches of searches ended above the tolerance of their effort."""
         return self._searcher.num_unfinished
@@ -66,8 +76,9 @@ class SePoTStep(Step):
 
     def batches(self, player: int, places: Iterable[int]) -> Iterator[list[int]]:
         """Pieces of one level that go on from the same search, or from none."""
-        if self.config.effort.tolerance is not None:
-            # When a search stops must not depend on which others are made with it.
+        if self.config.effort.tolerance is not None or self.config.gadget == "max_margin":
+            # When a search stops must not depend on which others are made with it, and a gadget
+            # that chooses one root infoset of each public state wants these in order.
             yield from super().batches(player, places)
             return
         levels: dict[int, list[int]] = {}

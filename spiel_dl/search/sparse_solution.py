@@ -46,12 +46,14 @@ class SparseSolution:
       root_cfvs: for each player, float64 [R_p]: the values of the root infosets under both plans,
         leaves at the value function's values of them. Where the player's own range is 0, so that
         its plan says nothing, it plays a best response.
+      leaf_cfvs: for each player, float64 [L_p]: the value function's values of the leaves.
     """
 
     particles: Particles
     trunk: Trunk
     plans: Pair
     root_cfvs: Pair
+    leaf_cfvs: Pair
 
     @property
     def tree(self) -> SparseTree:
@@ -155,4 +157,4 @@ def _solution(particles: Particles, trunk: Trunk, plans: Pair, leaf_cfvs: Pair) 
         fixed = FixedStrategy(plans[player][treeplex.parent_sequence] > 0, average)
         cfv = best_response(valued, player, plans[1 - player], fixed=fixed).cfv
         roots.append(cfv[: treeplex.num_root_sequences].copy())
-    return SparseSolution(particles, trunk, plans, (roots[0], roots[1]))
+    return SparseSolution(particles, trunk, plans, (roots[0], roots[1]), leaf_cfvs)

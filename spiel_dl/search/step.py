@@ -22,6 +22,7 @@ from typing import TypeAlias
 import numpy as np
 
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.found import Found, Watch
 from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.depth_limited import LeafValuer, Leaves, Solution
@@ -56,12 +57,14 @@ class Step(abc.ABC):
       effort: how long to iterate at each place.
       responder_first: whether the player for whom a place is solved is player 0 of the games that
         are solved there, who is updated first. If not, players keep their names.
+      watch: is told of every solution; None: nobody asks.
       whole_levels: whether the value function is bound to all leaves of the game at a horizon, of
         which a step may ask for some. Networks are made for these.
     """
 
     responder_first = False
     whole_levels = False
+    watch: Watch | None = None
 
     def __init__(
         self,
@@ -199,6 +202,20 @@ class Step(abc.ABC):
           new_sequences: the gadget's; None: without a gadget.
           unit: how large a unit of utility of the whole game is in this one.
         """
+        solution = self._solution(player, game, trunk, horizon, new_sequences, unit)
+        if self.watch is not None:
+            self.watch(self._as_found(player, game, trunk, new_sequences, solution))
+        return solution
+
+    def _solution(
+        self,
+        player: int,
+        game: RestrictedGame,
+        trunk: Trunk,
+        horizon: int | None,
+        new_sequences: Pair | None,
+        unit: float,
+    ) -> Solution:
         if self._exact:
             return depth_limited.solve_by_lp(game)
         if self.value_function is None or not trunk.leaves.num_public_states:
@@ -209,6 +226,27 @@ class Step(abc.ABC):
         values = self._bind(trunk.leaves, horizon)
         leaves = Leaves((first, second), _in_order(values, self.order(player)))
         return depth_limited.solve_with_leaves(game, leaves, self.effort)
+
+    def _as_found(
+        self,
+        player: int,
+        game: RestrictedGame,
+        trunk: Trunk,
+        new_sequences: Pair | None,
+        solution: Solution,
+    ) -> Found:
+        """A solution as those see it who watch."""
+        treeplex = game.sequence_form.treeplexes[0]
+        # What is played need not be the plan of the averages.
+        responder = realization_plan(treeplex, solution.strategy, game.ranges[0], game.inflows[0])
+        plans = [responder, solution.plans[1] + game.model_part]
+        if new_sequences is not None:
+            plans = [plan[new] for plan, new in zip(plans, new_sequences, strict=True)]
+        cfvs = list(solution.cfvs)
+        if not len(cfvs[0]):
+            cfvs = [np.zeros(trunk.leaves.num_infosets(p)) for p in self.order(player)]
+        first, second = self.order(player)
+        return Found(player, trunk, (plans[first], plans[second]), (cfvs[first], cfvs[second]))
 
     def _bind(self, leaves: LeafSet, horizon: int | None) -> LeafValues:
         """The value function at a trunk's leaves."""

@@ -46,6 +46,28 @@ class BestResponse(NamedTuple):
     cfv: np.ndarray
 
 
+class Evaluation(NamedTuple):
+    """What two plans earn.
+
+    Attributes:
+      value: player 0's expected utility.
+      best: what each player's best response earns it against the other's plan.
+    """
+
+    value: float
+    best: tuple[float, float]
+
+    @property
+    def improvements(self) -> tuple[float, float]:
+        """What each player could gain by a best response."""
+        return self.best[0] - self.value, self.best[1] + self.value
+
+    @property
+    def exploitability(self) -> float:
+        """Half of what both players could gain together."""
+        return sum(self.best) / 2
+
+
 def realization_plan(
     treeplex: Treeplex,
     strategy: np.ndarray,
@@ -111,6 +133,28 @@ def best_response(
     if sequence_form.constants is not None:
         value -= float(sequence_form.constants[1 - player] @ opponent_plan)
     return BestResponse(value, strategy, cfv)
+
+
+def evaluate(
+    sequence_form: SequenceForm | FactoredForm, plans: tuple[np.ndarray, np.ndarray]
+) -> Evaluation:
+    """The value of two realization plans (float64 [S_p]), and both best responses to them.
+
+    Payoffs are asked for once per player, which is what takes the time in large games.
+    """
+    best = []
+    value = 0.0
+    for player, treeplex in enumerate(sequence_form.treeplexes):
+        cfv = sequence_form.values_against(player, plans[1 - player])
+        constant = 0.0
+        if sequence_form.constants is not None:
+            constant = float(sequence_form.constants[1 - player] @ plans[1 - player])
+        if player == 0:
+            value = float(plans[0] @ cfv) - constant
+        is_fixed = np.zeros(treeplex.num_infosets, np.bool_)
+        kernels.best_response_values(treeplex.arrays, is_fixed, cfv, np.empty(len(cfv)))
+        best.append(float(cfv[: treeplex.num_root_sequences].sum()) - constant)
+    return Evaluation(value, (best[0], best[1]))
 
 
 def expected_value(

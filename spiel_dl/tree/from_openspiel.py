@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import array
+import difflib
 import importlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyspiel
@@ -78,14 +79,36 @@ def _load_game(game_string: str) -> pyspiel.Game:
         importlib.import_module("open_spiel.python.games")
         importlib.import_module("spiel_dl.games")
     name = game_string.partition("(")[0].strip()
-    if name not in pyspiel.registered_names():
-        raise ValueError(
-            f"OpenSpiel has no game {name!r}; pyspiel.registered_names() lists those it has"
-        )
+    known = pyspiel.registered_names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        remedy = f"did you mean {near[0]!r}?" if near else "pyspiel.registered_names() lists them"
+        raise ValueError(f"OpenSpiel has no game {name!r}; {remedy}")
     try:
+        _check_parameters(name, pyspiel.game_parameters_from_string(game_string))
         return pyspiel.load_game(game_string)
     except Exception as error:  # Whatever a game's factory raises, the game string is wrong.
-        raise ValueError(f"OpenSpiel cannot load the game {game_string!r}: {error}") from None
+        # Games in C++ may say no more than which function of their library failed.
+        defaults = ",".join(f"{key}={value}" for key, value in _defaults(name).items())
+        raise ValueError(
+            f"OpenSpiel cannot load the game {game_string!r}: {error}; give parameters as in "
+            f"{name}({defaults})"
+        ) from None
+
+
+def _check_parameters(name: str, parameters: Mapping[str, object]) -> None:
+    """Refuses negative numbers, for which games in C++ may take memory that is not theirs."""
+    defaults = _defaults(name)
+    for key, value in parameters.items():
+        default = defaults.get(key)
+        if isinstance(value, int) and isinstance(default, int) and value < 0 <= default:
+            raise ValueError(f"{key}={value} is negative")
+
+
+def _defaults(name: str) -> dict[str, object]:
+    """The parameters of a game that have a default, and it."""
+    types = {each.short_name: each for each in pyspiel.registered_games()}
+    return dict(types[name].parameter_specification)
 
 
 def zero_sum_utility(game: pyspiel.Game, state: pyspiel.State) -> float:

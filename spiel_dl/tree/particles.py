@@ -19,9 +19,6 @@ from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.histories import counts_before, first_occurrence_ids
 from spiel_dl.tree.public_states import consistent_histories
 
-# A wider beam takes seconds, so it is tried only if none has found a single particle.
-_MAX_WIDER_BEAM = 4096
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Particles:
@@ -33,16 +30,21 @@ class Particles:
       reach: float64 [2, N], each player's own reach, of any scale. Histories that a player cannot
         tell apart must have the same.
       chance_reach: float64 [N].
+      stands_for: float64 [N], how many histories each particle stands for, itself included; None:
+        1 each.
     """
 
     game: pyspiel.Game
     states: StateBatch
     reach: np.ndarray
     chance_reach: np.ndarray
+    stands_for: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         rules_of(self.game)
         size = self.states.batch_size
+        if self.stands_for is None:
+            object.__setattr__(self, "stands_for", np.ones(size))
         valid = self.reach.shape == (2, size) and self.chance_reach.shape == (size,)
         if not size or not valid or not all(map(_is_reach, (self.reach, self.chance_reach))):
             raise ValueError(
@@ -75,20 +77,32 @@ class Particles:
 
     @property
     def total_reach(self) -> np.ndarray:
-        """The product of chance's and both players' reach: float64 [N]."""
-        return self.reach[0] * self.reach[1] * self.chance_reach
+        """The product of chance's and both players' reach, and of `stands_for`: float64 [N]."""
+        return self.reach[0] * self.reach[1] * self.chance_reach * self.copies
+
+    @property
+    def copies(self) -> np.ndarray:
+        """`stands_for`."""
+        assert self.stands_for is not None
+        return self.stands_for
+
+    def by_chance(self) -> Particles:
+        """The same with chance's reach multiplied by what each particle stands for."""
+        return Particles(self.game, self.states, self.reach, self.chance_reach * self.copies)
 
     def take(self, rows: np.ndarray) -> Particles:
         """The particles of some rows (int64 [n]), in their order."""
         states = self.states.take(torch.from_numpy(rows))
-        return Particles(self.game, states, self.reach[:, rows], self.chance_reach[rows])
+        chance_reach, copies = self.chance_reach[rows], self.copies[rows]
+        return Particles(self.game, states, self.reach[:, rows], chance_reach, copies)
 
     def joined(self, other: Particles) -> Particles:
         """These particles and then others of the same public state."""
         states = type(self.states).concatenate([self.states, other.states])
         reach = np.concatenate([self.reach, other.reach], axis=1)
         chance_reach = np.concatenate([self.chance_reach, other.chance_reach])
-        return Particles(self.game, states, reach, chance_reach)
+        copies = np.concatenate([self.copies, other.copies])
+        return Particles(self.game, states, reach, chance_reach, copies)
 
     def sample(
         self, budget: int, generator: np.random.Generator, weights: np.ndarray | None = None
@@ -104,9 +118,30 @@ class Particles:
         Raises:
           ValueError: if the budget is not positive.
         """
-        _check_budget(budget)
+        check_budget(budget)
         weights = self.total_reach if weights is None else weights
         return self.take(np.sort(weighted_order(weights, generator)[:budget]))
+
+    def thinned(self, budget: int, generator: np.random.Generator) -> Particles:
+        """`budget` particles at random, such that all sums over them are right on average.
+
+        Fearnhead and Clifford (2003), "On-line inference for hidden Markov models via particle
+        filters", section 3: those of large total reach stay as they are. Of the others, each is
+        kept with a probability p that is proportional to it, and stands for 1 / p as many. None is
+        drawn twice. All stay if there are no more than `budget`.
+
+        Raises:
+          ValueError: if the budget is not positive.
+        """
+        check_budget(budget)
+        if budget >= self.num_particles:
+            return self
+        # What a policy never does is found as well, if seldom: it may be what has happened.
+        total = self.total_reach
+        weights = total + (1e-3 * total.mean() or 1.0)
+        rows, probability = _thin(weights, budget, generator)
+        kept = self.take(rows)
+        return dataclasses.replace(kept, stands_for=kept.copies / probability)
 
     def sample_infosets(
         self, infosets: np.ndarray, budget: int, generator: np.random.Generator
@@ -127,7 +162,7 @@ class Particles:
         Raises:
           ValueError: if the budget is not positive.
         """
-        _check_budget(budget)
+        check_budget(budget)
         if budget >= self.num_particles:
             return self
         half = (budget + 1) // 2
@@ -140,58 +175,6 @@ class Particles:
             by_infoset = np.lexsort((rank, turn >= max(1, math.isqrt(half))))
             chosen.append(order[by_infoset[: half if player == 0 else budget - half]])
         return self.take(np.unique(np.concatenate(chosen)))
-
-
-def sample_consistent(
-    game: pyspiel.Game,
-    public_tensor: torch.Tensor,
-    budget: int,
-    generator: np.random.Generator,
-    *,
-    player: int | None = None,
-    private_tensor: torch.Tensor | None = None,
-) -> Particles:
-    """Random histories of a public state too large to list, or of one infoset in it.
-
-    Expands breadth first as `Rules.consistent_histories` does, but at every step keeps at most
-    `budget` random histories (a beam). Reaches are those of uniform play. If dead ends leave no
-    history, or fewer than a small budget, the search is repeated with a beam up to 64 times as
-    wide. The sample is not uniform, because each step draws from what the steps before have kept.
-
-    Args:
-      game: a game with `Rules`.
-      public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
-      budget: how many histories, at most.
-      generator: draws them.
-      player: only histories with this player's private tensor; None: any.
-      private_tensor: float32 [Dpriv], that player's perfect-recall private tensor.
-
-    Raises:
-      ValueError: if the budget is not positive, or no history was found.
-    """
-    _check_budget(budget)
-    rules = rules_of(game)
-    shown = _Observed(
-        rules,
-        public_tensor.reshape(1, -1) > 0,
-        player,
-        None if private_tensor is None else private_tensor.reshape(1, -1) > 0,
-    )
-    start = Particles(game, rules.initial_state(), np.ones((2, 1)), np.ones(1))
-    found = None
-    for width in (budget, 8 * budget, 64 * budget):
-        if found is not None and width > _MAX_WIDER_BEAM:
-            break
-        beam = _Beam(shown, width, generator)
-        found = beam.run(start) or found
-        if found is not None and (beam.is_exhaustive or found.num_particles >= budget):
-            break
-    if found is None:
-        raise ValueError(
-            f"found no history with these observations among {64 * budget} random ones of each "
-            "length; use a larger budget, and observations of one state"
-        )
-    return found.sample(budget, generator, np.ones(found.num_particles))
 
 
 def rules_of(game: pyspiel.Game) -> Rules:
@@ -219,85 +202,40 @@ def weighted_order(weights: np.ndarray, generator: np.random.Generator) -> np.nd
     return np.lexsort((noise, time))
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Observed:
-    """What histories must show: public bits, and one player's private bits if it is given."""
+def _thin(
+    weights: np.ndarray, budget: int, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that are kept, in order, and with which probability each was.
 
-    rules: Rules
-    public: torch.Tensor
-    player: int | None
-    private: torch.Tensor | None
+    Args:
+      weights: float64 [N], positive, N above the budget.
+      budget: how many to keep.
+      generator: draws.
 
-    def bits(self, states: StateBatch) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """(bits of each state, bits to be shown)."""
-        pairs = [(self.rules.public_tensor(states, True) > 0, self.public)]
-        if self.player is not None and self.private is not None:
-            own = self.rules.private_tensor(states, self.player, True) > 0
-            pairs.append((own, self.private))
-        return pairs
-
-    def can_follow(self, states: StateBatch) -> np.ndarray:
-        """Which states have shown nothing else so far: bool [B]."""
-        kept = [(found <= wanted).all(dim=1) for found, wanted in self.bits(states)]
-        return torch.stack(kept).all(dim=0).numpy()
-
-    def is_shown(self, states: StateBatch) -> np.ndarray:
-        """Which states have shown exactly this: bool [B]."""
-        same = [(found == wanted).all(dim=1) for found, wanted in self.bits(states)]
-        return torch.stack(same).all(dim=0).numpy()
-
-
-class _Beam:
-    """A breadth-first search of bounded width.
-
-    Attributes:
-      is_exhaustive: whether nothing was dropped that could lead to what is to be shown.
+    Returns:
+      int64 [budget], float64 [budget].
     """
-
-    def __init__(self, shown: _Observed, width: int, generator: np.random.Generator):
-        self.is_exhaustive = True
-        self._shown = shown
-        self._width = width
-        self._generator = generator
-
-    def run(self, start: Particles) -> Particles | None:
-        """Histories that have shown what they must; None if none of them was found."""
-        here: Particles | None = start
-        while here is not None:
-            found = np.flatnonzero(self._shown.is_shown(here.states))
-            if len(found):
-                return here.take(found)
-            here = _step(here, self._shown)
-            if here is not None and here.num_particles > self._width:
-                self.is_exhaustive = False
-                here = here.sample(self._width, self._generator, np.ones(here.num_particles))
-        return None
-
-
-def _step(here: Particles, shown: _Observed) -> Particles | None:
-    """All successors that do not contradict what is to be shown; None if there are none."""
-    children = shown.rules.expand(here.states)
-    if not len(children.parent):
-        return None
-    num_siblings = torch.bincount(children.parent, minlength=here.num_particles)
-    kept = torch.from_numpy(np.flatnonzero(shown.can_follow(children.states)))
-    if not len(kept):
-        return None
-    children = children.take(kept)
-    rows = children.parent.numpy()
-    mover = shown.rules.current_player(here.states).numpy()[rows]
-    share = 1.0 / num_siblings.numpy()[rows]
-    reach = here.reach[:, rows].copy()
-    for player in (0, 1):
-        reach[player] *= np.where(mover == player, share, 1.0)
-    chance = here.chance_reach[rows] * children.probability.numpy()
-    return Particles(here.game, children.states, reach, chance)
+    order = np.argsort(-weights, kind="stable")
+    rest = np.cumsum(weights[order][::-1])[::-1]
+    # The first of the sorted rows whose share of what is left would be below 1.
+    room = budget - np.arange(budget)
+    num_certain = int(np.argmax(weights[order][:budget] * room < rest[:budget]))
+    others = generator.permutation(order[num_certain:])
+    probability = weights[others] * ((budget - num_certain) / rest[num_certain])
+    # Systematic sampling: equally spaced points on the line of all probabilities.
+    line = np.floor(np.cumsum(probability) + generator.random())
+    chosen = np.flatnonzero(np.diff(line, prepend=0.0) > 0)[: budget - num_certain]
+    rows = np.concatenate([order[:num_certain], others[chosen]])
+    kept = np.concatenate([np.ones(num_certain), probability[chosen]])
+    by_row = np.argsort(rows)
+    return rows[by_row], kept[by_row]
 
 
 def _is_reach(values: np.ndarray) -> bool:
     return bool(np.isfinite(values).all() and (values >= 0).all())
 
 
-def _check_budget(budget: int) -> None:
+def check_budget(budget: int) -> None:
+    """Raises a ValueError if a budget is not positive."""
     if budget < 1:
         raise ValueError(f"budget={budget} must be at least 1")

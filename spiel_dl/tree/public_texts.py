@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from spiel_dl.tree.histories import CHANCE_PLAYER
 from spiel_dl.tree.information_states import information_string_function
 
 if TYPE_CHECKING:
-    from spiel_dl.tree.game_tree import GameTree
+    from spiel_dl.tree.compiled_tree import CompiledTree
 
 _PART_ENDS = re.compile(r"\n|; |(?<=\])(?=\[)")
 Parts = tuple[str, ...]
@@ -49,16 +49,26 @@ class PublicText(NamedTuple):
     infosets: tuple[list[InfosetText], list[InfosetText]]
 
 
-def public_text(tree: GameTree, public_state: int) -> PublicText:
+def public_text(
+    tree: CompiledTree, public_state: int, histories: np.ndarray | None = None
+) -> PublicText:
     """Describes a public state: by the rules' own words where a game has `Rules`.
 
     For other games what everybody knows is what stands in the information states of both players.
+
+    Args:
+      tree: the game, or a part of it; a part needs `Rules`.
+      public_state: the public state.
+      histories: int [n], sorted, the histories that it is described by; None: all of it. Infosets
+        without any of these are left out, and what is called common knowledge is so among these.
     """
+    if histories is None:
+        histories = tree.public_states.histories(public_state)
     describe = _describe_by_rules if hasattr(tree.game, "rules") else _describe_by_strings
-    return describe(tree, public_state)
+    return describe(tree, histories)
 
 
-def step_names(tree: GameTree, texts: Mapping[int, PublicText]) -> dict[int, str]:
+def step_names(tree: CompiledTree, texts: Mapping[int, PublicText]) -> dict[int, str]:
     """Names public states by the public action or observation that leads into them.
 
     An action that not everybody sees is called hidden. Siblings of one name are told apart by what
@@ -84,7 +94,7 @@ def step_names(tree: GameTree, texts: Mapping[int, PublicText]) -> dict[int, str
     return names
 
 
-def action_name(tree: GameTree, history: int, action: int) -> str:
+def action_name(tree: Any, history: int, action: int) -> str:
     """What somebody, chance too, does in a history; without the "[P0]" that OpenSpiel may add."""
     player = int(tree.player[history])
     if hasattr(tree.game, "rules"):
@@ -94,7 +104,7 @@ def action_name(tree: GameTree, history: int, action: int) -> str:
     return re.sub(r"^\[P\d\]\s*", "", name)
 
 
-def _entering_action(tree: GameTree, public_state: int) -> str:
+def _entering_action(tree: CompiledTree, public_state: int) -> str:
     """Who did what, as far as everybody knows, right before a public state."""
     partition = tree.public_states
     above = partition.parent[public_state]
@@ -113,13 +123,12 @@ def _entering_action(tree: GameTree, public_state: int) -> str:
     return f"{who}: {action_name(tree, int(tree.parent[entering[0]]), int(actions[0]))}"
 
 
-def _describe_by_rules(tree: GameTree, public_state: int) -> PublicText:
+def _describe_by_rules(tree: Any, histories: np.ndarray) -> PublicText:
     import torch  # It takes a second, and games without rules do not need it.
 
     from spiel_dl.games import views
 
     game_rules = tree.game.rules
-    histories = tree.public_states.histories(public_state)
     batch = tree.states_of(histories)
     infosets = []
     for player in (0, 1):
@@ -136,8 +145,7 @@ def _describe_by_rules(tree: GameTree, public_state: int) -> PublicText:
     return PublicText(_common(everywhere), (infosets[0], infosets[1]))
 
 
-def _describe_by_strings(tree: GameTree, public_state: int) -> PublicText:
-    histories = tree.public_states.histories(public_state)
+def _describe_by_strings(tree: Any, histories: np.ndarray) -> PublicText:
     strings = []
     for player in (0, 1):
         augmented = tree.public_states.augmented_infoset[player, histories]
@@ -148,7 +156,7 @@ def _describe_by_strings(tree: GameTree, public_state: int) -> PublicText:
     return PublicText(_common([*parts[0], *parts[1]]), (infosets[0], infosets[1]))
 
 
-def _infoset_string(tree: GameTree, player: int, histories: np.ndarray) -> str:
+def _infoset_string(tree: Any, player: int, histories: np.ndarray) -> str:
     """What a player knows in an augmented infoset of some histories (int [n])."""
     history = int(histories[0])
     if tree.player[history] == player:

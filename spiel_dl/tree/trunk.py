@@ -60,6 +60,17 @@ class Trunk(Generic[Tree]):
         """
         return _leaves(self)
 
+    def sequences_at(self, player: int, histories: np.ndarray) -> np.ndarray:
+        """The trunk's sequences of a player at some of its histories: int32 [n]."""
+        num_roots = len(self.root_infosets[player])
+        last = self.tree.sequence[player, histories]
+        below_roots = self.sequences[player][num_roots:]
+        position = np.searchsorted(below_roots, last)
+        # A player who has not acted in the trunk is at its root sequence.
+        has_acted = np.isin(last, below_roots)
+        root = self.root_of_history[player, histories]
+        return np.where(has_acted, num_roots + position, root).astype(np.int32)
+
 
 def cut(
     tree: Tree, depth_limit: DepthLimit, public_state: int | Sequence[int] | None = None
@@ -239,7 +250,7 @@ def _leaves(trunk: Trunk[Tree]) -> LeafSet[Tree]:
         firsts.append(leaves[first].astype(np.int32))
         offsets.append(np.searchsorted(position[first], np.arange(len(states) + 1)))
         of_history.append(ids)
-        sequences.append(_trunk_sequences(trunk, player, leaves[first]))
+        sequences.append(trunk.sequences_at(player, leaves[first]))
     return LeafSet(
         tree=tree,
         depth_limit=trunk.depth_limit,
@@ -255,15 +266,3 @@ def _leaves(trunk: Trunk[Tree]) -> LeafSet[Tree]:
         sequences=(sequences[0], sequences[1]),
         chance_reach=tree.chance_reach[leaves],
     )
-
-
-def _trunk_sequences(trunk: Trunk[Tree], player: int, histories: np.ndarray) -> np.ndarray:
-    """The trunk's sequences of a player at some of its histories: int32 [n]."""
-    num_roots = len(trunk.root_infosets[player])
-    last = trunk.tree.sequence[player, histories]
-    below_roots = trunk.sequences[player][num_roots:]
-    position = np.searchsorted(below_roots, last)
-    # A player who has not acted in the trunk is at its root sequence.
-    has_acted = np.isin(last, below_roots)
-    root = trunk.root_of_history[player, histories]
-    return np.where(has_acted, num_roots + position, root).astype(np.int32)

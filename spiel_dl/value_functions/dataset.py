@@ -91,7 +91,7 @@ class DatasetConfig:
         try:
             fields = json.loads(path.read_text(encoding="utf-8"))
             return DatasetConfig(**{**fields, "depth_limit": DepthLimit(**fields["depth_limit"])})
-        except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+        except (OSError, KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{directory} holds no dataset ({error}); make one with run/generate_data.py"
             ) from None

@@ -30,7 +30,7 @@ from spiel_dl.value_functions.samples import Samples
 from spiel_dl.value_functions.validation import validation_errors
 from spiel_dl.value_functions.value_network import ValueNetwork
 
-LOSSES = ("huber", "l1", "l2")
+LOSSES = ("huber", "l1", "l2", "linf")
 NETWORK_FILE = "network.safetensors"
 LEFT_OUT = "left_out_"
 _MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -46,7 +46,8 @@ class TrainingConfig:
       learning_rate: Adam's learning rate in its first step.
       final_learning_rate: Adam's learning rate in its last step; it falls exponentially in between.
       loss: "huber" (quadratic up to an error of 1 utility unit, linear beyond), "l1" or "l2", the
-        mean over all possible positions of a batch.
+        mean over all possible positions of a batch; or "linf", the mean over its samples of the
+        largest absolute error at a possible position.
       mass_share: share of the loss in which an error counts by the opponent's mass, as it does in
         unnormalised values and so in DL-CFR; in the rest, all errors count alike.
       validation_share: share of the trunk strategies that is set apart.
@@ -77,6 +78,10 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
             raise ValueError(f"loss={self.loss!r} must be one of {LOSSES}")
+        if self.loss == "linf" and self.mass_share:
+            raise ValueError(
+                f"mass_share={self.mass_share} must be 0: loss='linf' has no positions"
+            )
         for name in ("num_epochs", "batch_size", "max_strategies", "epochs_per_validation"):
             number = getattr(self, name)
             if number is not None and number < 1:
@@ -141,6 +146,12 @@ def train(
             run.train_epoch(progress)
     network.save(directory.path / NETWORK_FILE)
     return directory.read_metrics()[-1]
+
+
+def check(network: ValueNetwork, dataset: Dataset, config: TrainingConfig) -> None:
+    """Raises the ValueErrors of `train` that can be known before anything is written."""
+    network.initialize(dataset.trunk.leaves)
+    _choose_samples(network.samples(dataset), dataset, config)
 
 
 def split_strategies(
@@ -242,7 +253,11 @@ class _Run:
         config = self._config
         inputs, targets, is_possible = self._samples.batch(samples)
         outputs = self._network.module(inputs)
-        losses = _losses(config.loss, outputs[is_possible], targets[is_possible])
+        if config.loss == "linf":
+            errors = torch.where(is_possible, (outputs - targets).abs(), 0.0)
+            losses = errors.amax(dim=1)
+        else:
+            losses = _losses(config.loss, outputs[is_possible], targets[is_possible])
         if config.mass_share:
             masses = self._samples.opponent_masses(samples)[is_possible]
             losses = losses * mass_weights(masses, config.mass_share)

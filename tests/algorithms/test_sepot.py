@@ -128,14 +128,25 @@ def test_search_improves_a_uniform_blueprint():
     assert exploitability.nash_conv(policy.tree, policy.to_array_policy()) < 0.5
 
 
-@pytest.mark.parametrize("kind", ["uniform", "random", "trained"])
+@pytest.mark.parametrize(
+    ("kind", "gadget"),
+    [
+        ("uniform", "resolving"),
+        ("random", "resolving"),
+        ("trained", "resolving"),
+        ("random", "max_margin"),
+        ("trained", "max_margin"),
+    ],
+)
 @pytest.mark.parametrize(("game", "rounds"), [("python_leduc", 2), (GOOFSPIEL_4, 4)])
-def test_search_to_the_end_is_safe(game, rounds, kind):
+def test_search_to_the_end_is_safe(game, rounds, kind, gadget):
     """Both players search from the second round on, and play the blueprint before."""
     tree = compiled(game)
     blueprints = {"uniform": ArrayPolicy.uniform(tree), "random": random_policy(game, seed=2)}
     blueprint = blueprints[kind] if kind in blueprints else trained(game, 30)
-    config = SearchConfig(given_cfvs="best_response", first_level=1, effort=Effort(iterations=300))
+    config = SearchConfig(
+        given_cfvs="best_response", first_level=1, gadget=gadget, effort=Effort(iterations=300)
+    )
     policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=rounds), config=config)
     found = policy.to_array_policy()
     gains = []
@@ -320,6 +331,7 @@ def test_errors():
         ({"max_histories": 0}, "max_histories=0"),
         ({"first_level": -1}, "first_level=-1"),
         ({"two_sided": True, "continual": True}, "needs continual=False"),
+        ({"gadget": "unsafe"}, "gadget='unsafe' must be one of"),
         ({"refinement": "all"}, "refinement='all' must be one of"),
         (
             {"two_sided": True, "leaf_choice": "best_response"},

@@ -11,7 +11,10 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
+from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
@@ -39,6 +42,7 @@ COMPILED = [
     pytest.param("python_leduc", marks=pytest.mark.slow),
     TWO_SHOTS,
 ]
+TOPS = [("resolving", None), ("resolving", "mixed"), ("max_margin", "mixed")]
 EFFORT = Effort(iterations=10)
 NUM_INFOSETS = 5
 MAX_HISTORIES = 6
@@ -104,10 +108,10 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     assert len(answers) > 2
 
 
-@pytest.mark.parametrize("refinement", [None, "mixed"])
+@pytest.mark.parametrize(("gadget", "refinement"), TOPS)
 @pytest.mark.parametrize("game_string", GAMES)
 @pytest.mark.parametrize("own_range", ["played", "blueprint"])
-def test_search_by_reconstruction(game_string, own_range, refinement):
+def test_search_by_reconstruction(game_string, own_range, gadget, refinement):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
     policy = SePoTPlayPolicy(
@@ -116,7 +120,11 @@ def test_search_by_reconstruction(game_string, own_range, refinement):
         critic,
         GAMES[game_string],
         config=SearchConfig(
-            max_root_histories=150, refinement=refinement, effort=EFFORT, own_range=own_range
+            max_root_histories=150,
+            gadget=gadget,
+            refinement=refinement,
+            effort=EFFORT,
+            own_range=own_range,
         ),
     )
     check(policy, hidden_parts(game, seed=2))
@@ -124,18 +132,19 @@ def test_search_by_reconstruction(game_string, own_range, refinement):
 
 
 @pytest.mark.parametrize("game_string", COMPILED)
-@pytest.mark.parametrize("refinement", [None, "mixed"])
+@pytest.mark.parametrize(("gadget", "refinement"), TOPS)
 @pytest.mark.parametrize(
     ("own_range", "scheme", "continual"),
     [("played", "block", False), ("blueprint", "block", False), ("played", "sliding", True)],
 )
-def test_search_on_the_compiled_game(game_string, own_range, scheme, continual, refinement):
+def test_search_on_the_compiled_game(game_string, own_range, scheme, continual, gadget, refinement):
     tree = GameTree.from_game(game_string)
     blueprint, critic = networks(tree.game)
     config = SearchConfig(
         own_range=own_range,
         scheme=scheme,
         continual=continual,
+        gadget=gadget,
         refinement=refinement,
         effort=EFFORT,
     )
@@ -174,6 +183,34 @@ def test_particle_search(game_string):
     game = pyspiel.load_game(game_string)
     policy = ParticlePolicy(game, ZeroValue(), GAMES[game_string], budget=40, effort=Effort(20))
     check(policy, hidden_parts(game, seed=6))
+
+
+@pytest.mark.parametrize("max_listed", [10, 20_000])
+@pytest.mark.parametrize("policy_class", [ParticleSePoTPolicy, KnowledgeLimitedPolicy])
+@pytest.mark.parametrize("game_string", [*GAMES][1:4])
+def test_search_below_sampled_beliefs(game_string, policy_class, max_listed):
+    """With fixed seeds; public states are listed, or drawn."""
+    game = pyspiel.load_game(game_string)
+    blueprint, critic = networks(game)
+    policy = policy_class(
+        game,
+        blueprint.act,
+        critic,
+        GAMES[game_string],
+        config=SearchConfig(effort=EFFORT),
+        particles=ParticleConfig(budget=12, max_listed=max_listed, seed=3),
+    )
+    check(policy, hidden_parts(game, seed=9))
+
+
+@pytest.mark.parametrize("max_listed", [10, 20_000])
+@pytest.mark.parametrize("game_string", [*GAMES][1:4])
+def test_mirror_descent_search(game_string, max_listed):
+    game = pyspiel.load_game(game_string)
+    blueprint, _ = networks(game)
+    config = MirrorDescentConfig(num_rollouts=40, budget=12, max_listed=max_listed)
+    policy = MirrorDescentPolicy(game, blueprint.act, config)
+    check(policy, hidden_parts(game, seed=9))
 
 
 def test_a_policy_that_looks_at_hidden_cards_is_caught():

@@ -78,11 +78,11 @@ def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
     played = []
     play_pairs = matches.play_pairs
 
-    def failing(game, policies, pairs, seed):
+    def failing(game, policies, pairs, seed, values):
         if len(played) == 2:
             raise KeyboardInterrupt
         played.append(pairs)
-        return play_pairs(game, policies, pairs, seed)
+        return play_pairs(game, policies, pairs, seed, values)
 
     monkeypatch.setattr(matches, "play_pairs", failing)
     with pytest.raises(KeyboardInterrupt):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +75,7 @@ def test_it_goes_on_where_the_checkpoint_was_written(tmp_path: Path) -> None:
 
 def test_what_takes_long_is_saved_in_between(tmp_path: Path) -> None:
     job = run(tmp_path, 7, loop.every(7), seconds_per_checkpoint=0.0)
-    assert job.saves == [1, 3, 7, 7]
+    assert job.saves == [1, 3, 7]
     assert steps(tmp_path) == [7]
 
 
@@ -95,3 +97,63 @@ def test_log_spaced_points() -> None:
     for wrong in (0, 1001, 10**9):
         with pytest.raises(ValueError, match=f"points_per_decade={wrong} must be between 1 and"):
             loop.log_spaced(100, wrong)
+
+
+class Interrupted(Counter):
+    """Ctrl-C is pressed, once or more, while it does a step."""
+
+    def __init__(self, at: int, presses: int = 1) -> None:
+        super().__init__()
+        self._at, self._presses = at, presses
+
+    def run(self, count: int) -> None:
+        if self.done < self._at <= self.done + count:
+            for _ in range(self._presses):
+                os.kill(os.getpid(), signal.SIGINT)
+        super().run(count)
+
+
+def interrupt(path: Path, job: Interrupted) -> None:
+    directory = RunDirectory(path, {}, resume=True)
+    # A shell lets what it runs in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_job(job, directory, 20, loop.every(5), show_progress=False)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("step", [1, 5, 7, 20])
+def test_an_interrupted_run_leaves_a_checkpoint(
+    step: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = Interrupted(step)
+    interrupt(tmp_path, job)
+    assert "stopping after this step" in capsys.readouterr().err
+    assert job.saves[-1] == job.done >= step
+    again = run(tmp_path, 20, loop.every(5))
+    assert job.done + sum(again.calls) == 20
+    assert steps(tmp_path) == [5, 10, 15, 20]
+
+
+def test_a_second_time_it_stops_at_once(tmp_path: Path) -> None:
+    job = Interrupted(3, presses=2)
+    interrupt(tmp_path, job)
+    assert job.done < 3
+
+
+def test_a_deleted_checkpoint_is_missed(tmp_path: Path) -> None:
+    run(tmp_path, 10, loop.every(5))
+    before = (tmp_path / "metrics.jsonl").read_bytes()
+    (tmp_path / "checkpoint.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"2 lines of metrics and no checkpoint to go on from"):
+        run(tmp_path, 20, loop.every(5))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == before
+
+
+def test_a_run_killed_before_its_first_checkpoint_begins_anew(tmp_path: Path) -> None:
+    run(tmp_path, 5, loop.every(5))
+    (tmp_path / "checkpoint.safetensors").unlink()
+    assert sum(run(tmp_path, 10, loop.every(5)).calls) == 10

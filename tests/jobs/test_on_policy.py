@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,8 @@ from spiel_dl.value_functions import ExactValue
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.training import NETWORK_FILE
+from spiel_dl.value_functions.validation import validation_errors
 
 GOOFSPIEL = DatasetConfig(
     "python_goofspiel_ii(num_cards=4,points_order=descending)",
@@ -25,9 +26,7 @@ GOOFSPIEL = DatasetConfig(
     tolerance=1e-3,
 )
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=20)
-SHORT = OnPolicyConfig(num_rounds=1, num_polishes=1, num_iterations=20, max_ranges=5).with_epochs(
-    [2, 1, 2, 1]
-)
+SHORT = OnPolicyConfig(num_rounds=2, num_iterations=20, max_ranges=5).with_epochs([2, 1, 2])
 
 
 def random_data(path: Path, config: DatasetConfig, num_shards: int) -> Path:
@@ -50,9 +49,7 @@ def without_times(lines):
 
 def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
     data = random_data(tmp_path / "data", GOOFSPIEL, 3)
-    config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300).with_epochs(
-        [3, 2, 8, 1]
-    )
+    config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300).with_epochs([3, 2, 8])
     lines, _ = run(data, tmp_path / "run", config, num_units=100)
     assert [line["round"] for line in lines] == [0, 1, 2, 3, 4]
     assert [line["num_strategies"] for line in lines] == [300, 600, 900, 1200, 1500]
@@ -90,27 +87,12 @@ def test_a_killed_run_ends_with_the_same_parameters(tmp_path: Path, monkeypatch)
     np.testing.assert_array_equal(found["0.weight"], parameters["0.weight"])
 
 
-def test_polishes_may_be_added_to_a_finished_run(tmp_path: Path) -> None:
-    data = random_data(tmp_path / "data", KUHN, 2)
-    lines, parameters = run(data, tmp_path / "whole", SHORT)
-    unpolished = dataclasses.replace(SHORT, num_polishes=0)
-    shorter, earlier = run(data, tmp_path / "extended", unpolished)
-    assert without_times(shorter) == without_times(lines[:2])
-    longer, found = run(data, tmp_path / "extended", SHORT)
-    assert without_times(longer) == without_times(lines)
-    np.testing.assert_array_equal(found["0.weight"], parameters["0.weight"])
-    back, found = run(data, tmp_path / "extended", unpolished)
-    assert back == shorter
-    np.testing.assert_array_equal(found["0.weight"], earlier["0.weight"])
-    assert run(data, tmp_path / "extended", SHORT)[0] == longer
-
-
 def test_what_is_asked_is_solved(tmp_path: Path) -> None:
     """The added shards hold ranges that DL-CFR asks for, and their optimal values."""
     data = random_data(tmp_path / "data", KUHN, 2)
     run(data, tmp_path / "run", SHORT)
     added = Dataset.load(tmp_path / "run" / "data")
-    assert added.num_strategies == 2 * 5
+    assert added.num_strategies == 3 * 5
     network = PositionalNetwork.load(tmp_path / "run" / "rounds" / "00" / "network.safetensors")
     solver = DLCFRSolver("kuhn_poker", network, KUHN.depth_limit)
     asked = asked_ranges(solver, [1, 6, 10, 15, 20])
@@ -126,8 +108,22 @@ def test_what_is_asked_is_solved(tmp_path: Path) -> None:
             )
 
 
+def test_errors_on_policy_are_of_ranges_that_no_training_has_seen(tmp_path: Path) -> None:
+    data = random_data(tmp_path / "data", KUHN, 2)
+    lines, _ = run(data, tmp_path / "run", SHORT)
+    last = SHORT.num_rounds
+    asked = Dataset.load(tmp_path / "run" / "data", [f"round-{last + 1:02d}"])
+    network = PositionalNetwork.load(tmp_path / "run" / "rounds" / f"{last:02d}" / NETWORK_FILE)
+    samples = network.samples(asked)
+    numbers = samples.numbers(np.arange(5), np.arange(samples.num_states))
+    errors = validation_errors(network, samples, numbers)
+    assert lines[last]["on_policy_l1"] == pytest.approx(errors["l1"], rel=1e-6)
+    # Two rounds' ranges were trained on, beside the random ones.
+    assert lines[last]["num_strategies"] == 2 * KUHN.shard_size + 2 * 5
+
+
 def test_bad_settings() -> None:
     with pytest.raises(ValueError, match="num_rounds=0 must be positive"):
         OnPolicyConfig(num_rounds=0)
-    with pytest.raises(ValueError, match=r"num_epochs=\[1, 2\] must be four numbers"):
+    with pytest.raises(ValueError, match=r"num_epochs=\[1, 2\] must be three numbers"):
         OnPolicyConfig().with_epochs([1, 2])

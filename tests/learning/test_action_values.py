@@ -55,38 +55,20 @@ class KuhnByHistories(Kuhn):
     def history_targets(
         self, behaviour: Policy, trace_decay: float, c_bar: float = 1.0
     ) -> tuple[Targets, torch.Tensor]:
-        """All games at once, and their probabilities under the behaviour."""
-        shape = (3, len(self.games))
-        real = {n: torch.zeros(shape, dtype=torch.float64) for n in ("cost", "reward")}
-        rows = {
-            n: torch.full((*shape, 2), 0.5, dtype=torch.float64)
-            for n in ("action_value", "policy", "behaviour")
-        }
-        ratios = torch.zeros((*shape, 2), dtype=torch.float64)
-        action = torch.zeros(shape, dtype=torch.int64)
-        player = torch.zeros(shape, dtype=torch.int8)
-        valid = torch.zeros(shape, dtype=torch.bool)
-        probability = torch.zeros(len(self.games), dtype=torch.float64)
-        for game, (moves, reach, utility) in enumerate(self.games):
+        """Of all games, and their probabilities under the behaviour."""
+        tensors, probability = self.trajectories(behaviour)
+        action_value = torch.full_like(tensors["policy"], 0.5)
+        for game, (moves, _, _) in enumerate(self.games):
             cards = [key[1][0] for key, _ in moves[:2]]
-            for t, (key, chosen) in enumerate(moves):
+            for t in range(len(moves)):
                 numbers = random.Random(str((cards, [move for _, move in moves[:t]])))
                 said = [numbers.uniform(-2, 2) for _ in (0, 1)]
-                rows["action_value"][t, game] = torch.tensor(said)
-                rows["policy"][t, game] = torch.tensor(self.policy[key])
-                rows["behaviour"][t, game] = torch.tensor(behaviour[key])
-                ratios[t, game] = ETA * torch.tensor(self.log_ratios(key))
-                action[t, game], player[t, game], valid[t, game] = chosen, key[0], True
-                reach *= behaviour[key][chosen]
-            real["reward"][len(moves) - 1, game] = utility
-            probability[game] = reach
-        real["cost"] = (rows["policy"] * ratios).sum(dim=-1)
+                action_value[t, game] = torch.tensor(said)
+        ratios = ETA * tensors.pop("log_ratio") * tensors["valid"].unsqueeze(-1)
         found = history_targets(
-            **real,
-            **rows,
-            action=action,
-            player=player,
-            valid=valid,
+            action_value=action_value,
+            cost=(tensors["policy"] * ratios).sum(dim=-1),
+            **tensors,
             trace_decay=trace_decay,
             c_bar=c_bar,
         )
@@ -96,24 +78,13 @@ class KuhnByHistories(Kuhn):
 def test_targets_are_exact_in_expectation_whatever_the_values() -> None:
     kuhn = KuhnByHistories(seed=1)
     targets, probability = kuhn.history_targets(kuhn.policy, trace_decay=1.0)
-    weights = {
-        (game, t): probability[game].item()
-        for game, (moves, _, _) in enumerate(kuhn.games)
-        for t in range(len(moves))
-    }
-    kuhn.check(targets, weights)
+    kuhn.check(targets, kuhn.weights(probability, off_policy=False))
 
 
 def test_off_policy_targets_are_exact_in_expectation_where_nothing_is_bounded() -> None:
     kuhn = KuhnByHistories(seed=2)
     targets, probability = kuhn.history_targets(kuhn.behaviour, trace_decay=1.0, c_bar=1e9)
-    weights = {}
-    for game, (moves, _, _) in enumerate(kuhn.games):
-        weight = probability[game].item()
-        for t, (key, action) in enumerate(moves):
-            weights[game, t] = weight
-            weight *= kuhn.policy[key][action] / kuhn.behaviour[key][action]
-    kuhn.check(targets, weights)
+    kuhn.check(targets, kuhn.weights(probability, off_policy=True))
 
 
 def test_values_of_histories_are_learned() -> None:

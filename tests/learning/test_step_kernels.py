@@ -33,24 +33,19 @@ def learned_by(
     gradients: list[torch.Tensor] = []
 
     def descend_by(parameters: torch.Tensor) -> Callable[..., None]:
-        def descend(
-            loss: torch.Tensor, gradient: torch.Tensor | None = None, at: int | None = None
-        ) -> None:
-            assert parameters.grad is not None
-            parameters.grad.zero_()
-            loss.backward(gradient)
-            gradients.append(parameters.grad.clone())
+        def descend(gradient: torch.Tensor, *, at: int | None = None) -> None:
+            gradients.append(gradient.clone())
             with torch.no_grad():
                 parameters.sub_(0.02 * gradients[-1])
 
         return descend
 
-    learn = solver._learn_by_kernel if by_kernel else solver._learn_by_torch
+    learn = solver._descend_by_kernel if by_kernel else solver._descend_by_torch
     learning = [solver, *([solver._histories] if solver._histories else [])]
     before = [learner.parameters.detach().clone() for learner in learning]
     with pytest.MonkeyPatch.context() as patch:
         for learner in learning:
-            patch.setattr(learner._descent, "step", descend_by(learner.parameters))
+            patch.setattr(learner._descent, "follow", descend_by(learner.parameters))
         terms = learn(trajectories, trajectories.distinct_observations())
     with torch.no_grad():
         for learner, parameters in zip(learning, before, strict=True):

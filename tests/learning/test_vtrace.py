@@ -115,31 +115,51 @@ class Kuhn:
         self._reach[key] += reach
         return sign * value
 
-    def targets(self, behaviour: Policy, **bounds: float) -> tuple[Targets, torch.Tensor]:
-        """All games at once, and their probabilities under the behaviour."""
+    def trajectories(self, behaviour: Policy) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+        """All games at once, as `v_trace` takes them, and their probabilities."""
         shape = (3, len(self.games))
-        tensors = {n: torch.zeros(shape, dtype=torch.float64) for n in ("value", "reward")}
         rows = {
             n: torch.full((*shape, 2), 0.5, dtype=torch.float64)
             for n in ("policy", "log_ratio", "behaviour")
         }
+        reward = torch.zeros(shape, dtype=torch.float64)
         action = torch.zeros(shape, dtype=torch.int64)
         player = torch.zeros(shape, dtype=torch.int8)
         valid = torch.zeros(shape, dtype=torch.bool)
         probability = torch.zeros(len(self.games), dtype=torch.float64)
         for game, (moves, reach, utility) in enumerate(self.games):
             for t, (key, chosen) in enumerate(moves):
-                tensors["value"][t, game] = self.values[key]
                 rows["policy"][t, game] = torch.tensor(self.policy[key])
                 rows["log_ratio"][t, game] = torch.tensor(self.log_ratios(key))
                 rows["behaviour"][t, game] = torch.tensor(behaviour[key])
                 action[t, game], player[t, game], valid[t, game] = chosen, key[0], True
                 reach *= behaviour[key][chosen]
-            tensors["reward"][len(moves) - 1, game] = utility
+            reward[len(moves) - 1, game] = utility
             probability[game] = reach
-        return v_trace(
-            **tensors, **rows, action=action, player=player, valid=valid, eta=ETA, **bounds
-        ), probability
+        games = {"action": action, "player": player, "valid": valid, "reward": reward}
+        return {**rows, **games}, probability
+
+    def targets(self, behaviour: Policy, **bounds: float) -> tuple[Targets, torch.Tensor]:
+        """Of all games, and their probabilities under the behaviour."""
+        tensors, probability = self.trajectories(behaviour)
+        value = torch.zeros_like(tensors["reward"])
+        for game, (moves, _, _) in enumerate(self.games):
+            for t, (key, _) in enumerate(moves):
+                value[t, game] = self.values[key]
+        return v_trace(value=value, **tensors, eta=ETA, **bounds), probability
+
+    def weights(
+        self, probability: torch.Tensor, *, off_policy: bool
+    ) -> dict[tuple[int, int], float]:
+        """Of the targets of all moves; what came before a move is corrected by its ratios."""
+        weights = {}
+        for game, (moves, _, _) in enumerate(self.games):
+            weight = probability[game].item()
+            for t, (key, action) in enumerate(moves):
+                weights[game, t] = weight
+                if off_policy:
+                    weight *= self.policy[key][action] / self.behaviour[key][action]
+        return weights
 
     def check(self, targets: Targets, weights: dict[tuple[int, int], float]) -> None:
         """Holds the weighted means of the targets at every infoset against its exact values."""
@@ -170,26 +190,15 @@ def test_on_policy_targets_are_exact_in_expectation_whatever_the_values(c_bar: f
     kuhn = Kuhn(seed=1)
     targets, probability = kuhn.targets(kuhn.policy, c_bar=c_bar)
     assert probability.sum().item() == pytest.approx(1)
-    weights = {
-        (game, t): probability[game].item()
-        for game, (moves, _, _) in enumerate(kuhn.games)
-        for t in range(len(moves))
-    }
-    kuhn.check(targets, weights)
+    kuhn.check(targets, kuhn.weights(probability, off_policy=False))
 
 
 def test_off_policy_targets_are_exact_in_expectation_where_nothing_is_bounded() -> None:
-    """v-trace corrects the future; what came before is corrected here, by its ratios."""
+    """v-trace corrects the future; what came before is corrected by the weights."""
     kuhn = Kuhn(seed=2)
     targets, probability = kuhn.targets(kuhn.behaviour, c_bar=math.inf)
     assert probability.sum().item() == pytest.approx(1)
-    weights = {}
-    for game, (moves, _, _) in enumerate(kuhn.games):
-        weight = probability[game].item()
-        for t, (key, action) in enumerate(moves):
-            weights[game, t] = weight
-            weight *= kuhn.policy[key][action] / kuhn.behaviour[key][action]
-    kuhn.check(targets, weights)
+    kuhn.check(targets, kuhn.weights(probability, off_policy=True))
 
 
 def test_bounded_ratios_are_biased_off_policy() -> None:

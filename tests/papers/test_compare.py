@@ -9,6 +9,7 @@ import numpy as np
 import pyspiel
 import pytest
 import torch
+
 from papers.compare import openspiel as theirs
 from papers.compare import own as ours
 from papers.compare import study as compare_study
@@ -16,7 +17,6 @@ from papers.compare.algorithm import compared_game, num_moves
 from papers.compare.experiments import EXPERIMENTS
 from papers.compare.study import KINDS, PROBES, Settings, Study
 from papers.study import run
-
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.algorithms.sepot import SearchConfig
@@ -235,11 +235,24 @@ def test_report_has_a_row_per_algorithm_and_names_who_did_not_run(report):
     assert "OpenSpiel PPO: `The expanded size of the tensor (2)" in text
     assert "OpenSpiel NeuRD: `14 weights for 12 sequences of player 0`" in text
     assert path.with_suffix(".png").stat().st_size > 10_000
-    for points in content["curves"].values():
+    for [points] in content["curves"].values():
         assert points[-1]["learning_seconds"] >= 0.2
         assert points[-1]["nash_conv"] == 2 * points[-1]["exploitability"]
         times = [point["learning_seconds"] for point in points]
         assert times == sorted(times)
+
+
+def test_seeds_are_told_apart_and_averaged(report, tmp_path):
+    settings = Settings("kuhn_poker", 0.1, ("openspiel_outcome_sampling",), (0, 1))
+    study = Study(settings, Workspace(tmp_path))
+    [path] = run(EXPERIMENTS, study, tmp_path / "report")
+    content = json.loads(path.with_suffix(".json").read_text())
+    [curves] = content["curves"].values()
+    ends = [points[-1]["exploitability"] for points in curves]
+    assert len(set(ends)) == 2
+    [[row]] = content["tables"].values()
+    assert row["exploitability"] == pytest.approx(sum(ends) / 2)
+    assert (row["least"], row["largest"]) == (min(ends), max(ends))
 
 
 def test_finished_algorithms_are_not_measured_again(report):
@@ -247,7 +260,9 @@ def test_finished_algorithms_are_not_measured_again(report):
     again = Study(before.settings, Workspace(folder))
     curves = json.loads(path.with_suffix(".json").read_text())["curves"]
     assert compare_study.compare(again).curves == curves
-    assert again.workspace.reused == set(before.settings.names) - set(PROBES)
+    assert again.workspace.reused == {
+        f"{name}-0" for name in set(before.settings.names) - set(PROBES)
+    }
     longer = Settings("kuhn_poker", 0.3, ("cfr_plus",))
     with pytest.raises(ValueError, match="use the same settings or another directory"):
         compare_study.compare(Study(longer, Workspace(folder)))

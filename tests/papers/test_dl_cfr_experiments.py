@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
+
 from papers.dl_cfr import ranges as dl_cfr_ranges
 from papers.dl_cfr import study as dl_cfr_study
 from papers.dl_cfr.experiments import EXPERIMENTS
 from papers.dl_cfr.study import DOMAINS, Settings, Study
 from papers.study import run
-
 from spiel_dl.algorithms import continual_resolving
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_losses
@@ -52,7 +52,7 @@ SETTINGS = Settings(
     layers=(1, 2),
     units=(8, 16),
     paper_left_out_linf=2.6,
-    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=10).with_epochs([1, 1, 1, 1]),
+    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=10).with_epochs([1, 1, 1]),
 )
 
 
@@ -67,6 +67,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "checkpoints",
             "left_out",
             "ranges",
+            "losses",
             "amount",
             "size",
             "on_policy",
@@ -138,11 +139,11 @@ def test_reports_say_what_their_numbers_depend_on(finished: Path) -> None:
     assert settings["exact"]["exact_tolerance"] == 0.01
     for name in ("on_policy", "resolving"):
         told = settings[name]["on_policy"]
-        assert (told["num_rounds"], told["num_polishes"], told["max_ranges"]) == (1, 0, 10)
+        assert (told["num_rounds"], told["max_ranges"]) == (1, 10)
         # The study's, not those of `OnPolicyConfig`.
         assert told["num_iterations"] == SETTINGS.num_iterations
         assert "training" not in settings[name], "rounds have trainings of their own"
-    for name in ("checkpoints", "left_out", "ranges", "amount", "size"):
+    for name in ("checkpoints", "left_out", "ranges", "losses", "amount", "size"):
         assert settings[name]["training"]["num_epochs"] == 3
         assert settings[name]["seeds"] == [0, 1]
 
@@ -182,6 +183,19 @@ def test_amounts_take_as_many_steps(finished: Path) -> None:
     assert [row["samples"] for row in rows] == [60, 30, 60, 30]
     # 71 strategies of 3 states are 7 batches of 32 an epoch; 60 samples are 2, 30 are 1.
     assert [row["step"] for row in rows[:2]] == [3 * 4 * 2, 3 * 7 * 1]
+
+
+def test_losses_differ_in_nothing_else(finished: Path) -> None:
+    content = read(finished, "losses")
+    found = {(row["network"], row["loss"]): row for row in content["rows"]}
+    assert {loss for _, loss in found} == {"huber", "l1", "l2", "linf"}
+    assert len({row["step"] for row in found.values()}) == 1
+    # The Huber network is that of the other experiments.
+    [last] = [row for row in read(finished, "checkpoints")["rows"] if row["network"] == "seed 0"][
+        -1:
+    ]
+    assert found["seed 0", "huber"]["l1"] == last["l1"]
+    assert found["seed 0", "linf"]["l1"] != last["l1"]
 
 
 def test_sizes_vary_one_at_a_time(finished: Path) -> None:
@@ -248,28 +262,6 @@ def test_what_is_finished_is_not_done_again(
     rounds = [f"on_policy-seed-{seed}-round-{number:02d}" for seed in (0, 1) for number in (0, 1)]
     reused = json.loads((tmp_path / "on_policy.json").read_text())["reused"]
     assert set(rounds) <= set(reused)
-
-
-def test_polishes_change_what_is_resolved_with(finished: Path, tmp_path: Path) -> None:
-    """The file of the network is another one then, and resolving is judged with that."""
-    shutil.copytree(finished / "work", tmp_path / "work")
-    polished = dataclasses.replace(SETTINGS.on_policy, num_polishes=1)
-    found = {}
-    for name, changes in (
-        ("polished", {"exact_resolving": False, "on_policy": polished}),
-        ("dropped", {}),
-    ):
-        own = of(tmp_path / "work", seeds=(0,), **changes)
-        run(EXPERIMENTS, own, tmp_path / name, ["resolving"])
-        rows = with_tables(tmp_path / name / "resolving.json")["rows"]
-        found[name] = [r["exploitability"] for r in rows if r["source"] == "network of seed 0"]
-    before = [
-        row["exploitability"]
-        for row in read(finished, "resolving")["rows"]
-        if row["source"] == "network of seed 0"
-    ]
-    assert found["dropped"] == before
-    assert max(abs(np.subtract(found["polished"], before))) > 1e-6
 
 
 def test_other_settings_are_refused(finished: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from papers.learner_curves import write_curves
 
+from papers.learner_curves import write_curves
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.jobs.learner_run import run_learner
 from spiel_dl.runs.run_directory import RunDirectory

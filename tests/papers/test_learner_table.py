@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from papers.learner_table import write_table
 
 
@@ -43,3 +44,14 @@ def test_shorter_runs_are_refused(tmp_path: Path) -> None:
         write_table([short], tmp_path / "table")
     with pytest.raises(ValueError, match="no reports"):
         write_table([], tmp_path / "table")
+
+
+def test_a_peers_game_is_found_where_it_was_made_turn_based(tmp_path: Path) -> None:
+    found = [report(tmp_path / "mmd.json", "mmd", "python_battleships(board_width=2)", [0.01])]
+    game = "turn_based_simultaneous_game(game=python_simultaneous_battleships(board_size=2))"
+    line = {"game": game, "learner": "rlg mmd", "steps": 100_000, "nash_conv": 0.02}
+    peer = tmp_path / "peer.json"
+    peer.write_text(json.dumps({"lines": [line]}))
+    write_table(found, tmp_path / "table", peer=peer)
+    [[row]] = json.loads((tmp_path / "table.json").read_text())["tables"].values()
+    assert row["peer"] == "0.02 (1)"

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from papers.particle import linear_targets, play
 from papers.particle import study as particle_study
 from papers.particle.experiments import EXPERIMENTS
 from papers.particle.study import Settings, Study
 from papers.study import run
-
 from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
 from spiel_dl.jobs import head_to_head
 from spiel_dl.runs.workspace import Workspace

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from papers.particle.played_game import PlayedGame
 
+from papers.particle.played_game import PlayedGame
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, RegretMinimizer
 from spiel_dl.tree import DepthLimit, GameTree, cut

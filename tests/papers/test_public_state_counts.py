@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pyspiel
 import pytest
-from papers.particle import public_state_counts
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from papers.particle import public_state_counts
 from spiel_dl.tree.public_states import consistent_histories
 
 

@@ -11,6 +11,7 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import expected_game_score
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
+
 from papers.responses import frontiers as response_frontiers
 from papers.responses import networks as response_networks
 from papers.responses import responders as response_responders
@@ -23,7 +24,6 @@ from papers.responses.responders import Responder, compile_named, game_value, ga
 from papers.responses.study import Settings, Study
 from papers.responses.times import play, whole_policies
 from papers.study import run
-
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.policies.array_policy import ArrayPolicy, read_plan

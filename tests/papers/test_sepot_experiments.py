@@ -10,18 +10,19 @@ import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability as peer
+
 from papers.sepot import ablation
 from papers.sepot import distilled as sepot_distilled
 from papers.sepot import evaluation as sepot_evaluation
-from papers.sepot import matches as sepot_matches
+from papers.sepot import isolated as sepot_isolated
 from papers.sepot import refined as sepot_refined
 from papers.sepot import refined_resolving as sepot_refined_resolving
 from papers.sepot import safety as sepot_safety
+from papers.sepot import table_1 as sepot_table_1
 from papers.sepot.evaluation import CRITIC, SEARCHES, Search
 from papers.sepot.experiments import EXPERIMENTS
 from papers.sepot.study import GameStudy, Settings, Study, default_limits
 from papers.study import run
-
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
@@ -33,6 +34,7 @@ from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play.presets import game_string
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs import tensor_files
 from spiel_dl.runs.reports import Report
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.effort import Effort
@@ -153,18 +155,20 @@ def test_ablation_changes_one_reading_at_a_time(tmp_path: Path) -> None:
         "critics": ("exact", "trained"),
         "critic_steps": 2,
         "limits": (DepthLimit(moves=1), DepthLimit(moves=2)),
+        "own_ranges": ("played",),
+        "gadgets": ("resolving", "refined", "max_margin"),
     }
     found = report("ablation", tmp_path, **changes)
     often, after = (list(table.rows) for table in found.tables.values())
-    assert len(often) == 2 * 12  # kinds of critics, readings
-    assert {row["cases"] for row in often} == {2, 4}  # limits, of one and of two critics
-    assert len(after) == 3 * 12
+    assert len(often) == 2 * 18  # kinds of critics, readings
+    assert {row["worse"][-4:] for row in often} == {"of 2", "of 4"}  # limits, by critics
+    assert len(after) == 3 * 18
     tree = GameTree.from_game("kuhn_poker")
     blueprint = ablation.blueprint_of(str(tree.game), "cfr:3~0.5~1")
     plain = ablation.blueprint_of(str(tree.game), "cfr:3")
     assert 0 < np.abs(blueprint.strategies[0] - plain.strategies[0]).max() < 0.5
     values = {
-        (row["critic"], row["own_range"], row["given"], row["scheme"]): row["after"]
+        (row["critic"], row["own_range"], row["given"], row["scheme"], row["gadget"]): row["after"]
         for row in after
     }
     assert {row["before"] for row in after} == {peer.nash_conv(tree.game, blueprint)}
@@ -172,7 +176,9 @@ def test_ablation_changes_one_reading_at_a_time(tmp_path: Path) -> None:
     effort = Effort(TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
     for reading, config in (
         (ablation.DEFAULTS, SearchConfig(effort=effort)),
-        (("played", "critic", "block"), SearchConfig.as_printed(effort=effort)),
+        (("played", "critic", "block", "resolving"), SearchConfig.as_printed(effort=effort)),
+        ((*ablation.DEFAULTS[:3], "refined"), SearchConfig(refinement="ones", effort=effort)),
+        ((*ablation.DEFAULTS[:3], "max_margin"), SearchConfig(gadget="max_margin", effort=effort)),
     ):
         expected = [
             peer.nash_conv(
@@ -184,9 +190,38 @@ def test_ablation_changes_one_reading_at_a_time(tmp_path: Path) -> None:
         assert values["exact", *reading] == ", ".join(f"{value:.3g}" for value in expected)
     assert len(set(values.values())) > 6
     assert found.verdict
+    assert "2 steps of 4 games, 20% of decisions at random" in found.notes[-1]
     for wrong in ({"critics": ("none",)}, {"critics": ("trained",)}):
         with pytest.raises(ValueError, match="critics="):
             study(tmp_path, **wrong)
+
+
+def test_isolated_changes_one_thing_at_a_time(tmp_path: Path, monkeypatch) -> None:
+    cases = {"kuhn_poker": (("cfr:3", DepthLimit(moves=1)),)}
+    monkeypatch.setattr(sepot_isolated, "CASES", cases)
+    rows = report("isolated", tmp_path).tables["One change at a time"].rows
+    # The transformations of kuhn_poker are pure already.
+    expected = [name for name in sepot_isolated.CHANGES if name != "transformations 'pure'"]
+    assert [row["change"] for row in rows] == expected
+    tree = GameTree.from_game("kuhn_poker")
+    blueprint = ablation.blueprint_of(str(tree.game), "cfr:3")
+    critic = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
+    for row, (limit, iterations, config) in zip(
+        [rows[1], rows[8], rows[10]],
+        [(1, 4, {}), (2, 1, {}), (1, 1, {"first_level": 1})],
+        strict=True,
+    ):
+        effort = Effort(iterations * TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
+        policy = SePoTPolicy(
+            tree,
+            blueprint,
+            critic,
+            DepthLimit(moves=limit),
+            config=SearchConfig(effort=effort, **config),
+        )
+        assert row["after"] == pytest.approx(peer.nash_conv(tree.game, policy.to_array_policy()))
+        assert row["before"] == pytest.approx(peer.nash_conv(tree.game, blueprint))
+    assert len({row["after"] for row in rows}) > 5
 
 
 def test_judgement_of_a_player_is_its_own() -> None:
@@ -255,6 +290,18 @@ def test_distilled(trained: Path) -> None:
         report("distilled", trained, limits=(DepthLimit(moves=1),))
 
 
+def test_distilled_on_networks_that_were_trained_before(trained: Path, tmp_path: Path) -> None:
+    pattern = str(game_study(trained).checkpoint(0)).replace("seed-0", "seed-{seed}")
+    changes = {"limits": (DepthLimit(moves=2),), "network": pattern, "num_strategies": 20}
+    found = report("distilled", tmp_path, seeds=(0,), **changes)
+    rows = list(found.tables["All policies"].rows)
+    assert [row["critic"] for row in rows] == ["exact"] * 4
+    before = report("distilled", trained, seeds=(0,), limits=changes["limits"])
+    assert rows[0]["nash_conv"] == before.tables["All policies"].rows[0]["nash_conv"]
+    with pytest.raises(ValueError, match=r"no networks .*seed-7.*; give other seeds"):
+        report("distilled", tmp_path, seeds=(0, 7), **changes)
+
+
 def test_reports(trained: Path, tmp_path: Path) -> None:
     [path] = run(EXPERIMENTS, study(trained), tmp_path, ["curves"])
     assert "kuhn_poker()" in path.read_text()
@@ -276,14 +323,55 @@ def test_table_1_plays_every_network_against_the_others(trained: Path) -> None:
     assert seeds[0] != seeds[1]
     [first, _] = found.tables["Table 1"].rows
     assert first["games"] == 16
-    assert first["mean"] == pytest.approx((matches[0]["mean"] + matches[1]["mean"]) / 2)
-    widths = [match["half_width"] for match in matches[:2]]
+    means, widths = (
+        [match[name] for match in matches[:2]]
+        for name in ("without_luck", "half_width_without_luck")
+    )
+    assert first["mean"] == pytest.approx(np.mean(means))
     assert first["half_width"] == pytest.approx(np.hypot(*widths) / 2)
+    # Student's t of two means: 12.7 standard errors.
+    assert first["half_width_of_networks"] == pytest.approx(6.353 * np.ptp(means), rel=1e-3)
+    assert first["played"] == "2, 16"
+
+
+def test_table_1_of_networks_that_were_trained_before(trained: Path, tmp_path: Path) -> None:
+    """Seed 0 has a critic, seed 1 gets one, seed 2 is not there."""
+    for seed in (0, 1):
+        path = game_study(trained).checkpoint(seed)
+        arrays, header = tensor_files.load(path)
+        if seed == 1:
+            header.pop("critic")
+            arrays = {name: a for name, a in arrays.items() if not name.startswith("critic.")}
+        tensor_files.save(tmp_path / f"kuhn_poker-{seed}.safetensors", arrays, header)
+    changes = {
+        "network": str(tmp_path / "{game}-{seed}.safetensors"),
+        "seeds": (0, 1, 2),
+        "bounds": (100,),
+        "num_games": 4,
+        "limits": (DepthLimit(moves=1),),
+    }
+    with pytest.raises(ValueError, match="has no critic; train one by critic_steps="):
+        report("table_1", tmp_path / "work", **changes)
+    found = report("table_1", tmp_path / "work", critic_steps=2, **changes)
+    matches = found.tables["All matches"].rows
+    assert [(m["network"], m["opponent"]) for m in matches] == [
+        ("seed 0", "seed 1"),
+        ("seed 1", "seed 0"),
+    ]
+    assert any("kuhn_poker-2.safetensors" in note for note in found.notes)
+    again = study(tmp_path / "work", critic_steps=2, **changes)
+    assert EXPERIMENTS["table_1"].report(again).tables["All matches"].rows == matches
+    assert len(again.workspace.reused) == 2
+    with pytest.raises(ValueError, match=r"must have \{seed\} in it"):
+        report("table_1", tmp_path / "work", **{**changes, "network": "{game}-0.safetensors"})
+    nowhere = report("table_1", tmp_path / "work", **{**changes, "network": "none/{seed}"})
+    assert not nowhere.tables["Table 1"].rows
+    assert nowhere.verdict.startswith("see the tables")
 
 
 def test_matches_have_seeds_of_their_own() -> None:
     pairs = [(seed, other) for seed in range(12) for other in range(12)]
-    assert len({sepot_matches.match_seed(*pair) for pair in pairs}) == len(pairs)
+    assert len({sepot_table_1.match_seed(*pair) for pair in pairs}) == len(pairs)
 
 
 def test_the_paper_s_table_1_has_as_many_digits_as_the_paper() -> None:
@@ -292,12 +380,16 @@ def test_the_paper_s_table_1_has_as_many_digits_as_the_paper() -> None:
     row = {
         "game": game,
         "max_histories": 25_000,
+        "network": "seed 0",
         "games": 2,
-        "mean": 0.5,
-        "half_width": None,
+        "without_luck": 0.5,
+        "half_width_without_luck": None,
+        "share_searched": 0.25,
+        "seconds_per_move": 0.5,
         "paper": head_to_head.paper_result(game, "sepot:checkpoint.safetensors", search),
     }
-    assert sepot_matches.pooled([row])["paper"] == "0.0142 ± 0.0001"
+    found = sepot_table_1.pooled([row])
+    assert (found["paper"], found["searched"]) == ("0.0142 ± 0.0001", "25.0%, 0.5 s")
 
 
 def test_goofspiel_4_may_play_matches() -> None:
@@ -364,7 +456,8 @@ def test_errors(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="uniform has no learned critic; take critic='exact'"):
         sepot_safety.search_case(case)
     for moves in (1, 3):
-        item = sepot_distilled.Item(found, DepthLimit(moves=moves), 0, "exact")
+        path = str(found.checkpoint(0))
+        item = sepot_distilled.Item(found, DepthLimit(moves=moves), 0, "exact", path)
         with pytest.raises(ValueError, match=f"{moves} moves in kuhn_poker.* two searches"):
             sepot_distilled.measure(item)
 

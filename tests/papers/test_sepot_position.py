@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+
 from papers.sepot import position as sepot_position
 from papers.sepot.position import RATIONAL_TILES, position, tile
-
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import transformations_by_name

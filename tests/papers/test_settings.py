@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from papers.settings import as_json, changed
 
+from papers.settings import as_json, changed
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.training import TrainingConfig
 

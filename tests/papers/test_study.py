@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
-from papers import study as papers_study
-from papers.manifest import PAPERS
-from papers.study import MET, NOT_MET, PARTLY, Experiment, Study, by_name, run, verdict
 
+from papers import study as papers_study
+from papers.paper import PAPERS
+from papers.study import MET, NOT_MET, PARTLY, Experiment, Study, by_name, run, verdict
 from spiel_dl.runs.distributed import Engine, LocalProcesses, Ray
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace

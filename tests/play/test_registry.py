@@ -86,6 +86,34 @@ def test_sepot_searches_on_top_of_a_checkpoint(tmp_path: Path) -> None:
             )
 
 
+def test_search_below_particles_by_name(tmp_path: Path) -> None:
+    """With room for everything, it is SePoT; `show` and `head_to_head` ask for it so."""
+    game = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+    tree = GameTree.from_game(game)
+    learner = RNaDSolver(
+        game,
+        RNaDConfig(hidden_sizes=(8,), batch_size=16),
+        transformations=transformations_by_name("paper", tree.game),
+        critic=CriticConfig(hidden_sizes=(8,)),
+    )
+    path = tmp_path / "checkpoint.safetensors"
+    learner.save(path)
+    state = tree.game.new_initial_state()
+    for action in (1, 0):
+        state.apply_action(action)
+    effort = Effort(20)
+    expected = load_policy(f"sepot:{path}", effort=effort).action_probabilities(state)
+    for name, settings in (("particle_sepot", {}), ("klss", {"order": 9})):
+        found = load_policy(f"{name}:{path}", effort=effort, **settings)
+        assert found.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
+        assert found.answer_was_searched
+    network = load_policy(str(path), tree.game).action_probabilities(state)
+    searched = load_policy(f"mmds:{path}", stepsize=1e-9, num_rollouts=10)
+    assert searched.action_probabilities(state) == pytest.approx(network, abs=1e-6)
+    table = load_array_policy(f"mmds:{path}", tree, stepsize=1e-9, num_rollouts=10)
+    assert table.action_probabilities(state) == pytest.approx(network, abs=1e-6)
+
+
 def test_sepot_means_the_same_in_play_and_on_a_page(tmp_path: Path) -> None:
     learner = RNaDSolver(
         "kuhn_poker",
@@ -141,11 +169,20 @@ def test_restricted_nash_responses_lie_between_equilibria_and_best_responses() -
         policy = load_array_policy(name, TREE, **limit)
         return exploitability.expected_value(TREE, policy, model)
 
-    for kind in ("cdrnr", "rnr"):
+    for kind in ("cdrnr", "abd", "rnr"):
         gains = [gain(f"{kind}:{p}:random:1") for p in (0.0, 0.5, 1.0)]
         assert gains[0] <= gains[1] + 1e-3 <= gains[2] + 2e-3
         assert gains[0] < best - 0.01
         assert gains[2] == pytest.approx(best, abs=1e-4)
+
+
+def test_who_errs_late_is_an_equilibrium_above_the_limit() -> None:
+    limit = DepthLimit(moves=1)
+    late = load_array_policy("late:random:1", TREE, depth_limit=limit)
+    equilibrium, mistakes = (load_array_policy(n, TREE) for n in ("equilibrium", "random:1"))
+    expected = opponent_models.errs_beyond(TREE, limit, equilibrium, mistakes)
+    for player in (0, 1):
+        np.testing.assert_array_equal(late.strategies[player], expected.strategies[player])
 
 
 def test_policies_of_a_game_that_is_not_compiled_answer_its_states() -> None:
@@ -239,7 +276,8 @@ def test_the_table_of_names() -> None:
         assert ("(the game is compiled)" in line) == kind.compiles
         assert f"`{kind.name}" in scripts
         assert kind.pattern in registry.POLICY_NAMES
-    assert registry.SEARCH_NAMES.startswith("resolving:VALUES, cdbr:MODEL")
+        assert registry.is_search(f"{kind.name}:3") == bool(kind.uses)
+    assert not registry.is_search("some/file")
 
 
 def test_paths_in_names(tmp_path: Path) -> None:

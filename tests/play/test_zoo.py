@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.presets import PRESETS
+from spiel_dl.runs import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.load import turn_based_game
 
@@ -34,6 +36,22 @@ def test_a_model_is_as_strong_as_the_index_says(name: str) -> None:
         found = nash_conv(tree, registry.load_array_policy(name, tree))
         assert found == pytest.approx(model.measured["nash_conv"], abs=1e-6)
     assert policy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted((zoo.folder() / zoo.SOLVED).iterdir()))
+def test_a_solution_is_as_good_as_its_file_says(path: Path) -> None:
+    header = tensor_files.load(path)[1]
+    policy = registry.load_policy(f"solved:{path.stem}")
+    assert str(policy.game) == header["game"]
+    found = nash_conv(header["game"], policy) / 2
+    assert found == pytest.approx(header["exploitability"], abs=1e-9)
+    assert found < 1e-3
+
+
+def test_a_solution_that_there_is_not() -> None:
+    with pytest.raises(ValueError, match=r"no policy solved:chess in the zoo; there are .*phantom"):
+        registry.load_policy("solved:chess")
 
 
 @pytest.mark.parametrize("name", PRESETS)

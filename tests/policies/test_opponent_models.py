@@ -11,7 +11,7 @@ from open_spiel.python.algorithms import cfr as openspiel_cfr
 
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import GameTree
+from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.load import compile_game
 
 
@@ -51,6 +51,21 @@ def test_random_policies_are_uniform_on_the_simplex() -> None:
     again = opponent_models.random_policy(tree, 0)
     np.testing.assert_array_equal(again.strategies[0], policies[0].strategies[0])
     assert (policies[0].strategies[0] != policies[1].strategies[0]).any()
+
+
+def test_who_errs_late_plays_one_policy_above_the_limit_and_another_below() -> None:
+    tree = compile_game("kuhn_poker")
+    above, below = (opponent_models.random_policy(tree, seed) for seed in (0, 1))
+    found = opponent_models.errs_beyond(tree, DepthLimit(moves=1), above, below)
+    for player in (0, 1):
+        for infoset in range(tree.num_infosets(player)):
+            history = int(tree.first_history[player][infoset])
+            moves = len(tree.state(history).history()) - 2
+            expected = (below if moves >= 1 else above).strategies[player]
+            own = tree.treeplexes[player].sequences(infoset)
+            np.testing.assert_array_equal(found.strategies[player][own], expected[own])
+    with pytest.raises(ValueError, match="rounds"):
+        opponent_models.errs_beyond(tree, DepthLimit(rounds=1), above, below)
 
 
 def test_no_iteration_is_refused() -> None:

@@ -21,7 +21,11 @@ _STANDARD = ("input", "output", "errors")
 
 
 def run_script(
-    script: str, *arguments: str, directory: Path | None = None, typed: str | None = None
+    script: str,
+    *arguments: str,
+    directory: Path | None = None,
+    typed: str | None = None,
+    seconds: int = _SECONDS,
 ) -> tuple[int, str, str]:
     """Runs a script in a directory, on what a person types.
 
@@ -30,14 +34,16 @@ def run_script(
       *arguments: its flags.
       directory: where it runs. Default: here.
       typed: its standard input. Default: none.
+      seconds: it is stopped after so many.
 
     Returns:
       Exit code, standard output, standard error.
     """
-    with started_script(script, *arguments, directory=directory, typed=typed) as started:
+    options: dict[str, Any] = {"directory": directory, "typed": typed, "seconds": seconds}
+    with started_script(script, *arguments, **options) as started:
         code, output, errors = started.wait()
     if code == -signal.SIGALRM:
-        raise TimeoutError(f"{script} took more than {_SECONDS} seconds: {output}{errors}")
+        raise TimeoutError(f"{script} took more than {seconds} seconds: {output}{errors}")
     return code, output, errors
 
 
@@ -81,7 +87,11 @@ class Started:
 
 @contextlib.contextmanager
 def started_script(
-    script: str, *arguments: str, directory: Path | None = None, typed: str | None = None
+    script: str,
+    *arguments: str,
+    directory: Path | None = None,
+    typed: str | None = None,
+    seconds: int = _SECONDS,
 ) -> Iterator[Started]:
     """Starts a script, and kills it in the end if it still runs then.
 
@@ -99,7 +109,7 @@ def started_script(
             "directory": str(directory or Path.cwd()),
             "environment": dict(os.environ),
             "files": [str(folder / file) for file in _STANDARD],
-            "seconds": _SECONDS,
+            "seconds": seconds,
         }
         server = _warm_python()
         assert server.stdin is not None

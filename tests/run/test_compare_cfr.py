@@ -7,7 +7,7 @@ from tests.run.scripts import run_script
 
 def test_a_small_comparison_is_reported(tmp_path: Path) -> None:
     arguments = ["--game=kuhn_poker", "--variants=cfr,cfr+,pcfr+", "--iterations=30"]
-    places = ["--work_dir=work", "--output=out/report"]
+    places = ["--run_dir=work", "--output=out/report"]
     code, printed, _ = run_script("compare_cfr.py", *arguments, *places, directory=tmp_path)
     assert code == 0
     assert "out/report.md" in printed

@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
-import config_flags
 import pytest
 from absl import flags
-from parameters import Bounds
 
 from spiel_dl.algorithms.rnad import RNaDConfig
+from spiel_dl.commands import config_flags
+from spiel_dl.commands.parameters import Bounds
 
 
 @dataclasses.dataclass(frozen=True)

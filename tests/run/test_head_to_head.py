@@ -22,7 +22,7 @@ def test_a_match_is_played_and_reported(tmp_path: Path) -> None:
         *arguments,
         "--engine=in_process",
         "--pairs_at_once=20",
-        "--work_dir=work",
+        "--run_dir=work",
         directory=tmp_path,
     )
     assert again[0] == 0, again[2]
@@ -42,7 +42,7 @@ def test_errors_are_told_in_one_line() -> None:
         (["--game=kuhn_poker", *two, "--num_games=5"], "num_games=5"),
         (["--game=no_such_game", *two], "no game 'no_such_game'"),
         (["--game=kuhn_poker", "--first=nobody", "--second=uniform"], "no policy 'nobody'"),
-        (["--game=kuhn_poker", *two, "--rounds=1", "--plies=2"], "exactly one of moves, plies"),
+        (["--game=kuhn_poker", *two, "--rounds=1", "--plies=2"], "exactly one of --moves, --plies"),
     ):
         code, _, errors = run_script("head_to_head.py", *arguments)
         assert code == 1

@@ -11,19 +11,22 @@ from tests.run.scripts import run_script
 GAMES = ["dark_hex(num_rows=2,num_cols=3)", "liars_dice(numdice=1,dice_sides=4)"]
 
 
-def test_a_line_for_each_game(tmp_path: Path) -> None:
-    code, output, errors = run_script(
-        "large_games.py", "--policy=uniform", f"--games={';'.join(GAMES)}", directory=tmp_path
-    )
+def test_a_row_for_each_game_that_is_not_computed_again(tmp_path: Path) -> None:
+    arguments = ["--policy=uniform", f"--games={';'.join(GAMES)}", "--run_dir=work"]
+    code, output, errors = run_script("large_games.py", *arguments, directory=tmp_path)
     assert code == 0, errors
-    lines = output.splitlines()[1:]
-    assert len(lines) == len(GAMES)
-    for line, name in zip(lines, GAMES, strict=True):
+    assert output.count("infosets; about 0.0 GB, and 0.0 s") == len(GAMES)
+    rows = [line.split(" | ") for line in output.splitlines() if line.startswith("| ")][2:]
+    for row, name in zip(rows, GAMES, strict=True):
         game = factored_game(name)
-        words = line.split()
         uniform = dl.ArrayPolicy.uniform(game)
-        assert float(words[3]) == pytest.approx(dl.exploitability(game, uniform), abs=1e-6)
-        assert words[-1] == str(game.game)
+        assert row[0] == f"| {game.game}"
+        assert float(row[1]) == pytest.approx(dl.expected_value(game, uniform), abs=1e-6)
+        assert float(row[4]) == pytest.approx(dl.exploitability(game, uniform), abs=1e-6)
+    code, again, errors = run_script("large_games.py", *arguments, directory=tmp_path)
+    assert code == 0, errors
+    assert "infosets" not in again
+    assert again.strip() == output[output.index("\nuniform\n") :].strip()
 
 
 @pytest.mark.parametrize(
@@ -31,6 +34,7 @@ def test_a_line_for_each_game(tmp_path: Path) -> None:
     [
         (["--games=kuhn_poker"], "error: kuhn_poker() has no factored form here"),
         (["--policy=nobody", f"--games={GAMES[0]}"], "error: no policy 'nobody'"),
+        (["--policy=torch:a.pt", f"--games={GAMES[0]}"], "error: no policy 'torch:a.pt': a.pt"),
     ],
 )
 def test_wrong_input_is_told(arguments: list[str], message: str, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def content_of(directory: Path, name: str) -> dict[str, Any]:
 
 
 def test_dl_cfr(tmp_path: Path) -> None:
-    places = ("--work_dir=work", "--output_dir=results")
+    places = ("--run_dir=work", "--output=results")
     code, output, errors = reproduce(tmp_path, "dl_cfr", "left_out", *TINY_DL_CFR, more=places)
     assert code == 0, errors
     assert output == "results/left_out.md\n"
@@ -95,7 +95,7 @@ def test_figures_go_on_where_they_were_stopped(tmp_path: Path) -> None:
         ("fractions", ("depth_limit=2 rounds", "played=1", "fractions=0,1")),
     ):
         for start in range(2):
-            places = (f"--work_dir={experiment}", "--output_dir=results")
+            places = (f"--run_dir={experiment}", "--output=results")
             code, output, errors = reproduce(
                 tmp_path, "particle", experiment, *tiny, *settings, more=places
             )
@@ -153,13 +153,17 @@ def test_what_there_is_is_listed(tmp_path: Path) -> None:
     assert code == 0
     assert "checkpoints     Loss against trunk exploitability" in output
     assert "domains: goofspiel, oshi_zumo, leduc" in output
-    assert json.loads(output[output.index("{") :])["seeds"] == [7]
+    settings, end = json.JSONDecoder().raw_decode(output, output.index("{"))
+    assert settings["seeds"] == [7]
+    # What of the manifest has no current report follows.
+    assert "dl_cfr/goofspiel/checkpoints: " in output[end:]
+    assert "sepot/" not in output[end:]
 
 
 @pytest.mark.parametrize(
     ("paper", "only", "settings", "more", "message"),
     [
-        ("dl_cfr", "left_out", TINY_DL_CFR, (), "or --work_dir and --output_dir"),
+        ("dl_cfr", "left_out", TINY_DL_CFR, (), "or --run_dir and --output"),
         ("dl_cfr", "left_out", ("data.depth_limit=1 plies",), ("--domain=leduc",),
          "data.depth_limit: a domain has its own game and depth limit"),
         ("dl_cfr", "left_out", (), ("--domain=chess",), "must be one of: goofspiel, oshi_zumo"),

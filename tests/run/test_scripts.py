@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from spiel_dl.runs.tensor_files import load
 from tests.run.scripts import RUN, run_script, started_script
 
 SCRIPTS = sorted(
@@ -33,7 +37,7 @@ def test_help_fits_on_a_screen(script: str) -> None:
     assert f"python run/{script}" in output
     assert any(
         f"  --{flag}=" in output
-        for flag in ("game", "games", "data", "run", "run_dir", "paper", "report")
+        for flag in ("game", "games", "data", "run", "run_dir", "paper", "report", "port")
     )
 
 
@@ -41,7 +45,7 @@ def test_help_fits_on_a_screen(script: str) -> None:
     ("arguments", "message"),
     [
         ((*SOLVE, "--iterations=0"), "error: --iterations=0: must be at least 1"),
-        ((*SOLVE, "--points_per_decade=1000000000"), "error: points_per_decade=1000000000 must be"),
+        ((*SOLVE, "--points_per_decade=1000000000"), "error: --points_per_decade=1000000000:"),
         ((*SOLVE, "--iteratons=3"), "Did you mean: iterations"),
         ((*SOLVE, "--run_dir="), "error: --run_dir is empty"),
         ((*SOLVE, "--run_dir=/proc/no"), "error: No such file or directory: /proc/no"),
@@ -54,15 +58,15 @@ def test_help_fits_on_a_screen(script: str) -> None:
         (("generate_data.py", "--game=kuhn_poker", "--moves=1"), "error: give --run_dir: "),
         (
             ("generate_data.py", "--game=kuhn_poker", "--plies=-3", "--run_dir=new"),
-            "give exactly one of moves, plies and rounds, an integer of at least 1",
+            "error: --plies=-3: must be at least 1",
         ),
         (
-            ("train_on_policy.py", "--data=d", "--run_dir=new", "--on_policy_epochs=a,b"),
-            "error: --on_policy_epochs=a: 'a' is not an integer",
+            ("train_on_policy.py", "--data=d", "--run_dir=new", "--num_epochs=a,b"),
+            "error: --num_epochs=a: 'a' is not an integer",
         ),
         (
-            ("train_on_policy.py", "--data=d", "--run_dir=new", "--on_policy_epochs=1,2"),
-            "error: --on_policy_epochs=[1, 2] must be four numbers",
+            ("train_on_policy.py", "--data=d", "--run_dir=new", "--num_epochs=1,2"),
+            "error: --num_epochs=[1, 2] must be three numbers",
         ),
         (
             ("train.py", "--game=kuhn_poker", "--run_dir=new", "--device=tpu"),
@@ -112,3 +116,42 @@ def test_what_was_interrupted_says_how_to_go_on(tmp_path: Path) -> None:
     told = "error: interrupted; the same command goes on with the run in run with --resume"
     assert errors.splitlines()[-1] == told
     assert "Traceback" not in errors
+
+
+def test_a_learner_that_was_interrupted_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    """Between two evaluations, too; only times differ."""
+    words = ("train.py", "--game=kuhn_poker", "--hidden_size=8", "--batch_size=8", "--resume")
+    often = (*words, "--steps_per_evaluation=1000", "--num_steps=1500")
+    with started_script(*often, "--run_dir=run", directory=tmp_path) as script:
+        deadline = time.monotonic() + 100
+        while not (tmp_path / "run" / "environment.jsonl").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(1.0)
+        os.kill(script.pid, signal.SIGINT)
+        code, _, errors = script.wait()
+    assert code in (0, 1)
+    assert "Traceback" not in errors
+    for run in ("run", "whole"):
+        code, _, errors = run_script(*often, f"--run_dir={run}", directory=tmp_path)
+        assert code == 0, errors
+    run, whole = (load(tmp_path / run / "checkpoint.safetensors") for run in ("run", "whole"))
+    assert run[1] == whole[1]
+    assert run[0].keys() == whole[0].keys()
+    assert all(np.array_equal(array, whole[0][name]) for name, array in run[0].items())
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode != 0:
+        pytest.skip("only root can mount a small disk")
+    try:
+        code, output, errors = run_script(*SOLVE, "--run_dir=disk/run", directory=tmp_path)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    assert (code, output) == (1, "")
+    assert "Traceback" not in errors
+    assert "error: No space left on device" in errors.splitlines()[-1]
+    assert "free some space; a run goes on with --resume" in errors

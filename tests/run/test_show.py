@@ -17,7 +17,7 @@ def test_a_page_of_a_solved_game(tmp_path: Path) -> None:
 
 
 def test_a_page_of_a_search(tmp_path: Path) -> None:
-    arguments = ("--game=kuhn_poker", "--search=cdbr:uniform", "--plies=3", "--output=kuhn.html")
+    arguments = ("--game=kuhn_poker", "--policy=cdbr:uniform", "--plies=3", "--output=kuhn.html")
     code, output, errors = run_script("show.py", *arguments, directory=tmp_path)
     assert code == 0, errors
     assert "policy          cdbr:uniform, 1 plies ahead" in output

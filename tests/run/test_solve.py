@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import cfr
+from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from tests.run.scripts import Started, run_script, started_script
 
@@ -53,6 +54,21 @@ def test_a_run_says_what_it_found_and_where(finished: tuple[Path, str]) -> None:
     solver = cfr.CFRPlusSolver("kuhn_poker")
     solver.run(100)
     assert_equal(ArrayPolicy.load(run / POLICY), solver.average_policy())
+
+
+def test_the_last_iterate_is_kept_if_asked_for(tmp_path: Path) -> None:
+    code, output, errors = solve(
+        tmp_path, "--game=kuhn_poker", "--iterations=20", "--last_iterate", "--run_dir=run"
+    )
+    assert code == 0, errors
+    solver = cfr.CFRPlusSolver("kuhn_poker")
+    solver.run(20)
+    kept = ArrayPolicy.load(tmp_path / "run" / "current_policy.safetensors")
+    for player in (0, 1):
+        np.testing.assert_array_equal(
+            kept.strategies[player], solver.current_policy().strategies[player]
+        )
+    assert f"{exploitability(solver.tree, kept):.3e}" in output
 
 
 def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ standard output are the process's number and, once that has ended, its exit code
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -27,7 +28,8 @@ import spiel_dl
 
 def main() -> None:
     for module in pkgutil.walk_packages(spiel_dl.__path__, "spiel_dl."):
-        importlib.import_module(module.name)
+        with contextlib.suppress(ImportError):  # Adapters need what may not be installed.
+            importlib.import_module(module.name)
     # What is here lives as long as the forks do; they need not look whether it is garbage.
     gc.freeze()
     context = multiprocessing.get_context("fork")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from matplotlib import image
+from matplotlib.axes import Axes
 
 from spiel_dl.runs import plots
 
@@ -35,6 +37,38 @@ def test_convergence_is_drawn_against_iterations_and_seconds(tmp_path: Path) -> 
     one = image.imread(tmp_path / "b.png")
     assert two.shape[1] > 1.5 * one.shape[1]
     assert two[..., :3].std() > one[..., :3].std()
+
+
+def test_titles_break_behind_commas() -> None:
+    game = "python_goofspiel_ii(num_cards=5,num_turns=-1,points_order=descending)"
+    lines = plots.wrapped(f"rnad: {game}\ndepth limit 3 rounds", 40)
+    assert lines == [
+        "rnad: python_goofspiel_ii(num_cards=5,",
+        "num_turns=-1,points_order=descending)",
+        "depth limit 3 rounds",
+    ]
+    assert plots.wrapped(game, 100) == [game]
+
+
+def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = {
+        f"{label}, seed {seed}": [{"x": 1, "y": 1.0 + seed}, {"x": 2, "y": 2.0 + 3 * seed}]
+        for label in ("linear", "quadratic")
+        for seed in (0, 2)
+    }
+    drawn = {}
+    plot = Axes.plot
+
+    def note(self: Axes, xs: list[float], ys: list[float], **style: Any) -> Any:
+        drawn[style.get("label", len(drawn))] = (style["color"], xs, ys)
+        return plot(self, xs, ys, **style)
+
+    monkeypatch.setattr(Axes, "plot", note)
+    plots.plot_panels(tmp_path / "a.png", [plots.Panel("x", "y", "x", "y")], groups, "t")
+    assert len(drawn) == 6
+    mean = drawn["linear, mean of 2 seeds"]
+    assert mean[1:] == ([1.0, 2.0], [2.0, 5.0])
+    assert drawn[0][0] == drawn[1][0] == mean[0] != drawn["quadratic, mean of 2 seeds"][0]
 
 
 def test_importing_the_rooms_imports_no_extra() -> None:

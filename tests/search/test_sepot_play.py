@@ -7,15 +7,14 @@ import functools
 import numpy as np
 import pyspiel
 import pytest
-import torch
 
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
-from spiel_dl.learning.critics import Critic, ExactCritic
+from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
+from tests.untrained_blueprints import Blueprint, exact_critic
 
 GAMES = [
     ("python_goofspiel_ii(num_cards=4,points_order=descending)", DepthLimit(rounds=1)),
@@ -31,48 +30,6 @@ CONFIGS = {
     "sliding, from the second level on": {"scheme": "sliding", "first_level": 1},
     "within a bound": {"max_histories": None},
 }
-
-
-class Lookup(Critic):
-    """An exact critic that recognises histories of other trees by what both players know."""
-
-    def __init__(self, critic: ExactCritic):
-        self._critic = critic
-        keys = critic.tree.infoset_key.T.tolist()
-        self._history = {tuple(pair): history for history, pair in enumerate(keys)}
-
-    def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
-        keys = tree.infoset_key[:, histories].T.tolist()
-        found = np.array([self._history[tuple(pair)] for pair in keys], np.int64)
-        return self._critic.values(self._critic.tree, found, player)
-
-    def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
-        raise AssertionError("a one-sided search asks for no pairs")
-
-
-class Blueprint:
-    """An untrained network with large logits, which is far from uniform."""
-
-    def __init__(self, game: pyspiel.Game):
-        num_actions = game.num_distinct_actions()
-        network = PolicyNetwork(game.information_state_tensor_size(), num_actions, (16,))
-        self._network, self._parameters = network, 5 * network.initial_parameters(seed=1)
-
-    def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        logits = self._network.evaluate(self._parameters, observation).logits
-        return policy_of(logits.double(), legal) * legal
-
-    def tabulate(self, tree: GameTree) -> ArrayPolicy:
-        strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
-        for player in (0, 1):
-            for infoset, history in enumerate(tree.first_history[player].tolist()):
-                state = tree.state(history)
-                tensor = torch.tensor(state.information_state_tensor(player))
-                legal = torch.tensor(state.legal_actions_mask(), dtype=torch.bool)
-                row = self(tensor[None], legal[None])[0]
-                own = tree.treeplexes[player].sequences(infoset)
-                strategies[player][own] = row[legal].numpy()
-        return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
 @functools.cache
@@ -92,7 +49,7 @@ def test_reconstruction_finds_what_the_compiled_game_says(game, limit, settings)
     critic = ExactCritic(tree, policy.strategies, transformations)
     config = SearchConfig(effort=Effort(iterations=50), **settings)
     expected = SePoTPolicy(tree, policy, critic, limit, config=config)
-    found = SePoTPlayPolicy(tree.game, blueprint, Lookup(critic), limit, config=config)
+    found = SePoTPlayPolicy(tree.game, blueprint, RecognisingCritic(critic), limit, config=config)
     generator = np.random.default_rng(2)
     differs = False
     for _ in range(3):
@@ -111,9 +68,7 @@ def test_large_public_states_are_left_to_the_blueprint():
     game = pyspiel.load_game(GAMES[0][0])
     tree, blueprint = GameTree.from_game(game), Blueprint(game)
     policy = blueprint.tabulate(tree)
-    critic = Lookup(
-        ExactCritic(tree, policy.strategies, paper_transformations(action_values(game)))
-    )
+    critic = exact_critic(tree, blueprint)
     found = SePoTPlayPolicy(
         game,
         blueprint,
@@ -138,10 +93,7 @@ def test_a_bound_is_on_all_that_a_search_looks_at():
     """
     game = pyspiel.load_game(GAMES[0][0])
     tree, blueprint = compiled(GAMES[0][0]), Blueprint(game)
-    policy = blueprint.tabulate(tree)
-    critic = Lookup(
-        ExactCritic(tree, policy.strategies, paper_transformations(action_values(game)))
-    )
+    critic = exact_critic(tree, blueprint)
     drawn = game.new_initial_state()
     for action in (2, 2):
         drawn.apply_action(action)
@@ -159,7 +111,9 @@ def test_forced_moves_are_not_searched():
     )
     game, blueprint = tree.game, Blueprint(tree.game)
     transformations = paper_transformations(action_values(game))
-    critic = Lookup(ExactCritic(tree, blueprint.tabulate(tree).strategies, transformations))
+    critic = RecognisingCritic(
+        ExactCritic(tree, blueprint.tabulate(tree).strategies, transformations)
+    )
     found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1))
     state = game.new_initial_state()
     while not state.is_terminal() and len(state.legal_actions()) > 1:
@@ -171,10 +125,7 @@ def test_forced_moves_are_not_searched():
 def test_hidden_parts_do_not_matter():
     game = pyspiel.load_game(GAMES[0][0])
     tree, blueprint = GameTree.from_game(game), Blueprint(game)
-    policy = blueprint.tabulate(tree)
-    critic = Lookup(
-        ExactCritic(tree, policy.strategies, paper_transformations(action_values(game)))
-    )
+    critic = exact_critic(tree, blueprint)
     found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=2))
     for histories in ([(2, 0), (2, 1)], [(1, 0, 0), (1, 0, 2)], [(3, 0, 2, 1), (3, 1, 2, 0)]):
         answers = []

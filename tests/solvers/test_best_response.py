@@ -7,6 +7,7 @@ from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import (
     FixedStrategy,
     best_response,
+    evaluate,
     expected_value,
     realization_plan,
 )
@@ -30,6 +31,14 @@ def test_values_of_uniform_players_in_kuhn_poker(kuhn):
     assert expected_value(kuhn, plans) == pytest.approx(1 / 8, abs=1e-15)
     assert best_response(kuhn, 0, plans[1]).value == pytest.approx(1 / 2, abs=1e-15)
     assert best_response(kuhn, 1, plans[0]).value == pytest.approx(5 / 12, abs=1e-15)
+
+
+def test_both_best_responses_at_once(kuhn):
+    found = evaluate(kuhn, uniform_plans(kuhn))
+    assert found.value == pytest.approx(1 / 8, abs=1e-15)
+    assert found.best == pytest.approx((1 / 2, 5 / 12), abs=1e-15)
+    assert found.improvements == pytest.approx((3 / 8, 13 / 24), abs=1e-15)
+    assert found.exploitability == pytest.approx(11 / 24, abs=1e-15)
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -85,6 +94,11 @@ def test_ranges_and_constants_by_hand():
     assert response.value == pytest.approx(2.75 - 0.375, abs=1e-15)
     np.testing.assert_array_equal(response.strategy, [1, 0, 1])
     np.testing.assert_allclose(response.cfv, [2.75, 1, 2.75], atol=1e-15)
+    found = evaluate(form, (np.array([1, 0.5, 0.5]), opponent))
+    assert found.value == pytest.approx((1 + 2.75) / 2 - 0.375, abs=1e-15)
+    assert found.best[0] == pytest.approx(response.value, abs=1e-15)
+    # Columns: -1.5 and 0.5, plus 0.5 for the second, less what the rows get for themselves, 1.5.
+    assert found.best[1] == pytest.approx(0.5 - 1.5, abs=1e-15)
     # With half the weight, half of it.
     half = best_response(form, 0, opponent, root_range=np.array([0.5]))
     assert half.value == pytest.approx(0.5 * 2.75 - 0.375, abs=1e-15)

@@ -5,7 +5,8 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.tree.particles import Particles, sample_consistent, weighted_order
+from spiel_dl.tree.beam import sample_consistent
+from spiel_dl.tree.particles import Particles, weighted_order
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
 

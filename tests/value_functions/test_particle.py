@@ -6,9 +6,9 @@ import numpy as np
 import pyspiel
 import pytest
 import torch
-from papers.particle.linear_targets import train_on_linear_targets
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from papers.particle.linear_targets import train_on_linear_targets
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
+from typing import Any
+
 from papers.compare.algorithm import ComparedGame
 from papers.compare.study import KINDS, Comparison, Study, compare
 from papers.study import Experiment, by_name
@@ -10,9 +13,10 @@ from spiel_dl.runs.reports import Picture, Report, Table
 
 _TITLES = {
     "algorithm": "algorithm",
-    "exploitability": "exploitability = NashConv / 2 (utility), at the end",
-    "early": "at a tenth of the time",
-    "least": "least on the way",
+    "exploitability": "exploitability = NashConv / 2 (utility), at the end, mean",
+    "least": "smallest of all seeds",
+    "largest": "largest",
+    "early": "at a tenth of the time, mean",
     "learning_seconds": "seconds of learning",
     "policy_seconds": "seconds of making the policy",
     "environment_steps": "environment steps",
@@ -48,8 +52,9 @@ def report(study: Study, comparison: Comparison) -> Report:
         [
             f"Ours play `{game.ours.game}`, OpenSpiel's `{game.theirs.game}`: the same game, "
             f"history by history. Depth limits are {game.depth_limit}. Each algorithm learns for "
-            f"{settings.seconds:g} seconds of wall-clock with one thread and seed "
-            f"{settings.seeds[0]}; a step that has begun is finished.",
+            f"{settings.seconds:g} seconds of wall-clock with one thread, with each of the seeds "
+            f"{', '.join(map(str, settings.seeds))}; a step that has begun is finished. The "
+            "picture shows the first seed.",
             _SECONDS,
             _STEPS,
             _DL_CFR,
@@ -70,14 +75,23 @@ def report(study: Study, comparison: Comparison) -> Report:
 def table(study: Study, comparison: Comparison) -> Table:
     """A row per algorithm that ran."""
     settings = {kind.title: kind.settings for kind in KINDS.values()}
-    rows = []
-    for title, points in comparison.curves.items():
-        tenth = study.settings.seconds / 10
-        early = [point["exploitability"] for point in points if point["seconds"] <= tenth]
-        row = {name: points[-1][name] for name in _TITLES if name in points[-1]}
+    rows, tenth = [], study.settings.seconds / 10
+    for title, curves in comparison.curves.items():
+        ends = [points[-1]["exploitability"] for points in curves]
+        early = [
+            [point["exploitability"] for point in points if point["seconds"] <= tenth]
+            for points in curves
+        ]
+        row: dict[str, Any] = {
+            name: statistics.fmean(points[-1][name] for points in curves)
+            for name in _TITLES
+            if all(name in points[-1] for points in curves)
+        }
         row |= {"algorithm": title, "settings": settings[title]}
-        row["least"] = min(point["exploitability"] for point in points)
-        rows.append(row | ({"early": early[-1]} if early else {}))
+        row |= {"least": min(ends), "largest": max(ends)}
+        if all(early):
+            row["early"] = statistics.fmean(found[-1] for found in early)
+        rows.append(row)
     return Table(rows, _TITLES)
 
 
@@ -89,7 +103,8 @@ def _picture(game: ComparedGame, comparison: Comparison) -> Picture:
         Panel("seconds", "exploitability", "seconds of wall-clock", metric),
         Panel("environment_steps", "exploitability", "environment steps", ""),
     ]
-    return Picture("compare", title, panels, comparison.curves)
+    first = {name: curves[0] for name, curves in comparison.curves.items()}
+    return Picture("compare", title, panels, first)
 
 
 EXPERIMENTS = by_name(

@@ -108,7 +108,7 @@ class Settings:
       game: "leduc_poker", "goofspiel_4", or a game string that everybody plays as it is.
       seconds: of learning, for each algorithm.
       names: from `NAMES`; empty: all.
-      seeds: one, of all of them.
+      seeds: of every algorithm.
     """
 
     game: str = "leduc_poker"
@@ -119,8 +119,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not 1 / _TENTHS <= self.seconds < math.inf:
             raise ValueError(f"seconds={self.seconds} must be at least {1 / _TENTHS} and finite")
-        if len(self.seeds) != 1 or self.seeds[0] < 0:
-            raise ValueError(f"seeds={self.seeds} must be one number that is not negative")
+        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
+            raise ValueError(f"seeds={self.seeds} must be different numbers from 0 on, one or more")
         for name in self.names:
             if name not in NAMES:
                 raise ValueError(f"algorithm {name!r} must be one of {', '.join(NAMES)}")
@@ -131,7 +131,9 @@ class Settings:
         return tuple(name for name in NAMES if name in (self.names or NAMES))
 
 
-DOMAINS = {game: Settings(game) for game in ("leduc_poker", "goofspiel_4")}
+DOMAINS = {game: Settings(game) for game in ("leduc_poker", "goofspiel_4")} | {
+    "liars_dice": Settings("liars_dice(numdice=1,dice_sides=4)")
+}
 
 
 class Study(papers_study.Study[Settings]):
@@ -149,11 +151,11 @@ class Comparison(NamedTuple):
     """What came out.
 
     Attributes:
-      curves: from an algorithm's title to its points, as `measure` returns them.
+      curves: from an algorithm's title to the points of each seed, as `measure` returns them.
       refusals: from the title of an algorithm that cannot run here to the reason.
     """
 
-    curves: Mapping[str, list[dict[str, Any]]]
+    curves: Mapping[str, list[list[dict[str, Any]]]]
     refusals: Mapping[str, str]
 
 
@@ -172,22 +174,24 @@ def compare(study: Study) -> Comparison:
                 f"{name} runs with this OpenSpiel, but there is no algorithm for it yet; leave it "
                 "out"
             )
-    curves, refusals = {}, {}
+    curves: dict[str, list[list[dict[str, Any]]]] = {}
+    refusals = {}
     for name, reason in reasons.items():
         title = (KINDS.get(name) or PROBES[name]).title
         if reason is not None:
             refusals[title] = reason
             continue
-        [seed] = settings.seeds
-        told = {
-            "game": [str(game.ours.game), str(game.theirs.game)],
-            "depth_limit": str(game.depth_limit),
-            "hyperparameters": KINDS[name].settings,
-            "seconds": settings.seconds,
-            "seed": seed,
-        }
-        compute = functools.partial(measure, name, game, settings.seconds, seed)
-        curves[title] = study.workspace.part(name, told, compute)
+        curves[title] = []
+        for seed in settings.seeds:
+            told = {
+                "game": [str(game.ours.game), str(game.theirs.game)],
+                "depth_limit": str(game.depth_limit),
+                "hyperparameters": KINDS[name].settings,
+                "seconds": settings.seconds,
+                "seed": seed,
+            }
+            compute = functools.partial(measure, name, game, settings.seconds, seed)
+            curves[title].append(study.workspace.part(f"{name}-{seed}", told, compute))
     return Comparison(curves, refusals)
 
 

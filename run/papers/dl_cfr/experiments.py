@@ -2,8 +2,8 @@
 
 "Main Experiments": `checkpoints` (loss against exploitability, Figure 2), `left_out` (public states
 that the network never saw) and `ranges` (those asked for against those trained on). "Additional
-Experiments": `amount` (of data) and `size` (of the network). Beyond the paper: `on_policy`,
-`resolving` (the whole game) and `exact` (the optimal value function).
+Experiments": `losses`, `amount` (of data) and `size` (of the network). Beyond the paper:
+`on_policy`, `resolving` (the whole game) and `exact` (the optimal value function).
 
 The paper does not say whether its L∞ is the largest error of all or the mean over samples of the
 largest error in each, nor whether it is of all outputs; both are given here, of possible positions.
@@ -24,7 +24,7 @@ from papers.dl_cfr.on_policy import ON_POLICY
 from papers.dl_cfr.ranges import RANGES
 from papers.dl_cfr.resolving import RESOLVING
 from papers.dl_cfr.study import BOUNDS, NETWORKS, Study, TrainedNetwork, below_bounds
-from papers.study import MET, NOT_MET, Experiment, by_name
+from papers.study import MET, NOT_MET, Experiment, by_name, told, verdict
 from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -39,6 +39,7 @@ _HUBER = UNNORMALISED + "huber"
 _PAPER_LINF = (UNNORMALISED + "linf", UNNORMALISED + "linf_mean")
 # "Additional Experiments".
 _GOOD_HUBER = 0.001
+_LOSSES = {"huber": "Huber", "l1": "L1", "l2": "L2", "linf": "L∞, mean over samples"}
 _PAPER_SIZE = {"layers": "4 to 6", "units": "about 200 to 500"}
 
 
@@ -78,6 +79,7 @@ def _checkpoints_report(study: Study, rows: Rows) -> Report:
         levels=study.level({METRIC: reference}),
         joined=False,
         verdict=below_bounds(last, {name: name for name in BOUNDS}),
+        headline=told([row[METRIC] for row in last], "networks"),
     )
 
 
@@ -238,6 +240,51 @@ AMOUNT = Experiment(
 )
 
 
+def _loss_rows(study: Study) -> Rows:
+    """Networks trained on each loss, all else alike."""
+    rows: Rows = []
+    for seed in study.settings.seeds:
+        for loss in _LOSSES:
+            same = loss == study.settings.training.loss
+            trained = study.train(seed) if same else study.train(seed, loss=loss)
+            rows.append({"network": f"seed {seed}", "loss": loss, **_outcome(study, trained)})
+    return rows
+
+
+def _losses_report(study: Study, rows: Rows) -> Report:
+    lines = []
+    for loss, title in _LOSSES.items():
+        own = [row[METRIC] for row in rows if row["loss"] == loss]
+        lines.append({"what": title, "mean": float(np.mean(own)), "largest": max(own)})
+    means = {line["what"]: line["mean"] for line in lines}
+    best = min(means.values())
+    return study.report(
+        [
+            "Networks differ in the loss that they descend and in nothing else. The verdict is on "
+            "whether the mean exploitability of the Huber loss, a standard one, is at most twice "
+            "that of the best loss.",
+        ],
+        Table(lines, {"what": "trained on", "mean": f"{METRIC_TITLE}, mean", "largest": "largest"}),
+        Table.of([{**row, "place": list(_LOSSES).index(row["loss"])} for row in rows], **_OUTCOME),
+        [Panel("place", METRIC, "loss: " + ", ".join(_LOSSES), METRIC_TITLE, "linear")],
+        "network",
+        joined=False,
+        verdict=verdict([means[_LOSSES["huber"]] <= 2 * best]),
+        headline="; ".join(f"{loss} {mean:.3g}" for loss, mean in means.items()),
+    )
+
+
+LOSSES = Experiment(
+    "losses",
+    "The loss that networks are trained on",
+    METRIC_TITLE,
+    "standard losses suffice (Additional Experiments; no numbers).",
+    _loss_rows,
+    _losses_report,
+    NETWORKS,
+)
+
+
 def _sizes(study: Study) -> list[tuple[str, int, int]]:
     """What is varied, and the layers and units of each network."""
     settings = study.settings
@@ -286,7 +333,9 @@ SIZE = Experiment(
     tuple(name for name in NETWORKS if name not in ("num_layers", "num_units")),
 )
 
-EXPERIMENTS = by_name(CHECKPOINTS, LEFT_OUT, RANGES, AMOUNT, SIZE, ON_POLICY, RESOLVING, EXACT)
+EXPERIMENTS = by_name(
+    CHECKPOINTS, LEFT_OUT, RANGES, LOSSES, AMOUNT, SIZE, ON_POLICY, RESOLVING, EXACT
+)
 
 
 def _errors(line: Mapping[str, Any], prefix: str = "") -> dict[str, float]:

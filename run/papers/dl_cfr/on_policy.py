@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from papers.dl_cfr.study import BOUNDS, NETWORKS, Study, below_bounds
-from papers.study import Experiment
+from papers.study import Experiment, told
 from spiel_dl.jobs import on_policy
 from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
@@ -68,6 +68,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         "network",
         levels=study.level({METRIC: reference}),
         verdict=below_bounds(last, names),
+        headline=told([row[METRIC] for row in last], "networks"),
     )
 
 

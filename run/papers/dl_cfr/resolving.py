@@ -99,9 +99,7 @@ def _value_functions(
         yield "optimal", functools.partial(ExactValue, _EXACT_TOLERANCE), {}
     for seed in study.settings.seeds:
         load = functools.partial(study.load_network, study.train_on_policy(seed).path)
-        # The file changes when polishes are added to a finished run, or dropped from it.
-        last_round = study.settings.on_policy.last_round
-        yield f"network of seed {seed}", load, {"last_round": last_round}
+        yield f"network of seed {seed}", load, {"num_rounds": study.settings.on_policy.num_rounds}
 
 
 def _summary(rows: list[dict[str, Any]]) -> Table:

@@ -253,7 +253,7 @@ class Study(papers_study.Study[Settings]):
         """
         identity = {**self._identity(network), **config.identity()}
         directory = self.workspace.run_directory(f"on_policy/{name}", identity)
-        finished = directory.read_metrics()[: config.last_round + 1]
+        finished = directory.read_metrics()
         rounds = (f"on_policy-{name}-round-{line['round']:02d}" for line in finished)
         self.workspace.note_reused(*rounds)
         data, shown = self.workspace.directory / "data", self.workspace.show_progress
@@ -339,6 +339,7 @@ class Study(papers_study.Study[Settings]):
         levels: Mapping[str, Mapping[str, float]] | None = None,
         joined: bool = True,
         verdict: str = "",
+        headline: str = "",
         settings: Mapping[str, Any] | None = None,
     ) -> Report:
         """A report with a summary, all numbers, and a picture of them.
@@ -352,6 +353,7 @@ class Study(papers_study.Study[Settings]):
           levels: horizontal lines of the picture.
           joined: join the points of a curve.
           verdict: of the experiment, see `Experiment`.
+          headline: of the report.
           settings: what the numbers depend on besides the experiment's settings.
         """
         data = self.settings.data
@@ -370,6 +372,7 @@ class Study(papers_study.Study[Settings]):
             [picture],
             verdict,
             {"settings": dict(settings or {})},
+            headline,
         )
 
 

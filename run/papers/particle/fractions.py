@@ -25,6 +25,8 @@ from spiel_dl.value_functions.value_network import ValueNetwork
 
 EXPLOITABILITY = "exploitability"
 MOST_REACHED, RANDOM = "most reached", "random"
+# An average of CFR+ also reaches, ever so seldom, what its first iterate did, the uniform strategy.
+_NEVER_REACHED = 1e-3
 _TITLE = "NashConv / 2 of the look-ahead, in utility units"
 
 
@@ -73,8 +75,9 @@ def _report(study: Study, found: Found) -> Report:
     is_papers = is_the_papers(trunk.trunk.tree, played)
     return trunk.report(
         [
-            f"An equilibrium is played for {played} and may reach "
-            f"{(found.game.reach > 0).sum()} histories. Below those that are kept, the look-ahead "
+            f"An equilibrium is played for {played}. {len(support(found.game.reach))} histories "
+            f"hold all but {_NEVER_REACHED:g} of what it reaches then, and fractions and random "
+            "choices are of these. Below those that are kept, the look-ahead "
             f"of {found.game.lookahead} is solved by {trunk.settings.num_iterations:,} iterations "
             f"of DL-CFR+ with a particle network. Means over {len(settings.seeds)} networks, and "
             f"{settings.num_draws} random choices for each. Sizes: {settings.sizes}.",
@@ -86,11 +89,15 @@ def _report(study: Study, found: Found) -> Report:
                 "choice": "kept histories",
                 "histories": "number",
                 "fraction": "fraction",
+                "mass": "probability of being in one of them",
                 EXPLOITABILITY: _TITLE,
                 "deviation": "standard deviation",
             },
         ),
-        [Panel("fraction", EXPLOITABILITY, "fraction of the histories", _TITLE, "linear")],
+        [
+            Panel("fraction", EXPLOITABILITY, "fraction of the histories", _TITLE, "linear"),
+            Panel("mass", EXPLOITABILITY, "probability of the kept histories", "", "linear"),
+        ],
         "choice",
         levels={"uniform": {EXPLOITABILITY: found.uniform}},
         verdict=verdict(_claims(found)) if is_papers else "",
@@ -118,19 +125,24 @@ FRACTIONS = Experiment(
 
 def _rows(study: Study, trunk: dl_cfr_study.Study, game: PlayedGame) -> list[dict[str, Any]]:
     """Means over networks and draws, for every kind and number of histories."""
-    settings, support = study.settings, np.flatnonzero(game.reach > 0)
+    settings, reached = study.settings, support(game.reach)
     measured: dict[tuple[str, int], list[float]] = {}
+    masses: dict[tuple[str, int], list[float]] = {}
     for seed in settings.seeds:
         network = trunk.load_network(study.train(trunk, PARTICLE, seed).path)
         name = f"after-{settings.played}-{settings.equilibrium_iterations}-{settings.sizes}"
-        for choice in _choices(game.reach, support, settings, seed):
+        for choice in _choices(reached, settings, seed):
+            key = (choice.kind, choice.number)
             value = _measure(trunk, game, network, choice, f"{name}-seed-{seed}")
-            measured.setdefault((choice.kind, choice.number), []).append(value)
+            measured.setdefault(key, []).append(value)
+            mass = game.reach[choice.histories].sum() / game.reach.sum()
+            masses.setdefault(key, []).append(float(mass))
     return [
         {
             "choice": kind,
             "histories": number,
-            "fraction": number / len(support),
+            "fraction": number / len(reached),
+            "mass": float(np.mean(masses[kind, number])),
             EXPLOITABILITY: float(np.mean(values)),
             "deviation": float(np.std(values)),
         }
@@ -173,14 +185,27 @@ def _played_game(trunk: dl_cfr_study.Study, settings: Settings) -> PlayedGame:
     )
 
 
-def _choices(
-    reach: np.ndarray, support: np.ndarray, settings: Settings, seed: int
-) -> Iterator[_Choice]:
-    """All choices among the histories (int64 [n]) that are reached; the seed is of random ones."""
+def support(reach: np.ndarray) -> np.ndarray:
+    """The fewest histories that hold all but a thousandth of the probability of all.
+
+    Args:
+      reach: float64 [n], of each history.
+
+    Returns:
+      int64 [m], the most reached first.
+    """
+    order = np.argsort(-reach, kind="stable")
+    held = np.cumsum(reach[order])
+    return order[: int(np.searchsorted(held, (1 - _NEVER_REACHED) * held[-1])) + 1]
+
+
+def _choices(reached: np.ndarray, settings: Settings, seed: int) -> Iterator[_Choice]:
+    """All choices among these histories, the most reached first; the seed is of random ones."""
     generator = np.random.default_rng(seed)
-    orders = {RANDOM: [generator.permutation(support) for _ in range(settings.num_draws)]}
-    orders[MOST_REACHED] = [support[np.argsort(-reach[support], kind="stable")]]
-    numbers = {max(1, round(fraction * len(support))) for fraction in settings.fractions}
+    in_order = np.sort(reached)
+    orders = {RANDOM: [generator.permutation(in_order) for _ in range(settings.num_draws)]}
+    orders[MOST_REACHED] = [reached]
+    numbers = {max(1, round(fraction * len(reached))) for fraction in settings.fractions}
     for kind, kinds_orders in orders.items():
         for draw, order in enumerate(kinds_orders):
             for number in sorted(numbers):

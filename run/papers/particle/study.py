@@ -79,7 +79,7 @@ class Settings:
       on_policy: on_policy: rounds and trainings.
       played: fractions: how deep the equilibrium is played, in the unit of the depth limit; search
         looks from there down to that limit.
-      fractions: fractions: of the histories that the equilibrium may reach there; at least one.
+      fractions: fractions: of the histories that the equilibrium reaches there; at least one.
       num_draws: fractions: random choices of histories for each network.
       equilibrium_iterations: fractions: of CFR+ of the whole game.
       dimension: linear_targets: n.

@@ -1,8 +1,9 @@
-"""The experiments of Milec et al. (2024) with responses to a model, by name."""
+"""The experiments of Milec et al. (2024, 2025) with responses to a model, by name."""
 
 from papers.responses.frontiers import BIASED_RPS, FRONTIER, GADGET_SETS
+from papers.responses.late_mistakes import LATE_MISTAKES
 from papers.responses.table import NETWORK, TABLE_1
 from papers.responses.times import TIMES
 from papers.study import by_name
 
-EXPERIMENTS = by_name(TABLE_1, FRONTIER, GADGET_SETS, BIASED_RPS, NETWORK, TIMES)
+EXPERIMENTS = by_name(TABLE_1, FRONTIER, GADGET_SETS, BIASED_RPS, NETWORK, TIMES, LATE_MISTAKES)

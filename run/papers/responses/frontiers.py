@@ -136,6 +136,7 @@ def _report(
         },
         pictures,
         verdict(claim["holds"] == "yes" for claim in claims),
+        headline=f"{sum(claim['holds'] == 'yes' for claim in claims)} of {len(claims)} claims hold",
     )
 
 

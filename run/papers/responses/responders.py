@@ -32,6 +32,7 @@ _GAMES = {
         "python_goofspiel_ii(num_cards=5,points_order=descending,returns_type=point_difference)"
     ),
     "liars_dice": "liars_dice(numdice=1,dice_sides=4)",
+    "battleships_2x2": "python_battleships(board_width=2,board_height=2,ship_sizes=[2])",
 }
 _SYMMETRIC = tuple(name for name in _GAMES if name.startswith("goofspiel"))
 """Both players have the same choices and know the same: the value is 0."""

@@ -11,6 +11,7 @@ from papers import study as papers_study
 from papers.responses.responders import Responder, compile_named, game_value, load_model
 from papers.settings import check_least
 from spiel_dl.algorithms.cdrnr import GADGETS
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -112,8 +113,11 @@ class Study(papers_study.Study[Settings]):
         Raises:
           ValueError: if there is no game or no model of this name.
         """
-        tree = self.tree(game)
-        return Responder(tree, load_model(model, tree), player, self._value(game, player), model)
+        return self.responder_to(game, model, load_model(model, self.tree(game)), player)
+
+    def responder_to(self, game: str, name: str, model: ArrayPolicy, player: int) -> Responder:
+        """A player who responds to a given model, whose name is for messages."""
+        return Responder(self.tree(game), model, player, self._value(game, player), name)
 
     def responders(self, games: Sequence[str], models: Sequence[str]) -> Iterator[Labels]:
         """All that were chosen, or else those of these games and models."""

@@ -57,7 +57,7 @@ def _table_1_rows(study: Study) -> Rows:
 
 
 def _table_1_report(study: Study, rows: Rows) -> Report:
-    beside, close = [], []
+    beside, distances = [], []
     for row in rows:
         if (row["model"], row["player"]) == ("uniform", 0) and row["game"] in _PAPER:
             paper = dict(zip(_COLUMNS, _PAPER[row["game"]], strict=True))
@@ -65,7 +65,7 @@ def _table_1_report(study: Study, rows: Rows) -> Report:
             apart = {name: cell - paper[name] for name, cell in cells.items()}
             for name, numbers in (("ours", cells), ("the paper", paper), ("difference", apart)):
                 beside.append({"game": row["game"], "whose": name, **numbers})
-            close += [abs(value) < _SAME for name, value in apart.items() if name != "abr"]
+            distances += [abs(value) for name, value in apart.items() if name != "abr"]
     columns = {"game": "game", "model": "model", "player": "player", **_COLUMNS}
     columns |= {
         "gap": "gap, percent",
@@ -87,7 +87,8 @@ def _table_1_report(study: Study, rows: Rows) -> Report:
             "Gap: by how much CDBR's steps may be below their optima, 0 for linear programs.",
         ],
         tables,
-        verdict=verdict(close),
+        verdict=verdict(distance < _SAME for distance in distances),
+        headline=f"at most {max(distances):.2g} points from the paper's" if distances else "",
     )
 
 

@@ -1,6 +1,6 @@
 """What a search takes from those before it: each reading of Kubíček et al. (2023), by NashConv.
 
-Their sections 4.2 and 5.3 leave open three things, which `SearchConfig` has as options:
+Their sections 4.2 and 5.3 leave open what `SearchConfig` has as options:
 
   own range    the player's where it searches: "played", or the "blueprint"'s as if it had not
                searched before
@@ -8,6 +8,8 @@ Their sections 4.2 and 5.3 leave open three things, which `SearchConfig` has as 
                transformation that is best in each infoset ("transformations"), or what it could get
                against the search before ("previous")
   scheme       "sliding" searches again at every level, "block" where the last search ends
+  gadget       "resolving" as they have it, "refined" (the same, refined by weights of 1), or
+               "max_margin"
 
 Blueprints are policies of known quality, without any network: exact fixed points of R-NaD, the same
 with noise on their logits, quantal responses, the uniform policy. A name of the registry does as
@@ -45,19 +47,19 @@ from spiel_dl.tree.game_tree import GameTree
 
 GAMES = ("goofspiel_5_descending", "leduc", "battleships_2x2", "goofspiel_5_random")
 EXACT, TRAINED = "exact", "trained"
-OWN_RANGES = ("played", "blueprint")
-GIVEN_CFVS = ("transformations", "critic", "previous")
-SCHEMES = ("block", "sliding")
-DEFAULTS = ("played", "transformations", "block")
+DEFAULTS = ("played", "transformations", "block", "resolving")
+_AS_PRINTED = ("played", "critic", "block", "resolving")
+_READING = ("own_range", "given", "scheme", "gadget")
 _WORSE = 0.001
 _WORSE_IN_WORDS = f"worse by more than {_WORSE}"
 # Of the next regularisation policy, in utility units: Leduc's are larger.
 _ETA, _ETA_LEDUC = 0.2, 1.0
 _SETTINGS = (
     "games", "seeds", "critic", "critic_steps", "exploration", "transformations", "limits",
-    "iterations", "device", "blueprints", "critics",
+    "iterations", "device", "blueprints", "critics", "own_ranges", "given_cfvs", "schemes",
+    "gadgets",
 )  # fmt: skip
-Reading = tuple[str, str, str]
+Reading = tuple[str, str, str, str]
 
 
 class Case(NamedTuple):
@@ -67,7 +69,7 @@ class Case(NamedTuple):
       study: of the game.
       blueprint: its name, see `blueprint_of`.
       critic: "exact", or the seed of a trained one.
-      reading: own range, given cfvs and scheme; None: the blueprint alone.
+      reading: own range, given cfvs, scheme and gadget; None: the blueprint alone.
       depth_limit: of searches.
     """
 
@@ -87,7 +89,9 @@ class Case(NamedTuple):
         """Those of a part."""
         told: dict[str, Any] = {"blueprint": self.blueprint}
         if self.reading is not None:
-            told |= {"critic": self.critic, "reading": "-".join(self.reading)}
+            *reading, gadget = self.reading
+            told |= {"critic": self.critic, "reading": "-".join(reading)}
+            told |= {} if gadget == DEFAULTS[-1] else {"gadget": gadget}
             told |= {"limit": str(self.depth_limit), "iterations": self.study.settings.iterations}
             told["transformations"] = self.study.transformations
             if self.critic != EXACT:
@@ -97,13 +101,15 @@ class Case(NamedTuple):
     def config(self) -> SearchConfig:
         """How to search."""
         assert self.reading is not None
-        own_range, given, scheme = self.reading
+        own_range, given, scheme, gadget = self.reading
         return SearchConfig(
             scheme,
             # Where there was no search, in the first place, as the paper has it.
             "critic" if given == "previous" else given,
             continual=given == "previous",
             own_range=own_range,
+            gadget="max_margin" if gadget == "max_margin" else "resolving",
+            refinement="ones" if gadget == "refined" else None,
             effort=Effort(self.study.settings.iterations, weighting=PREDICTIVE_CFR_PLUS),
         )
 
@@ -239,9 +245,11 @@ def cases_of(study: GameStudy) -> Iterator[Case]:
         for kind in settings.critics:
             seeds: Sequence[str | int] = (EXACT,) if kind == EXACT else settings.seeds
             for critic, limit in itertools.product(seeds, study.limits):
-                for reading in itertools.product(OWN_RANGES, GIVEN_CFVS, SCHEMES):
+                for reading in itertools.product(
+                    settings.own_ranges, settings.given_cfvs, settings.schemes, settings.gadgets
+                ):
                     # One level ahead, both schemes are the same.
-                    if limit.value > 1 or reading[2] == SCHEMES[0]:
+                    if limit.value > 1 or reading[2] == settings.schemes[0]:
                         yield Case(study, blueprint, critic, reading, limit)
 
 
@@ -262,20 +270,19 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
     for case, result in zip(cases, found, strict=True):
         if case.reading is None:
             continue
-        own_range, given, scheme = case.reading
         row = {
             "game": study.name,
             "blueprint": case.blueprint,
             "critic": case.critic if case.critic == EXACT else f"{TRAINED}, seed {case.critic}",
-            "own_range": own_range,
-            "given": given,
+            **dict(zip(_READING, case.reading, strict=True)),
             "limit": str(case.depth_limit),
             "before": before[case.blueprint],
             "after": result["nash_conv"],
             "seconds": result["seconds"],
             "share_searched": result["share_searched"],
         }
-        schemes = SCHEMES if case.depth_limit and case.depth_limit.value == 1 else (scheme,)
+        is_short = case.depth_limit and case.depth_limit.value == 1
+        schemes = study.settings.schemes if is_short else (row["scheme"],)
         rows += [{**row, "scheme": each} for each in schemes]
     return rows
 
@@ -291,18 +298,13 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """How often each reading made a blueprint worse, and by how much; by kind of critic."""
     kinds = [{**row, "kind": row["critic"].partition(",")[0]} for row in rows]
     found = []
-    for key, group in _grouped(kinds, "kind", "own_range", "given", "scheme").items():
-        kind, own_range, given, scheme = key
+    for key, group in _grouped(kinds, "kind", *_READING).items():
         changes = [row["after"] - row["before"] for row in group]
         ratios = [np.log(row["after"] / row["before"]) for row in group]
         found.append(
             {
-                "kind": kind,
-                "own_range": own_range,
-                "given": given,
-                "scheme": scheme,
-                "worse": sum(change > _WORSE for change in changes),
-                "cases": len(changes),
+                **dict(zip(("kind", *_READING), key, strict=True)),
+                "worse": f"{sum(change > _WORSE for change in changes)} of {len(changes)}",
                 "largest": max(changes),
                 "ratio": float(np.exp(np.mean(ratios))),
             }
@@ -312,10 +314,11 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _by_limit(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """A row for each blueprint and reading, with NashConv by depth limit."""
-    names = ("game", "blueprint", "critic", "own_range", "given", "scheme")
+    names = ("game", "blueprint", "critic", *_READING)
     return [
         {
             **dict(zip(names, key, strict=True)),
+            "reading": ", ".join(key[-len(_READING) :]),
             "before": group[0]["before"],
             "after": ", ".join(f"{row['after']:.3g}" for row in group),
         }
@@ -326,20 +329,21 @@ def _by_limit(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     settings = study.settings
     games = study.games(*dict.fromkeys(row["game"] for row in rows))
-    told = [row for row in rows if (row["own_range"], row["given"], row["scheme"]) == DEFAULTS]
+    told = [row for row in rows if tuple(row[name] for name in _READING) == DEFAULTS]
     held = verdict(row["after"] <= row["before"] + _WORSE for row in told)
     titles = {
         "own_range": "own range",
         "given": "given cfvs",
         "scheme": "scheme",
+        "gadget": "gadget",
     }
     return Report(
         "",
         [
             "NashConv is in utility units, exact. The readings of the paper: whose range the "
-            "player has where it searches, what the opponent is given, and where searches begin. "
-            f"The defaults are {', '.join(DEFAULTS)}; the paper's, as read here, {DEFAULTS[0]}, "
-            f"{GIVEN_CFVS[1]}, {DEFAULTS[2]}.",
+            "player has where it searches, what the opponent is given, where searches begin, and "
+            f"the gadget there. The defaults are {', '.join(DEFAULTS)}; the paper's, as read here, "
+            f"{', '.join(_AS_PRINTED)}.",
             f"{settings.iterations:,} iterations of predictive CFR+ in each search. "
             + " ".join(
                 f"{each.describe()}; limits {', '.join(map(str, each.limits))}; transformations "
@@ -349,6 +353,9 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "fixed:K is R-NaD's exact fixed point after K regularisation policies, quantal:T a "
             "quantal response equilibrium; ~SIGMA~SEED is normal noise on its logits.",
             "All moves were searched to which a player itself comes.",
+            f"Trained critics, if any: {settings.critic_steps:,} steps of "
+            f"{settings.learner.batch_size} games, {settings.exploration:.0%} of decisions at "
+            "random.",
         ],
         {
             "How often search is worse than its blueprint": Table.of(
@@ -356,18 +363,19 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
                 kind="critic",
                 **titles,
                 worse=_WORSE_IN_WORDS,
-                cases="of",
                 largest="largest increase (utility)",
                 ratio="NashConv, of the blueprint's, geometric mean",
             ),
-            "NashConv after search": Table.of(
+            "NashConv after search": Table(
                 _by_limit(rows),
-                game="game",
-                blueprint="blueprint",
-                critic="critic",
-                **titles,
-                before="NashConv before",
-                after="after, by depth limit",
+                {
+                    "game": "game",
+                    "blueprint": "blueprint",
+                    "critic": "critic",
+                    "reading": f"reading: {', '.join(titles.values())}",
+                    "before": "NashConv before",
+                    "after": "after, by depth limit",
+                },
             ),
         },
         verdict=held,

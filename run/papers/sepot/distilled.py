@@ -22,11 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from papers.sepot.evaluation import compiled, judge, tabulated
+from papers.sepot.networks import Networks
 from papers.sepot.study import TRAINED, GameStudy, Study
 from papers.settings import as_json
 from papers.study import Experiment
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
+from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
@@ -72,12 +74,14 @@ class Item(NamedTuple):
       depth_limit: of searches, and of the leaves that are valued.
       seed: of the policy network and of the value networks.
       critic: "exact" or "learned".
+      checkpoint: of the policy network, and of its critic if that is learned.
     """
 
     study: GameStudy
     depth_limit: DepthLimit
     seed: int
     critic: str
+    checkpoint: str
 
     @property
     def name(self) -> str:
@@ -88,9 +92,11 @@ class Item(NamedTuple):
     @property
     def settings(self) -> dict[str, Any]:
         """Those of the part."""
+        network = self.study.settings.network
         return {
             "game": self.study.game,
             "seed": self.seed,
+            **({} if network is None else {"file": head_to_head.digest(self.checkpoint)}),
             "transformations": self.study.transformations,
             "critic": self.critic,
             "depth_limit": str(self.depth_limit),
@@ -139,7 +145,7 @@ DISTILLED_VALUES = Experiment(
     "",
     _compute,
     _report,
-    (*TRAINED, *_VALUES),
+    (*TRAINED, "network", "critics", *_VALUES),
 )
 
 
@@ -153,12 +159,12 @@ def measure(item: Item) -> list[dict[str, Any]]:
     study, tree = item.study, compiled(item.study.game)
     trunk = cut(tree, item.depth_limit)
     _check_reach(trunk)
-    trained = checkpoints.load(study.checkpoint(item.seed), tree)
-    blueprint = tabulated(tree, trained.blueprint)
-    critic: Critic = trained.critic
+    blueprint = tabulated(tree, checkpoints.load_blueprint(item.checkpoint, tree))
     if item.critic == _EXACT:
         transformations = transformations_by_name(study.transformations, tree.game)
-        critic = ExactCritic(tree, blueprint.strategies, transformations)
+        critic: Critic = ExactCritic(tree, blueprint.strategies, transformations)
+    else:
+        critic = checkpoints.load(item.checkpoint, tree).critic
     functions = [multi_valued_states(tree, critic, player) for player in (0, 1)]
     networks, errors = [], []
     for player in (0, 1):
@@ -218,13 +224,21 @@ def resolved(
 
 
 def _rows(study: GameStudy) -> list[dict[str, Any]]:
-    study.train()
+    networks, kinds = Networks(study), [_EXACT, _LEARNED]
+    if study.settings.network is not None:
+        kinds = [_EXACT if kind == _EXACT else _LEARNED for kind in study.settings.critics]
+    files = {
+        (seed, kind): networks.with_critic(seed) if kind == _LEARNED else networks.file(seed)
+        for seed in networks.seeds
+        for kind in kinds
+    }
+    if networks.missing:
+        raise ValueError(f"there are no networks {', '.join(networks.missing)}; give other seeds")
     items = [
-        Item(study, limit, seed, critic)
+        Item(study, limit, seed, kind, file)
         for limit in study.limits
         if _looks_far_enough(study.game, limit)
-        for seed in study.settings.seeds
-        for critic in (_EXACT, _LEARNED)
+        for (seed, kind), file in files.items()
     ]
     if not items:
         raise ValueError(

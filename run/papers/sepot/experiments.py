@@ -3,10 +3,12 @@
 from papers.sepot.ablation import ABLATION
 from papers.sepot.curves import CFVS, CURVES
 from papers.sepot.distilled import DISTILLED_VALUES
-from papers.sepot.matches import POSITION, TABLE_1
+from papers.sepot.isolated import ISOLATED
+from papers.sepot.rational_tiles import POSITION
 from papers.sepot.refined import REFINED_GADGETS
 from papers.sepot.refined_resolving import REFINED_RESOLVING
 from papers.sepot.safety import SAFETY
+from papers.sepot.table_1 import TABLE_1
 from papers.study import by_name
 
 EXPERIMENTS = by_name(
@@ -14,6 +16,7 @@ EXPERIMENTS = by_name(
     CURVES,
     CFVS,
     SAFETY,
+    ISOLATED,
     DISTILLED_VALUES,
     POSITION,
     TABLE_1,

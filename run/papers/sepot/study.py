@@ -66,7 +66,12 @@ class Settings:
       iterations: of CFR+ in each search.
       device: where networks learn.
       blueprints: ablation: names of policies; none: those that the experiment has for the game.
-      critics: ablation: "exact", "trained" (`critic_steps` each, one for every seed), or both.
+      critics: ablation, and distilled with `network`: "exact", "trained" (`critic_steps` each, one
+        for every seed), or both.
+      own_ranges, given_cfvs, schemes, gadgets: ablation: which readings.
+      network: table_1, distilled: where networks are that were trained before, see
+        `papers.sepot.networks`.
+      bounds: table_1: the most unique histories of a search.
       num_games: table_1: games of each match.
       num_strategies: distilled: random trunk strategies; each leaf public state is a sample.
       num_layers: distilled: hidden layers of a value network.
@@ -92,6 +97,12 @@ class Settings:
     device: str = "cpu"
     blueprints: tuple[str, ...] = ()
     critics: tuple[str, ...] = ("exact",)
+    own_ranges: tuple[str, ...] = ("played", "blueprint")
+    given_cfvs: tuple[str, ...] = ("transformations", "critic", "previous")
+    schemes: tuple[str, ...] = ("block", "sliding")
+    gadgets: tuple[str, ...] = ("resolving",)
+    network: str | None = None
+    bounds: tuple[int, ...] = (25_000, 100_000)
     num_games: int = 1000
     num_strategies: int = 2000
     num_layers: int = 3

@@ -2,14 +2,17 @@
 
 Fix for every turn whether its try succeeds, and where those stones lie: a *skeleton*. Then the
 cells at which the two players fail are independent of each other: each fails somewhere among those
-stones of the opponent that lie there by then. So with player p's realization plan x_p,
+stones of the opponent that lie there by then. All that a player's part depends on is its *view*:
+where its tries succeeded, and at which sets of stones they failed. With its realization plan x_p,
 
-  W_p(skeleton) = the sum of x_p over p's sequences that end with the skeleton,
+  W_p(view) = the sum of x_p over p's sequences that end with the view,
+  player 0's expected utility = the sum over skeletons of u W_0(view of 0) W_1(view of 1).
 
-and values are sums over skeletons, of which abrupt phantom tic-tac-toe has 5.3 * 10^8, instead of
-over its 1.4 * 10^10 terminal histories. They are walked depth first with the lists of both players'
-infosets that are compatible, and kept nowhere. Where an infoset comes to stand after a try is known
-from its *class*, of which there are some ten thousand.
+Abrupt phantom tic-tac-toe has 5.3 * 10^8 skeletons and 1.7 * 10^8 views, instead of 1.4 * 10^10
+terminal histories. So values against a plan take three walks: over the opponent's views with the
+lists of its infosets, over the skeletons, and over the player's own views. Nothing but W and what
+it pays is kept. Where an infoset or a view comes to stand after a try is known from its *class*, of
+which there are some ten thousand.
 """
 
 from __future__ import annotations
@@ -21,35 +24,50 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.factored import abrupt_classes, abrupt_kernels
+from spiel_dl.tree.factored import abrupt_classes, abrupt_kernels, abrupt_views
+from spiel_dl.tree.factored.abrupt_views import ViewTables
 from spiel_dl.tree.factored.boards import Board
-from spiel_dl.tree.factored.factored_form import FactoredForm
+from spiel_dl.tree.factored.factored_form import Cost, FactoredForm
 from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
 from spiel_dl.tree.factored.infoset_classes import InfosetClasses
 from spiel_dl.tree.factored.stones import StoneTensors, check_mover
 
+_SECONDS_PER_SLOT = 2.5e-7
 
-class StepTables(NamedTuple):
-    """Where infosets stand, for compiled code. See `InfosetClasses`.
 
-    Both players' classes and choices are numbered on, first those of player 0.
+class BoardTables(NamedTuple):
+    """What compiled code looks up about sets of cells.
 
     Attributes:
-      tried: int32 [C].
-      first_choice: int32 [C + 1].
-      fail, success: int32 [K].
-      fail_step, success_step: int32 [K], how far behind an infoset's first sequence the one of the
-        next infoset stands.
-      first_class: int32 [2], both players' first class.
+      places: int8 [2^n, n], how many cells below a cell are not in a set.
+      untried: int8 [2^n, n], the cells that are not in it, in order; then -1.
+      winning: int16 [2, 2^n], the set of cells where one more stone wins.
+      lowest: int8 [2^(n + 1)], the lowest bit of a number.
     """
 
-    tried: np.ndarray
-    first_choice: np.ndarray
-    fail: np.ndarray
-    success: np.ndarray
-    fail_step: np.ndarray
-    success_step: np.ndarray
-    first_class: np.ndarray
+    places: np.ndarray
+    untried: np.ndarray
+    winning: np.ndarray
+    lowest: np.ndarray
+
+    @staticmethod
+    def of_board(board: Board) -> BoardTables:
+        """The tables of a board."""
+        n = board.num_cells
+        cells, sets = np.arange(n), np.arange(1 << n)
+        is_free = ~sets[:, None] >> cells & 1
+        places = is_free.cumsum(axis=1) - is_free
+        order = np.where(is_free, cells, n)
+        order.sort(axis=1)
+        wins = board.wins[:, sets[:, None] | 1 << cells] & is_free.astype(np.bool_)
+        numbers = np.arange(1 << (n + 1))
+        lowest = np.log2(np.maximum(numbers & -numbers, 1))
+        return BoardTables(
+            places.astype(np.int8),
+            np.where(order < n, order, -1).astype(np.int8),
+            (wins << cells).sum(axis=2).astype(np.int16),
+            lowest.astype(np.int8),
+        )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,54 +76,79 @@ class AbruptForm(FactoredForm):
 
     Attributes:
       board: the board game.
-      classes: both players'.
+      classes: both players' infosets.
+      views: both players'.
     """
 
     board: Board
     classes: tuple[InfosetClasses, InfosetClasses]
+    views: tuple[ViewTables, ViewTables]
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
         """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
+        weights = self.weights(1 - player, opponent_plan)
+        values = np.zeros(self.views[player].num_slots[0])
         cfv = np.zeros(self.treeplexes[player].num_sequences)
-        plan = np.ascontiguousarray(opponent_plan, np.float64)
+        following, views = self._following[player], self.views[player]
 
-        def work(cell: int) -> None:  # Sequences that begin with different cells are apart.
-            abrupt_kernels.add_values(
-                self.board.wins, self._places, self._tables, player, cell, plan, cfv
+        def work(cell: int) -> None:  # What begins with different cells is apart.
+            abrupt_kernels.add_skeletons(
+                self._board, *self._both_views, player, cell, weights, values
             )
+            abrupt_kernels.walk_views(following, views, self._board, cell, False, cfv, values)
 
         self.in_threads(work, self.board.num_cells)
         return cfv
 
-    @functools.cached_property
-    def _tables(self) -> StepTables:
-        first, second = self.classes
-        own_steps = [
-            abrupt_kernels.steps(own.first_choice, own.fail, own.success) for own in self.classes
-        ]
-        first_class = np.array([0, len(first.tried)], np.int32)
-        # A class that there is not stays -1.
-        fail, success = (
-            np.where(after >= 0, after + first_class[1], -1).astype(np.int32)
-            for after in (second.fail, second.success)
-        )
-        num_choices = np.int32(len(first.fail))
-        return StepTables(
-            np.concatenate([first.tried, second.tried]),
-            np.concatenate([first.first_choice[:-1], second.first_choice + num_choices]),
-            np.concatenate([first.fail, fail]),
-            np.concatenate([first.success, success]),
-            np.concatenate([own_steps[0][0], own_steps[1][0]]),
-            np.concatenate([own_steps[0][1], own_steps[1][1]]),
-            first_class,
-        )
+    def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
+        """W_p, a player's part in the probability of each of its views: float64 [L_p].
+
+        Args:
+          player: whose.
+          plan: float64 [S_p], its realization plan.
+        """
+        weights = np.zeros(self.views[player].num_slots[0])
+        plan = np.ascontiguousarray(plan, np.float64)
+        following, views = self._following[player], self.views[player]
+
+        def work(cell: int) -> None:
+            abrupt_kernels.walk_views(following, views, self._board, cell, True, plan, weights)
+
+        self.in_threads(work, self.board.num_cells)
+        return weights
+
+    @property
+    def cost(self) -> Cost:
+        """See `FactoredForm.cost`."""
+        num_slots = sum(int(views.num_slots[0]) for views in self.views)
+        return Cost(_SECONDS_PER_SLOT * num_slots, 8 * num_slots)
 
     @functools.cached_property
-    def _places(self) -> np.ndarray:
-        """Of a set of cells, how many cells below a cell are not in it: int8 [2^n, n]."""
-        cells = np.arange(self.board.num_cells)
-        is_free = ~np.arange(1 << self.board.num_cells)[:, None] >> cells & 1
-        return (is_free.cumsum(axis=1) - is_free).astype(np.int8)
+    def _board(self) -> BoardTables:
+        return BoardTables.of_board(self.board)
+
+    @functools.cached_property
+    def _following(self) -> list[np.ndarray]:
+        return [
+            abrupt_kernels.follow_infosets(own.tried, own.first_choice, own.fail, own.success)
+            for own in self.classes
+        ]
+
+    @functools.cached_property
+    def _both_views(self) -> tuple[ViewTables, np.ndarray]:
+        """Both players' views in one, and the first class of each."""
+        first, second = self.views
+        num_classes = len(first.failing)
+        moves = second.moves.copy()
+        moves[moves[:, 0] >= 0, 0] += num_classes
+        both = ViewTables(
+            np.concatenate([first.first_choice, second.first_choice[1:] + first.first_choice[-1]]),
+            np.concatenate([first.stones, second.stones]),
+            np.concatenate([first.moves, moves]),
+            np.concatenate([first.failing, second.failing]),
+            np.concatenate([first.num_slots, second.num_slots]),
+        )
+        return both, np.array([0, num_classes])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -130,7 +173,8 @@ class AbruptGame(FactoredGame):
             found = abrupt_classes.enumerate_classes(board, player)
             classes.append(InfosetClasses.number(board.num_cells, *found))
         treeplexes = (classes[0].treeplex, classes[1].treeplex)
-        form = AbruptForm(treeplexes, 2.0, num_threads, board, (classes[0], classes[1]))
+        views = (abrupt_views.enumerate_views(board, 0), abrupt_views.enumerate_views(board, 1))
+        form = AbruptForm(treeplexes, 2.0, num_threads, board, (classes[0], classes[1]), views)
         return AbruptGame(game, form, tensors)
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:

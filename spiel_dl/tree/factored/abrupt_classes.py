@@ -11,6 +11,7 @@ from spiel_dl.tree.factored.boards import Board
 
 # The opponent's stones, as a set of cells, and how often it has failed.
 _Situation = tuple[int, int]
+Situations = frozenset[_Situation]
 
 
 class AbruptClasses(NamedTuple):
@@ -33,17 +34,20 @@ class _Class(NamedTuple):
 
     stones: int
     failed: int
-    situations: frozenset[_Situation]
+    situations: Situations
+
+
+def first_situations(board: Board, player: int) -> Situations:
+    """The opponent's situations when a player acts for the first time."""
+    if player == 0:
+        return frozenset([(0, 0)])
+    return frozenset((1 << cell, 0) for cell in range(board.num_cells))
 
 
 def enumerate_classes(board: Board, player: int) -> AbruptClasses:
     """A player's classes; a class comes before those that follow it."""
-    replies = _Replies(board, player)
-    if player == 0:
-        start = frozenset([(0, 0)])
-    else:
-        start = frozenset((1 << cell, 0) for cell in range(board.num_cells))
-    root = _Class(0, 0, start)
+    replies = Replies(board, player)
+    root = _Class(0, 0, first_situations(board, player))
     number, tried, first_choice = {root: 0}, [], [0]
     after: tuple[list[int], list[int]] = ([], [])
     # Dictionaries keep the order of insertion, and a try makes the set of tried cells larger.
@@ -67,7 +71,7 @@ def enumerate_classes(board: Board, player: int) -> AbruptClasses:
     return AbruptClasses(*(np.array(array, np.int32) for array in arrays))
 
 
-class _Replies:
+class Replies:
     """What may follow a player's tries."""
 
     def __init__(self, board: Board, player: int):
@@ -75,7 +79,8 @@ class _Replies:
         self._full = (1 << board.num_cells) - 1
         self._wins = board.wins[player].tolist()
         self._others_wins = board.wins[1 - player].tolist()
-        self._of = functools.cache(self._reply)
+        self.of = functools.cache(self._reply)
+        """From a player's stones, the opponent's, and how often it has failed, to situations."""
 
     def after(self, own: _Class, cell: int, succeeds: bool) -> _Class:
         """The class at the player's next turn; without situations if there is none."""
@@ -85,10 +90,10 @@ class _Replies:
         if not (succeeds and self._wins[stones]):
             for others, failures in own.situations:
                 if (others >> cell & 1) != succeeds:
-                    situations |= self._of(stones, others, failures)
+                    situations |= self.of(stones, others, failures)
         return _Class(stones, failed, frozenset(situations))
 
-    def _reply(self, stones: int, others: int, failures: int) -> frozenset[_Situation]:
+    def _reply(self, stones: int, others: int, failures: int) -> Situations:
         """The situations after the opponent's turn in which the game goes on."""
         if stones | others == self._full:
             return frozenset()

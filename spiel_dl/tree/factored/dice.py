@@ -18,12 +18,13 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.tree.factored import dice_kernels
-from spiel_dl.tree.factored.factored_form import FactoredForm
+from spiel_dl.tree.factored.factored_form import Cost, FactoredForm
 from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
 from spiel_dl.tree.factored.stones import check_mover
 from spiel_dl.tree.sequence_form import Treeplex
 
 _NUM_PARTS = 16
+_SECONDS_PER_HAND = 1e-8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,6 +122,12 @@ class DiceForm(FactoredForm):
 
         self.in_threads(work, _NUM_PARTS)
         return cfv
+
+    @property
+    def cost(self) -> Cost:
+        """See `FactoredForm.cost`."""
+        size = len(self.tables.num_actions) * len(self.tables.chance)
+        return Cost(_SECONDS_PER_HAND * size, 0)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

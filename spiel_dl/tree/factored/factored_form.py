@@ -6,11 +6,24 @@ import abc
 import concurrent.futures
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from spiel_dl.tree.sequence_form import Treeplex
+
+
+class Cost(NamedTuple):
+    """What a player's values against a plan take, roughly.
+
+    Attributes:
+      seconds: of one processor.
+      num_bytes: besides plans and values themselves.
+    """
+
+    seconds: float
+    num_bytes: int
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,16 +54,31 @@ class FactoredForm(abc.ABC):
         See `SequenceForm.values_against`.
         """
 
+    @property
+    @abc.abstractmethod
+    def cost(self) -> Cost:
+        """What `values_against` takes, from sizes and what was measured once."""
+
     def in_threads(self, work: Callable[[int], None], num_parts: int) -> None:
-        """Does parts of a work, 0 to num_parts - 1, each by one thread; it must release the GIL."""
+        """Does parts of a work, 0 to num_parts - 1, each by one thread; it must release the GIL.
+
+        What takes long shows a progress bar, if standard error is a terminal.
+        """
         if self.num_threads == 1:
-            for part in range(num_parts):
-                work(part)
+            _finish(map(work, range(num_parts)), num_parts)
             return
         # Threads of Python's, because numba's disturb those of other libraries.
         with concurrent.futures.ThreadPoolExecutor(self.num_threads) as threads:
-            for _ in threads.map(work, range(num_parts)):
-                pass  # Errors are raised here.
+            _finish(threads.map(work, range(num_parts)), num_parts)
+
+
+def _finish(parts: Iterator[None], num_parts: int) -> None:
+    """Waits for all parts; raises their errors."""
+    import tqdm  # Small games do without.
+
+    bar = tqdm.tqdm(parts, "payoffs", num_parts, leave=False, delay=2.0, disable=None)
+    for _ in bar:
+        pass
 
 
 def default_threads() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from spiel_dl.tree.factored.abrupt import AbruptGame
 from spiel_dl.tree.factored.dice import DiceGame, DiceRules
 from spiel_dl.tree.factored.factored_form import default_threads
 from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored.goofspiel import GoofspielGame, GoofspielRules
 from spiel_dl.tree.factored.phantom import PhantomGame
 from spiel_dl.tree.factored.stones import StoneTensors
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -23,8 +25,27 @@ _LARGE_BOARD = 6
 # The same of liar's dice.
 _MOST_BIDS = 20
 _MANY_BIDS = 16
+# With seven cards in random order, there are 1.3 * 10^11 pairs of bids.
+_MOST_CARDS = 6
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
 Build = Callable[[int], FactoredGame]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PhantomRules:
+    """A phantom game whose players see nothing but their own tries.
+
+    Attributes:
+      board: the board game.
+      tensors: how OpenSpiel writes what a player has tried.
+      is_abrupt: whether a try that fails ends the turn.
+      counts_turns: whether strings tell how often the opponent has failed.
+    """
+
+    board: boards.Board
+    tensors: StoneTensors
+    is_abrupt: bool
+    counts_turns: bool
 
 
 def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -> FactoredGame:
@@ -43,7 +64,8 @@ def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -
         raise ValueError(
             f"{turn_based} has no factored form here. These have: phantom_ttt and "
             f"dark_hex, with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells; "
-            f"liars_dice with at most {_MOST_BIDS} bids"
+            f"liars_dice with at most {_MOST_BIDS} bids; goofspiel with imp_info=true and at most "
+            f"{_MOST_CARDS} cards"
         )
     build, _ = found
     return build(default_threads() if num_threads is None else num_threads)
@@ -63,41 +85,42 @@ def _find(game: pyspiel.Game) -> tuple[Build, bool] | None:
     return None if family is None else family(game, game.get_parameters())
 
 
-def _phantom_ttt(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    if parameters["obstype"] != "reveal-nothing":
+def phantom_rules(game: pyspiel.Game) -> PhantomRules | None:
+    """The rules of a turn-based game, if it is a phantom game whose players see nothing else."""
+    name, parameters = game.get_type().short_name, game.get_parameters()
+    if name not in ("phantom_ttt", "dark_hex") or parameters["obstype"] != "reveal-nothing":
         return None
-    is_abrupt = parameters["gameversion"] == "abrupt"
-
-    def build(num_threads: int) -> FactoredGame:
-        board = boards.tic_tac_toe()
-        if is_abrupt:
-            return AbruptGame.build(game, board, _TIC_TAC_TOE, num_threads=num_threads)
-        return PhantomGame.build(
-            game, board, _TIC_TAC_TOE, strings_count_turns=False, num_threads=num_threads
-        )
-
-    return build, True
-
-
-def _dark_hex(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    is_abrupt = parameters["gameversion"] in ("abrupt", "adh")
+    if name == "phantom_ttt":
+        return PhantomRules(boards.tic_tac_toe(), _TIC_TAC_TOE, is_abrupt, counts_turns=False)
     num_rows, num_columns = parameters["num_rows"], parameters["num_cols"]
     num_cells = num_rows * num_columns
-    if parameters["obstype"] != "reveal-nothing":
-        return None
     if min(num_rows, num_columns) < 2 or num_cells > _MOST_CELLS:
         return None
-    is_abrupt = parameters["gameversion"] == "adh"
     tensors = StoneTensors(num_cells, cell_stride=9, kind_stride=1, num_kinds=9, kinds=(4, 5, 3))
+    return PhantomRules(
+        boards.hex_board(num_rows, num_columns), tensors, is_abrupt, counts_turns=not is_abrupt
+    )
+
+
+def _phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    del parameters
+    rules = phantom_rules(game)
+    if rules is None:
+        return None
 
     def build(num_threads: int) -> FactoredGame:
-        board = boards.hex_board(num_rows, num_columns)
-        if is_abrupt:
-            return AbruptGame.build(game, board, tensors, num_threads=num_threads)
+        if rules.is_abrupt:
+            return AbruptGame.build(game, rules.board, rules.tensors, num_threads=num_threads)
         return PhantomGame.build(
-            game, board, tensors, strings_count_turns=True, num_threads=num_threads
+            game,
+            rules.board,
+            rules.tensors,
+            strings_count_turns=rules.counts_turns,
+            num_threads=num_threads,
         )
 
-    return build, num_cells >= _LARGE_BOARD
+    return build, rules.board.num_cells >= _LARGE_BOARD
 
 
 def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
@@ -115,4 +138,27 @@ def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, 
     return build, rules.num_bids >= _MANY_BIDS
 
 
-_FAMILIES = {"phantom_ttt": _phantom_ttt, "dark_hex": _dark_hex, "liars_dice": _liars_dice}
+def _simultaneous(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    """Goofspiel, which OpenSpiel converts to turns."""
+    own = parameters["game"]
+    if own["name"] != "goofspiel" or not own["imp_info"] or own["egocentric"]:
+        return None
+    if own["returns_type"] == "total_points" or own["num_turns"] not in (-1, own["num_cards"]):
+        return None
+    if not 2 <= own["num_cards"] <= _MOST_CARDS:
+        return None
+    counts_points = own["returns_type"] == "point_difference"
+    rules = GoofspielRules(own["num_cards"], own["points_order"], counts_points)
+
+    def build(num_threads: int) -> FactoredGame:
+        return GoofspielGame.build(game, rules, num_threads=num_threads)
+
+    return build, own["points_order"] == "random" and own["num_cards"] == _MOST_CARDS
+
+
+_FAMILIES = {
+    "phantom_ttt": _phantom,
+    "dark_hex": _phantom,
+    "liars_dice": _liars_dice,
+    "turn_based_simultaneous_game": _simultaneous,
+}

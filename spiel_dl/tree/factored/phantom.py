@@ -26,13 +26,14 @@ import pyspiel
 
 from spiel_dl.tree.factored import phantom_kernels
 from spiel_dl.tree.factored.boards import Board
-from spiel_dl.tree.factored.factored_form import FactoredForm, equal_parts
+from spiel_dl.tree.factored.factored_form import Cost, FactoredForm, equal_parts
 from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
 from spiel_dl.tree.factored.infoset_classes import InfosetClasses
 from spiel_dl.tree.factored.stones import StoneTensors, check_mover
 
 # Not the number of threads, so that sums do not depend on it.
 _NUM_PARTS = 8
+_SECONDS_PER_ENTRY = 2e-9
 
 
 class ChoiceTables(NamedTuple):
@@ -123,6 +124,13 @@ class PhantomForm(FactoredForm):
 
         self.in_threads(work, _NUM_PARTS)
         return cfv
+
+    @property
+    def cost(self) -> Cost:
+        """See `FactoredForm.cost`."""
+        entries = sum(len(own.rows) for own in self.classes)
+        num_bytes = 4 * entries + 8 * _NUM_PARTS * self.board.orders.num_rows
+        return Cost(_SECONDS_PER_ENTRY * entries, num_bytes)
 
     def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
         """W_p, a player's part in the probability of each finished order: float64 [W].

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -64,6 +66,171 @@ def _after_success(nodes, child, row, cell, finished, going_on):
     return num_finished, num_going_on
 
 
+class _Turn(NamedTuple):
+    """One turn of the player, by the set of cells at which it has failed in this turn: all [2^n].
+
+    Attributes:
+      failures: int64, the sets that are possible, a set after its parts.
+      begin, end: int64, the nodes where the player may be, in the arena.
+      class_of: int32, the number of the class; -1: none is.
+    """
+
+    failures: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    class_of: np.ndarray
+
+
+class _Found(NamedTuple):
+    """What was found so far, with room for more. See `enumerate_classes`.
+
+    Attributes:
+      tried, node, first_choice: by class.
+      fail, success, first_entry: by choice.
+      after: int32, what the player has tried after a choice.
+      begin, end: int64, the nodes where the player acts next after its success, in the arena.
+      rows: by entry.
+    """
+
+    tried: np.ndarray
+    node: np.ndarray
+    first_choice: np.ndarray
+    fail: np.ndarray
+    success: np.ndarray
+    first_entry: np.ndarray
+    after: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    rows: np.ndarray
+
+
+@_jit
+def _with_room(found, classes, choices, entries):
+    """What was found, with room for so many."""
+    return _Found(
+        _enlarged(found.tried, classes),
+        _enlarged(found.node, classes),
+        _enlarged(found.first_choice, classes + 1),
+        _enlarged(found.fail, choices),
+        _enlarged(found.success, choices),
+        _enlarged(found.first_entry, choices + 1),
+        _enlarged(found.after, choices),
+        _enlarged(found.begin, choices),
+        _enlarged(found.end, choices),
+        _enlarged(found.rows, entries),
+    )
+
+
+@_jit
+def _list_failures(child, before, turn, arena, used):
+    """Lists the sets of cells at which a player may fail in a turn, and its nodes then.
+
+    Args:
+      child: of `Orders`.
+      before: the cells that the player has tried before this turn.
+      turn: the nodes at its beginning are those of the empty set; the others are written.
+      arena: int32, lists of nodes; in use up to `used`.
+      used: see above.
+
+    Returns:
+      The number of sets, the arena, which may have grown, and how much of it is in use.
+    """
+    n = child.shape[1]
+    turn.failures[0] = 0
+    num_failures, new = 1, 0
+    while new < num_failures:  # By the largest cell that is added, so each set comes once.
+        failed = turn.failures[new]
+        begin, end = turn.begin[failed], turn.end[failed]
+        for cell in range(n - 1, -1, -1):
+            if failed >> cell & 1:
+                break
+            if before >> cell & 1:
+                continue
+            arena = _enlarged(arena, used + end - begin)
+            kept = _without_stone(arena[begin:end], child, cell, arena[used:])
+            if kept > 0:
+                more = failed | 1 << cell
+                turn.failures[num_failures] = more
+                num_failures += 1
+                turn.begin[more], turn.end[more] = used, used + kept
+                used += kept
+        new += 1
+    return num_failures, arena, used
+
+
+@_jit
+def _add_classes(n, before, turn, num_failures, arena, found, classes, choices):
+    """Adds the classes of a turn, and counts their choices: both numbers afterwards."""
+    for failed in turn.failures[:num_failures]:
+        found.tried[classes] = before | failed
+        found.node[classes] = arena[turn.begin[failed]]
+        turn.class_of[failed] = classes
+        found.first_choice[classes] = choices
+        for cell in range(n):
+            choices += 1 - (found.tried[classes] >> cell & 1)
+        classes += 1
+    found.first_choice[classes] = choices
+    return classes, choices
+
+
+@_jit
+def _add_choices(child, row, before, turn, num_failures, arena, used, found, choice, entries):
+    """Adds the choices of a turn's classes, with the finished orders that may follow them.
+
+    Returns:
+      What was found, the number of entries, the arena, and how much of it is in use.
+    """
+    n = child.shape[1]
+    sets = turn.failures[:num_failures]
+    most = n * n * (turn.end[sets] - turn.begin[sets]).sum()
+    arena = _enlarged(arena, used + most)
+    found = _with_room(found, 0, 0, entries + most)
+    # Not inside of the loop, where numba would count references.
+    fail, success, first_entry, after = found.fail, found.success, found.first_entry, found.after
+    begin, end, rows, class_of = found.begin, found.end, found.rows, turn.class_of
+    for failed in sets:
+        nodes = arena[turn.begin[failed] : turn.end[failed]]
+        for cell in range(n):
+            if (before | failed) >> cell & 1:
+                continue
+            fail[choice] = class_of[failed | 1 << cell]
+            success[choice] = -1
+            after[choice] = before | failed | 1 << cell
+            first_entry[choice] = entries
+            num_finished, num_going_on = _after_success(
+                nodes, child, row, cell, rows[entries:], arena[used:]
+            )
+            entries += num_finished
+            begin[choice], end[choice] = used, used + num_going_on
+            used += num_going_on
+            choice += 1
+    first_entry[choice] = entries
+    class_of[sets] = -1
+    return found, entries, arena, used
+
+
+@_jit
+def _nothing(n):
+    """Empty lists of a turn, and of what was found."""
+    sets, size = 1 << n, 1024
+    none = np.full(sets, -1, np.int32)
+    turn = _Turn(np.zeros(sets, np.int64), np.zeros(sets, np.int64), np.zeros(sets, np.int64), none)
+    numbers, places = np.empty(size, np.int32), np.empty(size, np.int64)
+    found = _Found(
+        numbers,
+        numbers.copy(),
+        numbers.copy(),
+        numbers.copy(),
+        numbers.copy(),
+        places,
+        numbers.copy(),
+        places.copy(),
+        places.copy(),
+        numbers.copy(),
+    )
+    return turn, found
+
+
 @_jit
 def enumerate_classes(child, row, roots):
     """A player's classes of infosets, depth first, and the finished orders behind their choices.
@@ -82,119 +249,48 @@ def enumerate_classes(child, row, roots):
       rows: int32 [E], the finished orders that may follow a choice without another one.
     """
     n = child.shape[1]
-    num_sets = 1 << n
-    tried, node = np.empty(1024, np.int32), np.empty(1024, np.int32)
-    first_choice = np.empty(1024, np.int32)
-    fail, success = np.empty(1024, np.int32), np.empty(1024, np.int32)
-    first_entry, rows = np.empty(1024, np.int64), np.empty(1024, np.int32)
-    # By choice: what the player has tried after it, and the nodes after its success.
-    after = np.empty(1024, np.int32)
-    lists_begin, lists_end = np.empty(1024, np.int64), np.empty(1024, np.int64)
+    turn, found = _nothing(n)
     classes, choices, entries = 0, 0, 0
-    # A stack of the turns on the path, with lists of nodes in `arena`: by the set of cells at which
-    # the player has failed in this turn, and after each success.
     arena = _enlarged(np.empty(1024, np.int32), roots.size)
     arena[: roots.size] = roots
+    # Of the turns on the path: what was tried before, the arena's use, the choices still to follow.
     before, top = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     waiting, last = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
-    # Of the last turn: the sets of failures that are possible, and by them, lists and classes.
-    failures = np.zeros(num_sets, np.int64)
-    begin, end = np.zeros(num_sets, np.int64), np.zeros(num_sets, np.int64)
-    class_of = np.full(num_sets, -1, np.int32)
-    depth, enters = 0, True
-    begin[0], end[0] = 0, roots.size
-    used = roots.size
+    depth, used, enters = 0, roots.size, True
+    turn.begin[0], turn.end[0] = 0, roots.size
     while depth >= 0:
         if enters:
             enters = False
-            num_failures, new = 1, 0
-            while new < num_failures:  # By the largest cell that is added, so each set comes once.
-                failed = failures[new]
-                length = end[failed] - begin[failed]
-                for cell in range(n - 1, -1, -1):
-                    if failed >> cell & 1:
-                        break
-                    if before[depth] >> cell & 1:
-                        continue
-                    arena = _enlarged(arena, used + length)
-                    kept = _without_stone(
-                        arena[begin[failed] : end[failed]], child, cell, arena[used : used + length]
-                    )
-                    if kept > 0:
-                        more = failed | 1 << cell
-                        failures[num_failures] = more
-                        num_failures += 1
-                        begin[more], end[more] = used, used + kept
-                        used += kept
-                new += 1
+            tried = before[depth]
+            num, arena, used = _list_failures(child, tried, turn, arena, used)
+            found = _with_room(found, classes + num, choices + num * n, 0)
             waiting[depth] = choices
-            if classes + num_failures >= tried.size:
-                tried = _enlarged(tried, classes + num_failures + 1)
-                node = _enlarged(node, classes + num_failures + 1)
-                first_choice = _enlarged(first_choice, classes + num_failures + 1)
-            for failed in failures[:num_failures]:
-                tried[classes] = before[depth] | failed
-                node[classes] = arena[begin[failed]]
-                class_of[failed] = classes
-                first_choice[classes] = choices
-                for cell in range(n):
-                    choices += 1 - (tried[classes] >> cell & 1)
-                classes += 1
-            first_choice[classes] = choices
+            classes, choices = _add_classes(n, tried, turn, num, arena, found, classes, choices)
             last[depth] = choices
-            if choices >= fail.size:
-                fail, success = _enlarged(fail, choices + 1), _enlarged(success, choices + 1)
-                after = _enlarged(after, choices + 1)
-                first_entry = _enlarged(first_entry, choices + 1)
-                lists_begin = _enlarged(lists_begin, choices + 1)
-                lists_end = _enlarged(lists_end, choices + 1)
-            choice = waiting[depth]
-            for failed in failures[:num_failures]:
-                length = end[failed] - begin[failed]
-                arena = _enlarged(arena, used + n * n * length)
-                rows = _enlarged(rows, entries + n * n * length)
-                for cell in range(n):
-                    if (before[depth] | failed) >> cell & 1:
-                        continue
-                    fail[choice] = class_of[failed | 1 << cell]
-                    success[choice] = -1
-                    after[choice] = before[depth] | failed | 1 << cell
-                    first_entry[choice] = entries
-                    num_finished, num_going_on = _after_success(
-                        arena[begin[failed] : end[failed]],
-                        child,
-                        row,
-                        cell,
-                        rows[entries:],
-                        arena[used:],
-                    )
-                    entries += num_finished
-                    lists_begin[choice], lists_end[choice] = used, used + num_going_on
-                    used += num_going_on
-                    choice += 1
-            first_entry[choices] = entries
-            class_of[failures[:num_failures]] = -1
+            found, entries, arena, used = _add_choices(
+                child, row, tried, turn, num, arena, used, found, waiting[depth], entries
+            )
             top[depth] = used
         choice = waiting[depth]
         if choice == last[depth]:
             depth -= 1
             continue
         waiting[depth] += 1
-        if lists_end[choice] > lists_begin[choice]:
-            success[choice] = classes
-            begin[0], end[0] = lists_begin[choice], lists_end[choice]
+        if found.end[choice] > found.begin[choice]:
+            found.success[choice] = classes
+            turn.begin[0], turn.end[0] = found.begin[choice], found.end[choice]
             used = top[depth]
             depth += 1
-            before[depth] = after[choice]
+            before[depth] = found.after[choice]
             enters = True
     return (
-        tried[:classes].copy(),
-        node[:classes].copy(),
-        first_choice[: classes + 1].copy(),
-        fail[:choices].copy(),
-        success[:choices].copy(),
-        first_entry[: choices + 1].copy(),
-        rows[:entries].copy(),
+        found.tried[:classes].copy(),
+        found.node[:classes].copy(),
+        found.first_choice[: classes + 1].copy(),
+        found.fail[:choices].copy(),
+        found.success[:choices].copy(),
+        found.first_entry[: choices + 1].copy(),
+        found.rows[:entries].copy(),
     )
 
 

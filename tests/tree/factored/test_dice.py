@@ -1,14 +1,12 @@
 """Factored liar's dice beside its list of histories, and beside numbers of other programs."""
 
-import numpy as np
 import pytest
 
 from spiel_dl.tree.factored.families import factored_game
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import (
+    check_gradients,
     check_playouts,
-    place_of_sequences,
-    random_plan,
     uniform_numbers,
 )
 
@@ -22,13 +20,7 @@ SMALL = [
 @pytest.mark.parametrize("name", SMALL)
 def test_gradients_are_those_of_the_list_of_histories(name: str) -> None:
     game, tree = factored_game(name, num_threads=2), GameTree.from_game(name)
-    places = [place_of_sequences(tree, game, player) for player in (0, 1)]
-    for player, place in enumerate(places):
-        assert sorted(place) == list(range(game.treeplexes[player].num_sequences))
-        plan = random_plan(game, 1 - player, seed=player)
-        found = game.sequence_form.values_against(player, plan)
-        expected = tree.sequence_form.values_against(player, plan[places[1 - player]])
-        np.testing.assert_allclose(found[place], expected, atol=1e-14)
+    check_gradients(game, tree)
 
 
 @pytest.mark.parametrize("name", SMALL)

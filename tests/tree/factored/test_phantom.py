@@ -9,8 +9,8 @@ import pytest
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.families import factored_game
 from tests.factored_checks import (
+    check_gradients,
     check_playouts,
-    place_of_sequences,
     random_plan,
     tree_of_tensors,
     uniform_numbers,
@@ -23,15 +23,7 @@ SMALL = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
 def test_gradients_are_those_of_the_list_of_histories(name: str) -> None:
     game = factored_game(name, num_threads=2)
     tree = tree_of_tensors(game.game)
-    places = [place_of_sequences(tree, game, player) for player in (0, 1)]
-    for player, place in enumerate(places):
-        # Both have the same infosets and sequences.
-        assert sorted(place) == list(range(game.treeplexes[player].num_sequences))
-        for seed in (1, 2):
-            plan = random_plan(game, 1 - player, seed)
-            found = game.sequence_form.values_against(player, plan)
-            expected = tree.sequence_form.values_against(player, plan[places[1 - player]])
-            np.testing.assert_allclose(found[place], expected, atol=1e-14)
+    check_gradients(game, tree)
 
 
 def test_results_do_not_depend_on_the_number_of_threads() -> None:

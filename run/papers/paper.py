@@ -1,0 +1,90 @@
+"""All papers whose experiments are made here, by name, and how their settings are chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from papers.settings import changed
+from papers.study import Experiments, Study
+from spiel_dl.runs.workspace import Workspace
+
+_OF_DOMAINS = ("game", "depth_limit", "data.game", "data.depth_limit")
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    """A paper, or the comparison with OpenSpiel.
+
+    Attributes:
+      name: short; also of the package in `papers`.
+      title: who wrote about what.
+      needs_domain: whether all of its experiments are about one game.
+    """
+
+    name: str
+    title: str
+    needs_domain: bool = False
+
+    @property
+    def experiments(self) -> Experiments:
+        """Its experiments, by name."""
+        found: Experiments = self._module("experiments").EXPERIMENTS
+        return found
+
+    @property
+    def domains(self) -> Mapping[str, Any]:
+        """Settings by the names of the paper's domains; empty if games are a setting."""
+        found: Mapping[str, Any] = getattr(self._module("study"), "DOMAINS", {})
+        return found
+
+    def study(self, settings: Any, workspace: Workspace) -> Study[Any]:
+        """A study of its experiments."""
+        made: Study[Any] = self._module("study").Study(settings, workspace)
+        return made
+
+    def settings(self, domain: str | None, changes: Sequence[str]) -> Any:
+        """The settings of a domain, changed.
+
+        Args:
+          domain: one of `domains`; None: the defaults, which a paper that needs a domain has only
+            for what is not the game: they are those of its first domain.
+          changes: as `settings.changed` takes them, one after the other.
+
+        Raises:
+          ValueError: if there is no such domain, or as `settings.changed` does.
+        """
+        if domain is not None and domain not in self.domains:
+            known = ", ".join(self.domains) or "none; set games="
+            raise ValueError(f"domain {domain!r} of {self.name} must be one of: {known}")
+        if domain is not None:
+            settings = self.domains[domain]
+        else:
+            first = next(iter(self.domains.values()), None)
+            settings = first if self.needs_domain else self._module("study").Settings()
+        names = [change.partition("=")[0] for change in changes]
+        own = [name for name in names if name in _OF_DOMAINS]
+        if domain is not None and own:
+            raise ValueError(f"{', '.join(own)}: a domain has its own game and depth limit")
+        for change in changes:
+            settings = changed(settings, change)
+        return settings
+
+    def _module(self, name: str) -> Any:
+        # A paper is imported when it is asked for: all of them take seconds.
+        return importlib.import_module(f"papers.{self.name}.{name}")
+
+
+PAPERS = {
+    paper.name: paper
+    for paper in (
+        Paper("dl_cfr", "Kovařík et al. (2021), value functions for depth-limited solving", True),
+        Paper("particle", "Šustr et al. (2021), particle value functions"),
+        Paper("responses", "Milec et al. (2024), continual depth-limited responses"),
+        Paper("sepot", "Kubíček et al. (2023), look-ahead search on top of policy networks"),
+        Paper("particle_search", "search where public states are too large to list"),
+        Paper("compare", "our solvers and learners beside OpenSpiel's", True),
+    )
+}

@@ -1,0 +1,7 @@
+"""The experiments on search below samples of public states, by name."""
+
+from papers.particle_search.beliefs import BELIEFS
+from papers.particle_search.curves import CURVES
+from papers.study import by_name
+
+EXPERIMENTS = by_name(BELIEFS, CURVES)

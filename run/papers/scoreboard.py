@@ -1,0 +1,156 @@
+"""The scoreboard: what the papers found, what we found, and whether the two agree, on one page.
+
+It is made of the manifest and of the reports' JSON files. A report is
+
+  missing   if there is none;
+  old       if the code has changed since in a way that matters, as `manifest.CHANGES` says, if its
+            settings are not those of the manifest, or if no clean commit made all of its parts;
+  current   otherwise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import fnmatch
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from papers.manifest import CHANGES, MANIFEST, Change, Row
+from papers.paper import PAPERS
+from spiel_dl.runs import tensor_files
+
+CURRENT, OLD, MISSING = "current", "old", "missing"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_HEADER = ("where", "experiment", "the paper", "ours", "verdict", "state")
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """Whether a row's report stands.
+
+    Attributes:
+      word: CURRENT, OLD or MISSING.
+      why: the reasons for which it is old, in words.
+      report: what its JSON file says; empty if there is none.
+    """
+
+    word: str
+    why: Sequence[str]
+    report: Mapping[str, Any]
+
+
+def state(row: Row, results: Path, changes: Sequence[Change] = CHANGES) -> State:
+    """Whether a row's report stands.
+
+    Raises:
+      ValueError: if the report cannot be read.
+    """
+    path = row.report(results)
+    if not path.exists():
+        return State(MISSING, (), {})
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is no JSON file ({error}); run {row.command}") from error
+    why = [*_changed_since(row, report, changes), *_other_settings(row, report), *_unclean(report)]
+    return State(OLD if why else CURRENT, tuple(why), report)
+
+
+def _changed_since(row: Row, report: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[str]:
+    made = datetime.datetime.fromisoformat(report["environment"]["started"])
+    for change in changes:
+        matters = any(is_about(pattern, row) for pattern in change.rows)
+        if matters and made < datetime.datetime.fromisoformat(change.when):
+            yield change.what
+
+
+def _other_settings(row: Row, report: Mapping[str, Any]) -> Iterator[str]:
+    """A setting that the report was not made with; what an experiment adds itself is not asked."""
+    wanted = json.loads(json.dumps(row.declared.settings(row.settings())))
+    told = report.get("settings") or {}
+    other = [name for name in wanted if name in told and told[name] != wanted[name]]
+    missing = [name for name in wanted if name not in told]
+    if other or missing:
+        yield f"other settings: {', '.join([*other, *missing])}"
+
+
+def _unclean(report: Mapping[str, Any]) -> Iterator[str]:
+    commits = [report["environment"].get("git_commit"), *report.get("commits_of_parts", [])]
+    if not all(_COMMIT.fullmatch(str(commit)) for commit in commits):
+        yield "not made by a clean commit"
+    elif len(set(commits[1:])) > 1:
+        yield "parts of several commits"
+
+
+def is_about(pattern: str, row: Row) -> bool:
+    """Whether a pattern, as `fnmatch` has them, names a row."""
+    return fnmatch.fnmatchcase(row.name, pattern)
+
+
+def open_rows(results: Path, only: Sequence[str] = ()) -> list[Row]:
+    """The rows that are to be run: missing or old, and named by one of the patterns if any.
+
+    Raises:
+      ValueError: if a pattern names no row.
+    """
+    for pattern in only:
+        if not any(is_about(pattern, row) for row in MANIFEST):
+            names = ", ".join(row.name for row in MANIFEST)
+            raise ValueError(f"{pattern!r} names no experiment of the manifest: {names}")
+    return [
+        row
+        for row in MANIFEST
+        if (not only or any(is_about(pattern, row) for pattern in only))
+        and state(row, results).word != CURRENT
+    ]
+
+
+def page(results: Path) -> str:
+    """The scoreboard in Markdown."""
+    states = [(row, state(row, results)) for row in MANIFEST]
+    counts = {word: sum(s.word == word for _, s in states) for word in (CURRENT, OLD, MISSING)}
+    parts = [
+        "# Scoreboard",
+        "Every experiment of the papers: what the paper says, what came out here, and whether the "
+        "two agree. `run/papers/manifest.py` declares them, `make reproduce` runs what is missing "
+        "or old, and this page is made of the reports' JSON files by "
+        "`python run/reproduce.py --scoreboard_only`.",
+        f"Of {len(states)} experiments {counts[CURRENT]} are current, {counts[OLD]} old and "
+        f"{counts[MISSING]} missing. Old is a report since which the code has changed in a way "
+        "that matters, that has other settings than the manifest, or that no clean commit made. "
+        f"All of them may take {sum(row.minutes for row in MANIFEST) / 60:.0f} hours on two cores.",
+    ]
+    for paper in PAPERS.values():
+        own = [(row, found) for row, found in states if row.paper == paper.name]
+        if own:
+            lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
+            lines += [_line(_cells(row, found)) for row, found in own]
+            parts += [f"## {paper.title}", "\n".join(lines)]
+        cut = [f"- `{row.name}`: {row.short_of}." for row, _ in own if row.short_of]
+        if cut:
+            parts += ["Cut, because the budget is short:", "\n".join(cut)]
+    return "\n\n".join(parts) + "\n"
+
+
+def write_page(path: str | os.PathLike[str], results: Path) -> None:
+    """Writes the scoreboard."""
+    with tensor_files.atomic_path(path) as temporary:
+        temporary.write_text(page(results), encoding="utf-8")
+
+
+def _cells(row: Row, found: State) -> Sequence[str]:
+    report = found.report
+    name = f"[{row.name}](../results/{row.name}.md)" if report else f"`{row.name}`"
+    verdict = str(report.get("verdict") or "").split(". The paper:")[0]
+    told = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
+    claim = row.declared.claim or "has no such experiment"
+    return row.place, name, claim, str(report.get("headline") or ""), verdict, told
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"

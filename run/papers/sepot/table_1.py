@@ -1,0 +1,193 @@
+"""What search adds in games that are too large to judge: Table 1 of Kubíček et al. (2023).
+
+SePoT on top of every network head to head with the networks of the other seeds; with one seed only,
+with the same network. The paper trains the opponents without critic; here a critic changes nothing
+for the network that it is trained with, or it is trained for the network as it is.
+
+Returns are less the luck that the searching network's critic tells (`play.control_variates`). Each
+match is a part, and so is each 64th pair of its games: what is there is not played again. Networks
+that are not there yet are left out, and named in the report.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from papers.sepot.networks import Networks
+from papers.sepot.study import TRAINED, Study
+from papers.study import Experiment, verdict
+from spiel_dl.jobs import head_to_head
+from spiel_dl.play.presets import TABLE_1 as TABLE_1_BY_BOUND
+from spiel_dl.play.requests import SearchOptions
+from spiel_dl.play.tally import student_half_width
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+
+GAMES = tuple(TABLE_1_BY_BOUND[100_000])
+Rows = list[dict[str, Any]]
+_MATCHES = {
+    "game": "game",
+    "max_histories": "largest search (unique histories)",
+    "network": "SePoT's network",
+    "opponent": "opponent",
+    "games": "games",
+    "without_luck": "SePoT's mean return (utility)",
+    "half_width_without_luck": "± (95 %)",
+    "variance_left": "variance left by control variates",
+    "mean": "mean without control variates",
+    "half_width": "± without control variates",
+}
+_TABLE_1 = {
+    "game": "game",
+    "max_histories": "largest search (unique histories)",
+    "played": "networks, games",
+    "mean": "SePoT's mean return (utility)",
+    "half_width": "± (95 %, over pairs of games)",
+    "half_width_of_networks": "± (95 %, t, over networks and their games)",
+    "paper": "paper",
+    "searched": "moves searched, seconds per move",
+}
+
+
+def _table_1(study: Study) -> tuple[Rows, Rows, list[str]]:
+    """Mean returns of SePoT against networks by bound; all matches; networks that are missing."""
+    matches, summary, missing = [], [], []
+    for each in study.games(*GAMES):
+        networks = Networks(each)
+        missing += networks.missing
+        for most in study.settings.bounds if networks.seeds else ():
+            rows = [
+                _match(networks, seed, other, most)
+                for seed in networks.seeds
+                for other in _opponents(networks.seeds, seed)
+            ]
+            matches += rows
+            summary.append(pooled(rows))
+    return summary, matches, missing
+
+
+def _table_1_report(study: Study, found: tuple[Rows, Rows, list[str]]) -> Report:
+    summary, matches, missing = found
+    games = study.games(*dict.fromkeys(row["game"] for row in summary)) if summary else []
+    settings = study.settings
+    critics = "of its training"
+    if settings.critic_steps:
+        critics = f"of its own, of {settings.critic_steps:,} steps, where it had none"
+    left_out = [f"Left out, because they are not there: {', '.join(missing)}."] if missing else []
+    told = [row for row in summary if row["paper"]]
+    return Report(
+        TABLE_1.title,
+        [
+            "Returns are in utility units, of pairs of games with both seats and the same luck, "
+            "less the luck that the critic tells; the paper's Table 1 shows them times 100. SePoT "
+            "searches with its defaults. Moves searched are those of several actions that a search "
+            "chose, of all such moves.",
+            f"Each network has the critic {critics}.",
+            *(f"{each.describe()}; searches look {each.limits[0]} ahead." for each in games),
+            *left_out,
+        ],
+        {"Table 1": Table(summary, _TABLE_1), "All matches": Table(matches, _MATCHES)},
+        verdict=verdict(row["mean"] - (row["half_width"] or math.inf) > 0 for row in told),
+    )
+
+
+TABLE_1 = Experiment(
+    "table_1",
+    "SePoT head to head with policy networks",
+    "mean return (utility)",
+    "SePoT wins against R-NaD in all games (Table 1); held against the intervals over games, of "
+    "networks that have learned less.",
+    _table_1,
+    _table_1_report,
+    (*TRAINED, "network", "bounds", "num_games"),
+)
+
+
+def match_seed(seed: int, other: int) -> int:
+    """The seed of the match of two networks, of these seeds: another one for every pair.
+
+    Intervals over all matches take them to be independent. (It is Cantor's pairing function.)
+    """
+    return (seed + other) * (seed + other + 1) // 2 + other
+
+
+def _opponents(seeds: Sequence[int], seed: int) -> list[int]:
+    others = [other for other in seeds if other != seed]
+    return others or [seed]
+
+
+def _match(networks: Networks, seed: int, other: int, most: int) -> dict[str, Any]:
+    study = networks.study
+    settings = study.settings
+    own, opponent = networks.with_critic(seed), networks.name(other)
+    match = match_seed(seed, other)
+    name = file_name("match", seed, other, settings.num_steps, most, settings.num_games)
+    if settings.network is not None:
+        name = file_name("match", seed, other, most, settings.num_games)
+    told = {
+        "game": study.game,
+        "depth_limit": str(study.limits[0]),
+        "iterations": settings.iterations,
+        "seed": match,
+        "files": [head_to_head.digest(each) for each in (own, opponent)],
+    }
+    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
+    measure = functools.partial(
+        head_to_head.measure,
+        study.name,
+        f"sepot:{own}",
+        opponent,
+        num_games=settings.num_games,
+        seed=match,
+        search=SearchOptions(study.limits[0], most, effort),
+        control_variates=own,
+        device=settings.device,
+        workspace=study.workspace.within(name),
+        description=name if study.workspace.show_progress else None,
+    )
+    row = study.workspace.part(name, told, measure)
+    labels = {"game": study.name, "network": f"seed {seed}", "opponent": f"seed {other}"}
+    return {**row, **labels, "max_histories": most}
+
+
+def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A row of Table 1, of all matches of a game and bound, with control variates.
+
+    They are taken to be of equal size, and to have luck of their own. The interval over networks is
+    that of the means of each network's matches, which differ by their games as well.
+    """
+    by_network: dict[str, list[float]] = {}
+    for row in rows:
+        by_network.setdefault(row["network"], []).append(row["without_luck"])
+    widths = [row["half_width_without_luck"] for row in rows]
+    known = [width for width in widths if width is not None]
+    half_width = None
+    if len(known) == len(rows):
+        half_width = math.sqrt(sum(width**2 for width in known)) / len(rows)
+    games = sum(row["games"] for row in rows)
+    found = {
+        "game": rows[0]["game"],
+        "max_histories": rows[0]["max_histories"],
+        "matches": len(rows),
+        "games": games,
+        "played": f"{len(by_network)}, {games:,}",
+        "mean": math.fsum(row["without_luck"] for row in rows) / len(rows),
+        "half_width": half_width,
+        "half_width_of_networks": student_half_width(
+            [float(np.mean(v)) for v in by_network.values()]
+        ),
+    }
+    for name in ("share_searched", "seconds_per_move"):
+        told = [row[name] for row in rows if row.get(name) is not None]
+        found[name] = math.fsum(told) / len(told) if told else None
+    share = "-" if found["share_searched"] is None else f"{found['share_searched']:.1%}"
+    found["searched"] = f"{share}, {found['seconds_per_move']:.3g} s"
+    # What `head_to_head.paper_result` says is the same for all of them.
+    return {**found, "paper": rows[0].get("paper")}

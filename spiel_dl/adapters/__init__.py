@@ -1,0 +1,1 @@
+"""Games and policies in the forms of other libraries, each of which is an extra of its own."""

@@ -1,0 +1,114 @@
+"""Batches of self-play games as a vector environment of Gymnasium.
+
+    environment = VectorEnvironment("python_leduc", num_envs=64, seed=0)
+    observation, info = environment.reset()
+    observation, rewards, terminated, truncated, info = environment.step(actions)
+
+One agent plays both seats: an observation is that of whoever moves, `info["player"]` says who that
+is, and `info["action_mask"]` what is legal. A reward is player 0's return in the game that has
+ended in this step; a row whose game ended goes on with a new one in the same step.
+Needs `pip install spiel_dl[adapters]`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.games.rules import Rules
+from spiel_dl.tree.load import AnyGame, turn_based_game
+
+
+class VectorEnvironment(VectorEnv):
+    """A `BatchedEnvironment`, seen by Gymnasium.
+
+    Attributes:
+      environment: the games.
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+
+    def __init__(self, game: AnyGame, num_envs: int, seed: int = 0, device: str = "cpu"):
+        """Starts all games.
+
+        Args:
+          game: a game with `Rules`.
+          num_envs: how many are played at once.
+          seed: of chance, until `reset` is given another.
+          device: where they are played.
+
+        Raises:
+          ValueError: if the game has no rules, or `num_envs` is not positive.
+        """
+        self._rules = _rules(game)
+        self._device = device
+        self.num_envs = num_envs
+        self.environment = self._begin(seed)
+        size = self.environment.information_state_tensor().shape[1]
+        self.single_observation_space = spaces.Box(0.0, 1.0, (size,), np.float32)
+        self.single_action_space = spaces.Discrete(self._rules.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begins new games in all rows.
+
+        Raises:
+          ValueError: if there is a seed for every row: one source of chance serves all of them.
+        """
+        del options
+        if isinstance(seed, list):
+            raise ValueError("seed must be one number: all rows have one source of chance")
+        if seed is None:
+            self.environment.restart()
+        else:
+            self.environment = self._begin(seed)
+        return self._observation(), self._info()
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """One move in every game.
+
+        Raises:
+          ValueError: if an action is not legal, or there is not one for every row.
+        """
+        moves = torch.as_tensor(np.asarray(actions), dtype=torch.int64, device=self._device)
+        finished, returns = self.environment.step(moves)
+        ended = finished.cpu().numpy()
+        cut = np.zeros(self.num_envs, np.bool_)
+        return self._observation(), returns.cpu().numpy(), ended, cut, self._info()
+
+    def _begin(self, seed: int) -> BatchedEnvironment:
+        return BatchedEnvironment(
+            self._rules, self.num_envs, self._device, seed, check_actions=True
+        )
+
+    def _observation(self) -> np.ndarray:
+        found: np.ndarray = self.environment.information_state_tensor().cpu().numpy()
+        return found
+
+    def _info(self) -> dict[str, Any]:
+        return {
+            "player": self.environment.current_player().cpu().numpy(),
+            "action_mask": self.environment.legal_actions().cpu().numpy().astype(np.int8),
+        }
+
+
+def _rules(game: AnyGame) -> Rules:
+    loaded = turn_based_game(game)
+    rules = getattr(loaded, "rules", None)
+    if not isinstance(rules, Rules):
+        raise ValueError(
+            f"{loaded} has no Rules, so it cannot be played in batches; spiel_dl.games has such "
+            "games, and spiel_dl.adapters.pettingzoo takes all"
+        )
+    return rules

@@ -1,0 +1,91 @@
+"""Policy networks as ONNX files, for programs that know neither OpenSpiel nor torch.
+
+    write_onnx(dl.load_policy("rnad:leduc"), "leduc.onnx")
+
+The file's inputs are `observation` (float32 [N, D], information state tensors) and `legal` (bool
+[N, A]); its output is `policy` (float32 [N, A]), 0 for illegal actions. Its metadata name the game.
+Needs `pip install spiel_dl[adapters]`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.runs.tensor_files import atomic_path
+
+_OPSET = 17
+_ILLEGAL_LOGIT = -1e30
+
+
+def write_onnx(policy: openspiel_policy.Policy, path: str | os.PathLike[str]) -> None:
+    """Writes a network policy, completely or not at all.
+
+    Args:
+      policy: a `NetworkPolicy`.
+      path: of the file.
+
+    Raises:
+      ValueError: if it is another policy, or one that is fine-tuned.
+    """
+    if not isinstance(policy, NetworkPolicy):
+        raise ValueError(
+            f"{type(policy).__name__} is no NetworkPolicy, and has no network to write"
+        )
+    if policy.fine_tuning is not None:
+        raise ValueError(f"{policy.fine_tuning} cannot be written; leave fine-tuning out")
+    model = _model(policy)
+    onnx.checker.check_model(model)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(model.SerializeToString())
+
+
+def _model(policy: NetworkPolicy) -> onnx.ModelProto:
+    weights, nodes = [], []
+    flat, start, units = policy.parameters.detach().cpu().numpy(), 0, "observation"
+    sizes = list(itertools.pairwise(policy.network.sizes))
+    for layer, (inputs, outputs) in enumerate(sizes):
+        # The last column of the last layer is the value, which no policy needs.
+        used = policy.network.num_actions if layer == len(sizes) - 1 else outputs
+        weight = flat[start : start + inputs * outputs].reshape(inputs, outputs)[:, :used]
+        start += inputs * outputs
+        bias = flat[start : start + outputs][:used]
+        start += outputs
+        for kind, array in (("weight", weight), ("bias", bias)):
+            contiguous = np.ascontiguousarray(array)
+            weights.append(numpy_helper.from_array(contiguous, f"{kind}_{layer}"))
+        name = f"layer_{layer}"
+        names = [units, f"weight_{layer}", f"bias_{layer}"]
+        nodes.append(helper.make_node("Gemm", names, [name]))
+        units = name
+        if layer < len(sizes) - 1:
+            units = f"units_{layer}"
+            nodes.append(helper.make_node("Relu", [name], [units]))
+    weights.append(numpy_helper.from_array(np.float32(_ILLEGAL_LOGIT), "illegal"))
+    nodes += [
+        helper.make_node("Where", ["legal", units, "illegal"], ["logits"]),
+        helper.make_node("Softmax", ["logits"], ["policy"], axis=-1),
+    ]
+    network = policy.network
+    graph = helper.make_graph(
+        nodes,
+        "policy",
+        [
+            helper.make_tensor_value_info(
+                "observation", TensorProto.FLOAT, ["N", network.num_inputs]
+            ),
+            helper.make_tensor_value_info("legal", TensorProto.BOOL, ["N", network.num_actions]),
+        ],
+        [helper.make_tensor_value_info("policy", TensorProto.FLOAT, ["N", network.num_actions])],
+        weights,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)])
+    model.ir_version = 8  # Of that opset, which runtimes of the last years read.
+    helper.set_model_props(model, {"game": str(policy.game)})
+    return model

@@ -1,0 +1,146 @@
+"""Any OpenSpiel game of two players as an environment of PettingZoo, in its AEC form.
+
+    environment = aec_environment("leduc_poker", seed=0)
+    environment.reset()
+    for agent in environment.agent_iter():
+        observation, reward, termination, truncation, info = environment.last()
+        mask = None if termination else observation["action_mask"]
+        environment.step(None if termination else environment.action_space(agent).sample(mask))
+
+Needs `pip install spiel_dl[adapters]`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyspiel
+from gymnasium import spaces
+from pettingzoo import AECEnv
+
+from spiel_dl.tree.load import AnyGame, turn_based_game
+
+_AGENTS = ("player_0", "player_1")
+
+
+def aec_environment(game: AnyGame, seed: int | None = None) -> OpenSpielAEC:
+    """The environment of a game.
+
+    Args:
+      game: the game; simultaneous moves become consecutive hidden ones.
+      seed: of chance, until `reset` is given another.
+
+    Raises:
+      ValueError: if the game cannot be loaded, or has no information state tensors.
+    """
+    return OpenSpielAEC(turn_based_game(game), seed)
+
+
+class OpenSpielAEC(AECEnv):
+    """A game of two players who move in turn; chance is played between their moves.
+
+    An observation has `observation`, the agent's information state tensor (float32 [D]), and
+    `action_mask` (int8 [A]), all 0 for who does not move. Rewards are those of the end of the game.
+
+    Attributes:
+      game: the turn-based game.
+      state: where it stands.
+    """
+
+    def __init__(self, game: pyspiel.Game, seed: int | None = None):
+        """Takes a turn-based game; `aec_environment` takes any.
+
+        Raises:
+          ValueError: if it has no information state tensors.
+        """
+        super().__init__()
+        if not game.get_type().provides_information_state_tensor:
+            raise ValueError(f"{game} has no information state tensors to observe; take another")
+        self.game = game
+        self.metadata = {"name": str(game), "is_parallelizable": False, "render_modes": ["ansi"]}
+        self.render_mode = "ansi"
+        self.possible_agents = list(_AGENTS)
+        size, actions = game.information_state_tensor_size(), game.num_distinct_actions()
+        observed = spaces.Dict(
+            {
+                "observation": spaces.Box(-np.inf, np.inf, (size,), np.float32),
+                "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+            }
+        )
+        self.observation_spaces = dict.fromkeys(_AGENTS, observed)
+        self.action_spaces = {agent: spaces.Discrete(actions) for agent in _AGENTS}
+        self._generator = np.random.default_rng(seed)
+        self.state = game.new_initial_state()
+
+    def observation_space(self, agent: str) -> spaces.Space:
+        """See PettingZoo's `AECEnv`."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space:
+        """See PettingZoo's `AECEnv`."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begins a new game."""
+        del options
+        if seed is not None:
+            self._generator = np.random.default_rng(seed)
+        self.agents = list(_AGENTS)
+        self.rewards = dict.fromkeys(_AGENTS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(_AGENTS, 0.0)
+        self.terminations = dict.fromkeys(_AGENTS, False)
+        self.truncations = dict.fromkeys(_AGENTS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in _AGENTS}
+        self.state = self.game.new_initial_state()
+        self.agent_selection = _AGENTS[0]
+        self._go_on()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What an agent knows, and what it may do."""
+        player = _AGENTS.index(agent)
+        mask = np.zeros(self.game.num_distinct_actions(), np.int8)
+        if self.state.is_terminal():
+            tensor = np.zeros(self.game.information_state_tensor_size(), np.float32)
+        else:
+            tensor = np.array(self.state.information_state_tensor(player), np.float32)
+            if self.state.current_player() == player:
+                mask[self.state.legal_actions()] = 1
+        return {"observation": tensor, "action_mask": mask}
+
+    def step(self, action: int | None) -> None:
+        """The selected agent moves; once the game is over, it leaves.
+
+        Raises:
+          ValueError: if the action is not legal.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[agent] = 0.0
+        if action is None or action not in self.state.legal_actions():
+            raise ValueError(
+                f"action {action} is not legal for {agent}; use one of {self.state.legal_actions()}"
+            )
+        self.state.apply_action(int(action))
+        self._go_on()
+        self._accumulate_rewards()
+
+    def render(self) -> str:
+        """The state as OpenSpiel writes it."""
+        return str(self.state)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _go_on(self) -> None:
+        """Plays chance, and says whose turn it is, or that the game is over."""
+        while self.state.is_chance_node():
+            outcomes, probabilities = zip(*self.state.chance_outcomes(), strict=True)
+            self.state.apply_action(int(self._generator.choice(outcomes, p=probabilities)))
+        if self.state.is_terminal():
+            self.rewards = dict(zip(_AGENTS, self.state.returns(), strict=True))
+            self.terminations = dict.fromkeys(_AGENTS, True)
+        else:
+            self.agent_selection = _AGENTS[self.state.current_player()]

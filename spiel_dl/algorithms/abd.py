@@ -1,0 +1,165 @@
+"""Adapting beyond the depth limit (ABD).
+
+Milec, Kovařík, Lisý (2025), "Adapting Beyond the Depth Limit: Counter Strategies in Large Imperfect
+Information Games", the successor of CDRNR (`algorithms.cdrnr`). CDRNR takes both players for
+rational behind the horizon, so it cannot head for mistakes that the opponent makes there. ABD needs
+no value function of rational play: behind the horizon both players go on by a strategy of a
+*portfolio*, and a leaf is worth the matrix of what these earn against each other.
+
+A step solves the game from the root down to the horizon:
+
+  1. With probability p the opponent follows the model, above the horizon and behind it, to the end.
+  2. Else it is free above the horizon, and picks a strategy of its portfolio in each of its leaf
+     infosets. The model is one of these.
+  3. The player does not see which. It picks a strategy of its own portfolio in each of its leaf
+     infosets, and is bound in all levels above the one where the step starts (gadget "joint").
+
+With all pure strategies in both portfolios a step is the whole game, and ABD is the restricted Nash
+response (`algorithms.rnr`). With fewer, the player can do less behind the horizon than it will be
+able to, and so can an opponent that does not follow the model. The first only costs gain. The
+second makes the game look safer than it is: p bounds the exploitability no more, as it does in
+CDRNR's joint gadget.
+
+```python
+model = opponent_models.errs_beyond(game, limit, equilibrium, ArrayPolicy.uniform(game))
+response = abd.ABDPolicy(game, 0, model, limit, p=0.5)
+print(exploitability.gain(game, response.to_array_policy(), model, player=0))
+```
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.policies import portfolios as portfolio_makers
+from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
+from spiel_dl.policies.opponent_models import cfr_average
+from spiel_dl.policies.portfolios import Portfolios
+from spiel_dl.search.portfolio_step import PortfolioStep
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_and_policy
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.variants import CFR_PLUS
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.value_functions.matrices import AnyPortfolios, ExactMatrices, SampledMatrices
+
+GADGETS = ("joint",)
+PORTFOLIOS = ("cfr", "transformations", "pure")
+_BLUEPRINT_ITERATIONS = 100
+
+
+class ABDPolicy(ResponsePolicy):
+    """The response of a player to a model of its opponent that errs behind the depth limit, too."""
+
+    def __init__(
+        self,
+        game: AnyGame,
+        player: int,
+        model: openspiel_policy.Policy,
+        depth_limit: DepthLimit,
+        *,
+        p: float,
+        scheme: str = "sliding",
+        gadget: str = "joint",
+        portfolios: str | AnyPortfolios = "cfr",
+        num_samples: int | None = None,
+        seed: int = 0,
+        exact: bool = False,
+        effort: Effort = DEFAULT_EFFORT,
+    ):
+        """Compiles the game and makes portfolios; searches nothing yet.
+
+        Args:
+          game: the game, its game string, or the compiled game.
+          player: who responds.
+          model: the opponent's policy as far as it is known; its part for `player` is not read.
+          depth_limit: how many levels a step looks ahead.
+          p: the probability that the opponent follows the model, 0 to 1.
+          scheme: "sliding": a step at every level. "block": a step every so many levels.
+          gadget: "joint": the player is bound in all levels above.
+          portfolios: "cfr": CFR's iterates against an opponent who follows the model with
+            probability p. "transformations": SePoT's 22 of an average of CFR+, and the best
+            response to the model. "pure": all pure strategies, in tiny games. Or `Portfolios` of
+            one's own; or a function that makes them for the leaves of a trunk.
+          num_samples: games to play from a leaf for each pair of strategies; None: matrices are
+            exact.
+          seed: of these games.
+          exact: solve by linear programming.
+          effort: how long to iterate, in each step.
+
+        Raises:
+          ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
+        """
+        if gadget not in GADGETS:
+            raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
+        pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
+        known = ArrayPolicy(pieces.tree, policy.strategies)
+        made = (
+            _portfolios(portfolios, known, player, p) if isinstance(portfolios, str) else portfolios
+        )
+        matrices: ExactMatrices | SampledMatrices = ExactMatrices(player, made)
+        if num_samples is not None:
+            matrices = SampledMatrices(player, made, num_samples, seed)
+        super().__init__(
+            PortfolioStep(
+                pieces, policy, matrices, model_of=1 - player, p=p, effort=effort, exact=exact
+            )
+        )
+
+
+def transformed_portfolios(
+    game: AnyGame,
+    player: int,
+    model: openspiel_policy.Policy,
+    blueprint: openspiel_policy.Policy | None = None,
+    transformations: str = "paper",
+) -> Portfolios:
+    """Portfolios of transformations of a blueprint, as SePoT searches with.
+
+    The player's has its best response to the model, too, and the opponent's the model.
+
+    Args:
+      game: the game, its game string, or the compiled game.
+      player: whose.
+      model: the opponent's model.
+      blueprint: a policy of both players; None: the average of 100 iterations of CFR+.
+      transformations: "paper" or "pure", see `learning.transformations`.
+
+    Raises:
+      ValueError: if the game cannot be compiled, if there are no such transformations, or if a
+        policy is not one for the game.
+    """
+    from spiel_dl.learning.critics import transformed_strategies  # It imports torch.
+    from spiel_dl.learning.transformations import transformations_by_name
+
+    tree = compile_game(game, model)
+    known = transformations_by_name(transformations, tree.game)
+    if blueprint is None:
+        blueprint = cfr_average(tree, _BLUEPRINT_ITERATIONS, CFR_PLUS)
+    rows = [
+        transformed_strategies(tree, each, read_strategy(tree, blueprint, each), known)
+        for each in (player, 1 - player)
+    ]
+    first = portfolio_makers.model_and_response(tree, player, model)
+    return Portfolios(np.concatenate([first.own, rows[0]]), np.concatenate([first.others, rows[1]]))
+
+
+def _portfolios(name: str, model: ArrayPolicy, player: int, p: float) -> AnyPortfolios:
+    """The portfolios of a name."""
+    tree = model.tree
+    assert isinstance(tree, GameTree)
+    make: dict[str, Callable[[], AnyPortfolios]] = {
+        "cfr": lambda: portfolio_makers.of_cfr(tree, player, model, p=p),
+        "transformations": lambda: transformed_portfolios(tree, player, model),
+        "pure": lambda: functools.partial(
+            portfolio_makers.pure_continuations, player=player, model=model
+        ),
+    }
+    if name not in make:
+        raise ValueError(f"portfolios={name!r} must be one of {PORTFOLIOS}, or Portfolios")
+    return make[name]()

@@ -1,0 +1,36 @@
+"""Knowledge-limited subgame solving: search without common knowledge.
+
+Zhang and Sandholm (2021), "Subgame solving without common knowledge", and (2025), "General search
+techniques without common knowledge". Two histories are neighbours if a player cannot tell them
+apart. The subgame of order k holds those at a distance of at most k from the own infoset: the
+histories of the own infoset, those that the opponent may then hold possible, and so on. Then:
+
+  1. The player's infosets within a distance of k - 1 are solved. In others, of which the subgame
+     sees a part only, it is bound to the blueprint (`frozen`); or free there, as in the second
+     paper. What lies further away cannot be reached from the own infoset, and is left out.
+  2. The opponent may leave for its given cfvs (`algorithms.sepot`), leaves are multi-valued. Both
+     are the critic's, so that any depth limit may be used.
+  3. Where there are more histories than the budget, they are drawn, infoset by infoset.
+
+    policy = KnowledgeLimitedPolicy(game, blueprint.act, critic, DepthLimit(rounds=1),
+                                    particles=ParticleConfig(order=1, budget=500))
+
+Not safe, at any order below that of the public state: what is solved at one infoset assumes the
+blueprint at its neighbours, where the same is done. The first paper's remedies (to write solutions
+back into the blueprint, or to search in few infosets) are not built here. Deviations: the paper
+takes given cfvs from best responses in the whole game; and its second one grows a tree instead of
+looking to a fixed depth.
+"""
+
+from __future__ import annotations
+
+from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
+from spiel_dl.search.particle_sepot_step import UNLIMITED as UNLIMITED
+from spiel_dl.search.particle_sepot_step import KnowledgeLimitedStep
+from spiel_dl.search.particle_sepot_step import ParticleConfig as ParticleConfig
+
+
+class KnowledgeLimitedPolicy(ParticleSePoTPolicy):
+    """Both players' policies by knowledge-limited search; arguments as `ParticleSePoTPolicy`."""
+
+    _make_step = KnowledgeLimitedStep

@@ -1,0 +1,77 @@
+"""SePoT where public states are too large to list: search below a bounded belief of both players.
+
+To decide in an infoset (`search.particle_sepot_step`, `search.beliefs`):
+
+  1. Histories of the public state are drawn by replaying both players' blueprint along what was
+     seen, at most as many as the budget says: half in the own infoset, half elsewhere.
+  2. As in SePoT (`algorithms.sepot`), the game below them is solved down to the depth limit, with
+     multi-valued leaves and given cfvs by the critic; each history counts for those it stands for.
+
+    policy = ParticleSePoTPolicy(game, blueprint.act, critic, DepthLimit(rounds=1),
+                                 particles=ParticleConfig(budget=500))
+
+If the budget holds the whole public state, this is SePoT to the last digits. Below, the opponent's
+given cfvs and its choices are those of a sample, and nothing is guaranteed.
+"""
+
+from __future__ import annotations
+
+import pyspiel
+
+from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
+from spiel_dl.learning.critics import Critic
+from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.search.particle_sepot_step import ParticleConfig as ParticleConfig
+from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
+from spiel_dl.search.sepot_config import SearchConfig
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.value_functions.base import check_arguments
+
+
+class ParticleSePoTPolicy(SePoTPlayPolicy):
+    """Both players' policies by search below particles, each as if only that player searched.
+
+    An answer depends on nothing that was asked before.
+    """
+
+    step: ParticleSePoTStep
+    _make_step: type[ParticleSePoTStep] = ParticleSePoTStep
+
+    def __init__(
+        self,
+        game: pyspiel.Game | str,
+        blueprint: ActingPolicy,
+        critic: Critic,
+        depth_limit: DepthLimit,
+        *,
+        config: SearchConfig | None = None,
+        particles: ParticleConfig | None = None,
+        max_kept: int = MAX_KEPT,
+    ):
+        """Loads the game.
+
+        Args:
+          game: a game with `Rules`, or its game string.
+          blueprint: from information state tensors and legal actions, on the CPU, to action
+            probabilities, on any device.
+          critic: of this blueprint.
+          depth_limit: how deep each search looks.
+          config: how to search; None: the defaults of `SearchConfig`, which set no bound.
+          particles: from which histories; None: the defaults.
+          max_kept: how many searches are remembered; the latest ones.
+
+        Raises:
+          ValueError: if the game has no rules, or if the config needs the whole game's tree.
+        """
+        check_arguments(None, depth_limit)
+        self._play(
+            self._make_step(
+                game,
+                blueprint,
+                critic,
+                depth_limit,
+                config or SearchConfig(),
+                particles or ParticleConfig(),
+            ),
+            max_kept,
+        )

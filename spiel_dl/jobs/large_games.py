@@ -1,0 +1,131 @@
+"""One policy in games whose histories are too many to list: values and exploitability."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from spiel_dl.play import registry
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.reports import Table
+from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.solvers import best_response
+from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored.families import factored_game
+
+GAMES = (
+    "phantom_ttt",
+    "dark_hex",
+    "liars_dice(numdice=2,dice_sides=5)",
+    "phantom_ttt(gameversion=abrupt)",
+    "dark_hex(gameversion=adh)",
+)
+"""The games of Rudolph et al. (2025), those that take longest last."""
+COLUMNS = {
+    "game": "game",
+    "value": "value of player 0",
+    "best_0": "best response of 0",
+    "best_1": "best response of 1",
+    "exploitability": "exploitability",
+    "asking": "asking (s)",
+    "seconds": "evaluating (s)",
+}
+_DIGITS = {"asking": 1, "seconds": 1}
+_OTHER_DIGITS = 6
+# Of a policy: both players' strategies, plans, and one player's counterfactual values and response.
+_ARRAYS = 4
+
+
+def estimate(game: FactoredGame) -> str:
+    """How many infosets there are, and about how much memory and time an evaluation takes."""
+    sequences = sum(treeplex.num_sequences for treeplex in game.treeplexes)
+    form = game.sequence_form
+    cost = form.cost
+    gigabytes = (8 * _ARRAYS * sequences + cost.num_bytes) / 1e9
+    counts = " + ".join(f"{game.num_infosets(player):,}" for player in (0, 1))
+    return (
+        f"{game.game}: {counts} infosets; about {gigabytes:.1f} GB, and "
+        f"{2 * cost.seconds / form.num_threads:.1f} s once the policy is known"
+    )
+
+
+def judge_all(
+    workspace: Workspace,
+    policy: str,
+    games: Sequence[str] = GAMES,
+    *,
+    device: str = "cpu",
+    on_message: Callable[[str], object] = lambda text: None,
+) -> list[dict[str, Any]]:
+    """A row for each game; what is in the workspace is not computed again.
+
+    Args:
+      workspace: where finished rows go.
+      policy: a name of `play.registry`.
+      games: game strings.
+      device: where networks live.
+      on_message: is told what is begun, and how much it will take.
+
+    Raises:
+      ValueError: if a game has no factored form, the policy is none for a game, or a finished row
+        is of another file of this name.
+    """
+    rows = []
+    for name in games:
+        settings = {"game": name, "policy": policy, "checksum": _checksum(policy)}
+        part = file_name(name, policy)
+        found = workspace.find(part, settings)
+        if found is None:
+            found = workspace.keep(part, settings, _judge(policy, name, device, on_message))
+        rows.append(found)
+    return rows
+
+
+def table(rows: Sequence[dict[str, Any]]) -> Table:
+    """All rows, side by side."""
+    return Table([{name: _written(name, row[name]) for name in COLUMNS} for row in rows], COLUMNS)
+
+
+def _written(name: str, entry: float | str) -> str:
+    return entry if isinstance(entry, str) else f"{entry:.{_DIGITS.get(name, _OTHER_DIGITS)}f}"
+
+
+def _judge(
+    policy: str, name: str, device: str, on_message: Callable[[str], object]
+) -> dict[str, Any]:
+    game = factored_game(name)
+    on_message(estimate(game))
+    start = time.perf_counter()
+    loaded = registry.load_policy(policy, game.game, device=device)
+    strategies = ArrayPolicy.from_policy(game, loaded).strategies
+    plans = tuple(
+        best_response.realization_plan(treeplex, strategy)
+        for treeplex, strategy in zip(game.treeplexes, strategies, strict=True)
+    )
+    asked = time.perf_counter()
+    found = best_response.evaluate(game.sequence_form, (plans[0], plans[1]))
+    end = time.perf_counter()
+    return {
+        "game": str(game.game),
+        "value": found.value,
+        "best_0": found.best[0],
+        "best_1": found.best[1],
+        "exploitability": found.exploitability,
+        "asking": asked - start,
+        "seconds": end - asked,
+    }
+
+
+def _checksum(policy: str) -> str:
+    """Of the files that a policy is made of; empty if it is made of none."""
+    sources = [Path(source) for source in policy.partition(":")[2].split(",")]
+    path = registry.path_in(policy)
+    paths = [path] if path is not None else [source for source in sources if source.is_file()]
+    digest = hashlib.sha256()
+    for file in sorted(file for path in paths for file in (path, *path.rglob("*"))):
+        if file.is_file():
+            digest.update(file.read_bytes())
+    return digest.hexdigest() if paths else ""

@@ -1,0 +1,64 @@
+"""Games played out by policies, a batch of them at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER, Rules, StateBatch
+from spiel_dl.tree.beam import PolicyRows
+
+
+def play_out(
+    rules: Rules, states: StateBatch, policies: PolicyRows, generator: np.random.Generator
+) -> np.ndarray:
+    """Plays games to the end.
+
+    Args:
+      rules: the game.
+      states: where they begin, batch dimension N.
+      policies: both players'.
+      generator: draws all that is drawn.
+
+    Returns:
+      float64 [N], player 0's utility at the end of each.
+    """
+    returns = np.zeros(states.batch_size)
+    rows = np.arange(states.batch_size)
+    while True:
+        mover = rules.current_player(states).numpy()
+        over = mover == TERMINAL_PLAYER
+        if over.any():
+            ended = states.take(torch.from_numpy(np.flatnonzero(over)))
+            returns[rows[over]] = rules.returns(ended).numpy()
+            states = states.take(torch.from_numpy(np.flatnonzero(~over)))
+            rows, mover = rows[~over], mover[~over]
+        if not len(rows):
+            return returns
+        states = rules.apply(states, _moves(rules, states, mover, policies, generator))
+
+
+def _moves(
+    rules: Rules,
+    states: StateBatch,
+    mover: np.ndarray,
+    policies: PolicyRows,
+    generator: np.random.Generator,
+) -> torch.Tensor:
+    """What everybody does, chance included: int64 [N]."""
+    moves = np.zeros(len(mover), np.int64)
+    uniform = generator.random(len(mover))
+    for who in (CHANCE_PLAYER, 0, 1):
+        acting = np.flatnonzero(mover == who)
+        if not len(acting):
+            continue
+        here = states.take(torch.from_numpy(acting))
+        if who == CHANCE_PLAYER:
+            weights = rules.chance_probabilities(here).numpy()
+        else:
+            weights = policies(here, who)
+        line = np.cumsum(weights, axis=1)
+        target = uniform[acting] * line[:, -1]
+        # The first action at which the sum of weights exceeds the number.
+        moves[acting] = (line <= target[:, None]).sum(axis=1).clip(max=line.shape[1] - 1)
+    return torch.from_numpy(moves)

@@ -1,0 +1,364 @@
+"""What a policy thinks where a game stands: ranges, cfvs and strategies in a public state.
+
+    watched = Watched(lambda: load_policy("resolving:exact", "leduc_poker"))
+    insight = look(watched, state)
+
+Who searches is looked at in what its search found: its own range, the one that it expected of its
+opponent, and what both thought their actions were worth. Other policies are looked at as if both
+players followed them to the end of the game, where that is small enough; in larger games with
+`Rules` the public state is reconstructed, and ranges and strategies alone are told.
+
+What is said depends on the public state alone. `Insight.is_private` says where it does not.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyspiel
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.play.public_state_view import PublicStateNumbers, PublicStateView
+from spiel_dl.play.public_tree_view import PolicyNumbers
+from spiel_dl.policies import asking
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy
+from spiel_dl.search.engine import ContinualPolicy
+from spiel_dl.search.found import Found
+from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.public_texts import public_text
+
+MAX_COMPILED = 200_000
+"""Games of more histories are not compiled only to be looked at."""
+_MAX_SHOWN = 60
+_SHOW_ALL_OF = 150
+_MAX_FOUND = 64
+_MAX_HISTORIES_KEPT = 2_000_000
+
+SEARCHED = "by its search here"
+WHOLE_GAME = "as if both players followed it to the end of the game"
+NOT_SEARCHED = "not searched here; as if both players went on by what it knows so far"
+RECONSTRUCTED = "ranges and strategies alone, in a public state that was reconstructed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Insight:
+    """What a policy thinks in a public state.
+
+    Attributes:
+      player: who acts there.
+      how: what the numbers are.
+      is_private: whether they depend on what only this player knows.
+      num_left_out: how many histories of the public state were left out of the infosets shown.
+      state: the public state; ranges of a search are scaled to sum 1. None: there is nothing to be
+        said without telling what only the player knows.
+    """
+
+    player: int
+    how: str
+    is_private: bool
+    num_left_out: int
+    state: PublicStateView | None
+
+
+class Watched:
+    """A policy, and what its searches have found.
+
+    Attributes:
+      policy: the policy.
+    """
+
+    def __init__(self, make: Callable[[], openspiel_policy.Policy]):
+        """Makes the policy.
+
+        Args:
+          make: makes it; called again where it is to search anew.
+        """
+        self._make = make
+        self._unsearched: set[tuple[int, int]] = set()
+        self._restart()
+
+    def _restart(self) -> None:
+        self.policy = self._make()
+        self._found: collections.deque[Found] = collections.deque(maxlen=_MAX_FOUND)
+        self._numbers: dict[int, PolicyNumbers] = {}
+        for seat in (0, 1):
+            step = getattr(self.searcher(seat), "step", None)
+            if step is not None:
+                step.watch = self._remember
+
+    def _remember(self, found: Found) -> None:
+        self._found.append(found)
+        while sum(each.trunk.tree.num_histories for each in self._found) > _MAX_HISTORIES_KEPT:
+            if len(self._found) == 1:
+                return
+            self._found.popleft()
+
+    def searcher(self, player: int) -> openspiel_policy.Policy:
+        """The policy that plays a seat, without what is wrapped around it."""
+        policy = self.policy
+        while isinstance(policy, (RememberingPolicy, SeatsPolicy)):
+            policy = policy.seats[player] if isinstance(policy, SeatsPolicy) else policy.policy
+        return policy
+
+    def found_at(self, state: pyspiel.State, player: int) -> tuple[Found, int] | None:
+        """What the player's search found that decides in a state, and the public state in its tree.
+
+        None if there was no search. Solves what is on the way.
+        """
+        place = _place(self.searcher(player), state, player)
+        if place is None:
+            return None
+        asking.action_probabilities(self.policy, state, player)
+        found = self._latest(state, player)
+        if found is None and (player, place) not in self._unsearched:
+            # It may have been forgotten; then the search is made again.
+            self._restart()
+            asking.action_probabilities(self.policy, state, player)
+            found = self._latest(state, player)
+            if found is None:
+                self._unsearched.add((player, place))
+        return found
+
+    def _latest(self, state: pyspiel.State, player: int) -> tuple[Found, int] | None:
+        fitting = []
+        for order, found in enumerate(self._found):
+            is_own = found.player == player
+            if not (is_own or found.is_whole):
+                continue
+            history = _history_in(found.trunk.tree, self.searcher(player), state, player)
+            if history is not None and found.holds(history):
+                of_history = found.trunk.tree.public_states.of_history
+                fitting.append(((is_own, found.start, order), found, int(of_history[history])))
+        if not fitting:
+            return None
+        _, found, number = max(fitting, key=lambda each: each[0])
+        return found, number
+
+    def numbers(self, player: int, compiled: Callable[[], GameTree | None]) -> PolicyNumbers | None:
+        """The policy of a seat in the whole game; None if that is too large.
+
+        Args:
+          player: the seat.
+          compiled: the compiled game; asked only if the policy does not have it.
+        """
+        if player not in self._numbers:
+            array = self._array_policy(player, compiled)
+            if array is None:
+                return None
+            numbers = PolicyNumbers(array)
+            if isinstance(self.searcher(player), ContinualPolicy):
+                return numbers  # It may know more the next time.
+            self._numbers[player] = numbers
+        return self._numbers[player]
+
+    def _array_policy(
+        self, player: int, compiled: Callable[[], GameTree | None]
+    ) -> ArrayPolicy | None:
+        policy = self.searcher(player)
+        if isinstance(policy, ContinualPolicy):
+            return policy.step.policy
+        if isinstance(policy, ArrayPolicy) and isinstance(policy.tree, GameTree):
+            return policy
+        if hasattr(policy, "step"):
+            return None
+        tree = compiled()
+        return None if tree is None else ArrayPolicy.from_policy(tree, policy)
+
+
+def look(
+    watched: Watched,
+    state: pyspiel.State,
+    *,
+    may_tell_private: bool = False,
+    own: int | None = None,
+) -> Insight:
+    """What a policy thinks in the public state of a state.
+
+    Args:
+      watched: the policy.
+      state: a state of the turn-based game in which a player acts.
+      may_tell_private: whether to tell what depends on what only the acting player knows.
+      own: the player whose infoset is to be among those that are shown; None: nobody's.
+
+    Raises:
+      ValueError: if no player acts in the state, or the policy has no answer there.
+    """
+    player = asking.acting_player(state)
+    searcher = watched.searcher(player)
+    is_private = _is_private(searcher)
+    if is_private and not may_tell_private:
+        how = "this search starts from what only the searcher knows, so it is told at the end"
+        return Insight(player, how, True, 0, None)
+    found = watched.found_at(state, player)
+    if found is not None:
+        numbers: PublicStateNumbers = FoundNumbers(*found)
+        return _insight(numbers, found[1], player, SEARCHED, is_private=is_private)
+    is_search = isinstance(searcher, ContinualPolicy)
+    whole = watched.numbers(player, lambda: compiled(str(state.get_game())))
+    if whole is not None:
+        assert isinstance(whole.tree, GameTree)
+        history = int(whole.tree.first_history[player][whole.tree.find_infoset(state, player)])
+        number = int(whole.tree.public_states.of_history[history])
+        shown = history if own == player else None
+        return _insight(whole, number, player, NOT_SEARCHED if is_search else WHOLE_GAME, shown)
+    return _reconstructed(searcher, state, player)
+
+
+def _insight(
+    numbers: PublicStateNumbers,
+    number: int,
+    player: int,
+    how: str,
+    own_history: int | None = None,
+    *,
+    is_private: bool = False,
+) -> Insight:
+    shown = shown_histories(numbers, number, own_history)
+    total = len(numbers.tree.public_states.histories(number))
+    left_out = 0 if shown is None else total - len(shown)
+    text = public_text(numbers.tree, number, shown)
+    view = numbers.public_state(number, text, name="", depth=0, is_leaf=False, shown=shown)
+    return Insight(player, how, is_private, left_out, view)
+
+
+def shown_histories(
+    numbers: PublicStateNumbers, number: int, own_history: int | None = None
+) -> np.ndarray | None:
+    """The likeliest histories of a public state that is too large to be shown; None: it is not.
+
+    Args:
+      numbers: say what is likely.
+      number: the public state.
+      own_history: one that is shown in any case; None: none is.
+    """
+    tree = numbers.tree
+    histories = tree.public_states.histories(number)
+    if len(histories) <= _SHOW_ALL_OF:
+        return None
+    order = np.argsort(-numbers.total_reach(histories), kind="stable")
+    shown = histories[order[:_MAX_SHOWN]]
+    return np.unique(shown if own_history is None else np.append(shown, own_history))
+
+
+def _reconstructed(searcher: openspiel_policy.Policy, state: pyspiel.State, player: int) -> Insight:
+    """The blueprint of who did not search, or a network, in a large game with `Rules`."""
+    if not hasattr(state.get_game(), "rules"):
+        return Insight(player, "this game is too large to be looked at", False, 0, None)
+    from spiel_dl.play import reconstructed_view  # It imports torch.
+
+    act = reconstructed_view.acting_policy(searcher)
+    if act is None:
+        how = "this kind of policy does not tell what it thinks"
+        return Insight(player, how, False, 0, None)
+    found = reconstructed_view.reconstruct(state, act)
+    if found is None:
+        how = "this public state has too many histories to be looked at"
+        return Insight(player, how, False, 0, None)
+    number = int(found.trunk.tree.public_states.of_history[1])
+    return _insight(FoundNumbers(found, number), number, player, RECONSTRUCTED)
+
+
+class FoundNumbers(PublicStateNumbers):
+    """What a search found in a public state; both players' ranges there are scaled to sum 1."""
+
+    def __init__(self, found: Found, number: int):
+        """Looks at a public state of a search's tree."""
+        super().__init__(found.trunk.tree)
+        self._found = found
+        self._scale = [1.0, 1.0]
+        histories = self.tree.public_states.histories(number)
+        for player in (0, 1):
+            infosets = self.tree.public_states.augmented_infoset[player, histories]
+            first = np.unique(infosets, return_index=True)[1]
+            mass = self.reach(player, histories[first]).sum()
+            self._scale[player] = 1.0 / mass if mass > 0 else 1.0
+
+    def reach(self, player: int, histories: np.ndarray) -> np.ndarray:
+        """See `PublicStateNumbers`."""
+        sequences = self._found.trunk.sequences_at(player, histories)
+        return self._found.plans[player][sequences] * self._scale[player]
+
+    def cfvs(
+        self, player: int, histories: np.ndarray, others_reach: np.ndarray, infoset: np.ndarray
+    ) -> np.ndarray:
+        """See `PublicStateNumbers`. Who waits is valued where the search started alone."""
+        del others_reach
+        found = np.full(int(infoset.max()) + 1, np.nan)
+        trunk = self._found.trunk
+        if self._found.leaf_cfvs is None:
+            return found
+        for number, row in enumerate(np.unique(infoset, return_index=True)[1]):
+            history = int(histories[row])
+            if self.tree.player[history] == player:
+                strategy, cfvs = self.decisions(player, int(self.tree.infoset[history]))
+                found[number] = strategy @ cfvs
+            elif self._starts_at(history):
+                root = int(trunk.root_of_history[player, history])
+                found[number] = self._found.cfvs[player][root] * self._scale[1 - player]
+        return found
+
+    def decisions(self, player: int, infoset: int) -> tuple[np.ndarray, np.ndarray]:
+        """See `PublicStateNumbers`."""
+        trunk = self._found.trunk
+        own = trunk.sequence_form.treeplexes[player].sequences(
+            int(np.searchsorted(trunk.infosets[player], infoset))
+        )
+        strategy = self._found.strategies[player][own]
+        if self._found.leaf_cfvs is None:
+            return strategy, np.full(len(strategy), np.nan)
+        return strategy, self._found.cfvs[player][own] * self._scale[1 - player]
+
+    def _starts_at(self, history: int) -> bool:
+        parent = int(self.tree.parent[history])
+        return history == 0 or self._found.trunk.root_of_history[0, parent] < 0
+
+
+def _is_private(searcher: openspiel_policy.Policy) -> bool:
+    """Whether a search starts from more than the public state: all do that draw histories."""
+    if not hasattr(searcher, "step") or isinstance(searcher, ContinualPolicy):
+        return False
+    from spiel_dl.search.sepot_played import SePoTPlayedStep
+
+    return type(searcher.step) is not SePoTPlayedStep
+
+
+def _place(searcher: openspiel_policy.Policy, state: pyspiel.State, player: int) -> int | None:
+    """The public state of a state, as a searcher calls it; None: it does not search."""
+    if isinstance(searcher, ContinualPolicy):
+        if player not in searcher.step.players:
+            return None
+        history = _history_in(searcher.tree, searcher, state, player)
+        return int(searcher.tree.public_states.of_history[history])
+    return _public_key(searcher, state) if hasattr(searcher, "step") else None
+
+
+def _public_key(searcher: Any, state: pyspiel.State) -> int:
+    return int(searcher.step.keys.of_level(state.batch)[1][0])
+
+
+def _history_in(
+    tree: CompiledTree, searcher: openspiel_policy.Policy, state: pyspiel.State, player: int
+) -> int | None:
+    """A history of a state's public state in the tree of a search; None: there is none."""
+    if isinstance(tree, GameTree):
+        return int(tree.first_history[player][tree.find_infoset(state, player)])
+    assert tree.public_key is not None
+    here = np.flatnonzero((tree.public_key == _public_key(searcher, state)) & (tree.player >= 0))
+    return int(here[0]) if len(here) else None
+
+
+@functools.lru_cache(maxsize=4)
+def compiled(game: str) -> GameTree | None:
+    """The compiled game; None if it has too many histories to be looked at as a whole."""
+    try:
+        return GameTree.from_game(game, MAX_COMPILED)
+    except TooManyHistoriesError:
+        return None

@@ -1,0 +1,286 @@
+"""Beliefs: how likely the histories of a public state are if both players follow given policies.
+
+A public state that can be listed is (`ListedBelief`), and its belief is exact. Of any other one,
+histories are drawn (`DrawnBelief`): both policies are replayed from the root along what was seen,
+and at every step the sample is thinned without bias; where it dies out, it is *regenerated*, by
+the game's own sampler where there is one, else by uniform play. Either way a bounded sample comes
+out, each history with chance's and both players' exact reach and with how many histories it stands
+for; so sums over a sample are on average those over the public state.
+
+    belief = Beliefs(game, max_listed=20_000).of(public_key, public_tensor, policies)
+    belief.whole(1000, generator)
+    belief.infoset(player, state, 500, generator)
+
+Only public observations, and what the named player has seen in `state`, go in.
+"""
+
+from __future__ import annotations
+
+import abc
+import collections
+from collections.abc import Iterator
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.games.rules import ConsistentHistories, Rules, StateBatch
+from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.tree.beam import Observed, PolicyRows, drawn_by_policies, sample_consistent
+from spiel_dl.tree.from_rules import InfosetKeys
+from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.particles import Particles, rules_of
+from spiel_dl.tree.public_states import consistent_histories
+
+_WIDTHS = (1, 4)
+"""A beam is so many times as wide as what is asked for; the second if the first found nothing."""
+
+
+_OVERSAMPLING = 4
+"""A game's own sampler does not know the policies: so many times as much is asked of it."""
+
+
+_MAX_KEPT = 32
+"""How many lists of histories are kept."""
+
+
+class Belief(abc.ABC):
+    """The histories of one public state, with both players' reach by their policies.
+
+    Attributes:
+      num_histories: how many the public state has; None: not known, more than can be listed.
+    """
+
+    num_histories: int | None
+
+    @abc.abstractmethod
+    def whole(self, budget: int, generator: np.random.Generator) -> Particles:
+        """At most `budget` histories of the public state, all if there are no more."""
+
+    @abc.abstractmethod
+    def infoset(
+        self, player: int, state: StateBatch, budget: int, generator: np.random.Generator
+    ) -> Particles:
+        """At most `budget` histories of a player's infoset, all if there are no more.
+
+        Args:
+          player: whose infoset, be it to move or not.
+          state: a state of the infoset, batch dimension 1; nothing else of it is read.
+          budget: how many, at most.
+          generator: draws them.
+        """
+
+
+class ListedBelief(Belief):
+    """All histories of a public state.
+
+    Attributes:
+      everything: all of them.
+      infoset_keys: int64 [2, N], theirs.
+    """
+
+    def __init__(self, game: pyspiel.Game, found: ConsistentHistories, policies: PolicyRows):
+        """Replays both policies."""
+        self._keys = InfosetKeys(rules_of(game))
+        self.infoset_keys = self._keys.of_level(found.states)[0]
+        reach = [
+            replayed_reach(game, self.infoset_keys[player], found.actions, player, policies)
+            for player in (0, 1)
+        ]
+        self.everything = Particles(
+            game, found.states, np.stack(reach), found.chance_reach.numpy().copy()
+        )
+        self.num_histories = self.everything.num_particles
+
+    def whole(self, budget: int, generator: np.random.Generator) -> Particles:
+        """See `Belief`."""
+        return self.everything.thinned(budget, generator)
+
+    def infoset(
+        self, player: int, state: StateBatch, budget: int, generator: np.random.Generator
+    ) -> Particles:
+        """See `Belief`."""
+        key = self._keys.of_level(state)[0][player, 0]
+        rows = np.flatnonzero(self.infoset_keys[player] == key)
+        return self.everything.take(rows).thinned(budget, generator)
+
+
+class DrawnBelief(Belief):
+    """A public state with more histories than can be listed.
+
+    Attributes:
+      num_regenerations: how often a replay has left no history.
+    """
+
+    num_histories = None
+
+    def __init__(self, game: pyspiel.Game, public_tensor: torch.Tensor, policies: PolicyRows):
+        """Draws nothing yet."""
+        self.num_regenerations = 0
+        self._game = game
+        self._rules = rules_of(game)
+        self._public = public_tensor
+        self._policies = policies
+
+    def whole(self, budget: int, generator: np.random.Generator) -> Particles:
+        """See `Belief`."""
+        return self._drawn(None, None, budget, generator)
+
+    def infoset(
+        self, player: int, state: StateBatch, budget: int, generator: np.random.Generator
+    ) -> Particles:
+        """See `Belief`."""
+        private = self._rules.private_tensor(state, player, True)[0]
+        return self._drawn(player, private, budget, generator)
+
+    def _drawn(
+        self,
+        player: int | None,
+        private: torch.Tensor | None,
+        budget: int,
+        generator: np.random.Generator,
+    ) -> Particles:
+        drawn = self._rules.draw_histories(
+            self._public, _OVERSAMPLING * budget, generator, player, private
+        )
+        if drawn is not None:
+            return self._weighed(*drawn).thinned(budget, generator)
+        own = None if private is None else private[None] > 0
+        shown = Observed(self._rules, self._public[None] > 0, player, own)
+        for factor in _WIDTHS:
+            width = factor * budget
+            found = drawn_by_policies(self._game, shown, self._policies, width, generator)
+            if found is not None:
+                return found.thinned(budget, generator)
+        self.num_regenerations += 1
+        return sample_consistent(
+            self._game, self._public, budget, generator, player=player, private_tensor=private
+        )
+
+    def _weighed(self, found: ConsistentHistories, copies: np.ndarray) -> Particles:
+        """Histories that the game has drawn, with both players' reach."""
+        keys = InfosetKeys(self._rules).of_level(found.states)[0]
+        reach = [
+            replayed_reach(self._game, keys[each], found.actions, each, self._policies)
+            for each in (0, 1)
+        ]
+        chance_reach = found.chance_reach.numpy()
+        return Particles(self._game, found.states, np.stack(reach), chance_reach, copies)
+
+
+class Beliefs:
+    """The beliefs of a game's public states, exact where these can be listed.
+
+    What was listed is kept for the next questions, the latest ones.
+    """
+
+    def __init__(self, game: pyspiel.Game, max_listed: int):
+        """Lists nothing yet.
+
+        Args:
+          game: a game with `Rules`.
+          max_listed: a public state of more histories is not listed.
+        """
+        self._game = game
+        self._max_listed = max_listed
+        self._listed: collections.OrderedDict[int, ConsistentHistories] = collections.OrderedDict()
+
+    def of(self, public_key: int, public_tensor: torch.Tensor, policies: PolicyRows) -> Belief:
+        """The belief of a public state.
+
+        Args:
+          public_key: as in `tree.from_rules.InfosetKeys`.
+          public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
+          policies: both players'.
+
+        Raises:
+          ValueError: if no history has these public observations.
+        """
+        found = self._list(public_key, public_tensor)
+        if found.complete:
+            return ListedBelief(self._game, found, policies)
+        return DrawnBelief(self._game, public_tensor, policies)
+
+    def size(self, public_key: int, public_tensor: torch.Tensor) -> int | None:
+        """How many histories a public state has; None: more than are listed."""
+        found = self._list(public_key, public_tensor)
+        return found.states.batch_size if found.complete else None
+
+    def _list(self, public_key: int, public_tensor: torch.Tensor) -> ConsistentHistories:
+        if public_key not in self._listed:
+            found = consistent_histories(public_tensor, self._max_listed, self._game)
+            self._listed[public_key] = found
+            while len(self._listed) > _MAX_KEPT:
+                self._listed.popitem(last=False)
+        return self._listed[public_key]
+
+
+def policy_rows(rules: Rules, acting: ActingPolicy) -> PolicyRows:
+    """What both players do by a policy of information state tensors."""
+
+    def rows(states: StateBatch, player: int) -> np.ndarray:
+        tensors = rules.information_state_tensor(states, player)
+        policy = acting(tensors, rules.legal_actions(states))
+        return policy.double().cpu().numpy()
+
+    return rows
+
+
+def replayed_reach(
+    game: pyspiel.Game,
+    infoset_keys: np.ndarray,
+    actions: torch.Tensor,
+    player: int,
+    policies: PolicyRows,
+) -> np.ndarray:
+    """A player's own reach of histories, by replaying its policy: float64 [N].
+
+    It is the same in all histories of an infoset, so one of each is replayed.
+
+    Args:
+      game: a game with `Rules`.
+      infoset_keys: int64 [N], the player's in each history.
+      actions: int [N, L], of each history from the root on, chance's included.
+      player: whose.
+      policies: what it does.
+    """
+    infoset, first = first_occurrence_ids(infoset_keys)
+    reach = np.ones(len(first))
+    for states, action in _steps(game, actions[torch.from_numpy(first)].long()):
+        mover = rules_of(game).current_player(states).numpy()
+        moves = np.flatnonzero(mover == player)
+        if len(moves):
+            rows = policies(states.take(torch.from_numpy(moves)), player)
+            reach[moves] *= rows[np.arange(len(moves)), action.numpy()[moves]]
+    return reach[infoset]
+
+
+def _steps(game: pyspiel.Game, actions: torch.Tensor) -> Iterator[tuple[StateBatch, torch.Tensor]]:
+    """The states on the way of histories (int64 [N, L]), each with the actions made there."""
+    states = rules_of(game).initial_state(len(actions))
+    for action in actions.unbind(dim=1):
+        yield states, action
+        states = rules_of(game).apply(states, action)
+
+
+def total_variation(exact: Particles, sample: Particles) -> float:
+    """How far the belief of a sample is from the exact one: half the sum of all differences.
+
+    Args:
+      exact: all histories.
+      sample: some of them.
+
+    Returns:
+      0 to 1. Where a belief has no mass at all, it counts as 1.
+    """
+    keys = InfosetKeys(rules_of(exact.game))
+    masses: dict[tuple[int, int], float] = {}
+    for particles, sign in ((exact, 1.0), (sample, -1.0)):
+        total = particles.total_reach
+        if not total.any():
+            return 1.0
+        pairs = keys.of_level(particles.states)[0].T.tolist()
+        for pair, mass in zip(pairs, (total / total.sum()).tolist(), strict=True):
+            name = (pair[0], pair[1])
+            masses[name] = masses.get(name, 0.0) + sign * mass
+    return 0.5 * sum(abs(mass) for mass in masses.values())

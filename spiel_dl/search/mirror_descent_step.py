@@ -1,0 +1,167 @@
+"""Search by mirror descent: one update of the blueprint, in the infoset at hand alone.
+
+Sokota et al. (2023), "The Update-Equivalence Framework for Decision-Time Planning". To do what an
+update of the whole policy would do here, nothing need be known but what each action is worth if
+everybody goes on by the blueprint:
+
+  1. Histories of the player's infoset are drawn by both players' blueprint (`search.beliefs`).
+  2. From each, after each action, games are played out by the blueprint; q is the mean utility.
+  3. The player's policy is pi' ~ (pi e^(eta q) rho^(eta alpha))^(1 / (1 + eta alpha)), the step of
+     magnetic mirror descent, with stepsize eta and a uniform magnet rho; alpha = 0 is mirror
+     descent. Utilities are measured in the utility range, so that eta means the same in all games.
+
+No subgame is solved, and no public state is needed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.learning.rollouts import play_out
+from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.search.beliefs import Beliefs, policy_rows
+from spiel_dl.search.played import PlayedPath, PlayedStep
+from spiel_dl.tree.depth_limit import DepthLimit
+
+
+@dataclasses.dataclass(frozen=True)
+class MirrorDescentConfig:
+    """How a search by mirror descent is made.
+
+    Attributes:
+      stepsize: Eta, of one step.
+      magnet: Alpha, how strongly the uniform policy attracts.
+      num_steps: How many steps, all by the same action values.
+      num_rollouts: How many games are played out in each search, at least; every history that is
+        drawn is played out equally often after each action.
+      budget: From how many histories, at most.
+      max_listed: A public state of more histories is not listed; they are drawn.
+      seed: Of what is drawn. The same infoset always draws the same.
+    """
+
+    stepsize: float = 1.0
+    magnet: float = 0.0
+    num_steps: int = 1
+    num_rollouts: int = 2000
+    budget: int = 200
+    max_listed: int = 20_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.stepsize > 0 or not self.magnet >= 0:
+            raise ValueError(
+                f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0"
+            )
+        for name, least in (
+            ("num_steps", 1),
+            ("num_rollouts", 1),
+            ("budget", 1),
+            ("max_listed", 0),
+            ("seed", 0),
+        ):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least {least}")
+
+
+class ActionValues(NamedTuple):
+    """What a search found.
+
+    Attributes:
+      actions: the legal actions, in order.
+      values: float64 [A], what each is worth to the player, in utility ranges.
+      policy: float64 [A], the policy after the steps.
+    """
+
+    actions: list[int]
+    values: np.ndarray
+    policy: np.ndarray
+
+
+class MirrorDescentStep(PlayedStep[ActionValues]):
+    """Searches in every decision, each by itself.
+
+    Attributes:
+      config: how.
+      num_drawn: how many searches were made in public states that were not listed.
+    """
+
+    def __init__(
+        self, game: pyspiel.Game | str, blueprint: ActingPolicy, config: MirrorDescentConfig
+    ):
+        """Loads the game; see `algorithms.mirror_descent_search.MirrorDescentPolicy`."""
+        super().__init__(game, DepthLimit(moves=1))
+        self.config = config
+        self.num_drawn = 0
+        self._beliefs = Beliefs(self.game, config.max_listed)
+        self._policies = policy_rows(self.rules, blueprint)
+
+    def first(self, path: PlayedPath) -> int:
+        """The decision at hand: no other one matters."""
+        return path.decisions[-1]
+
+    def following(self, path: PlayedPath, start: int, solution: ActionValues) -> int | None:
+        """The decision at hand, if what is solved is another one."""
+        del solution
+        last = path.decisions[-1]
+        return last if start < last else None
+
+    def solve(self, path: PlayedPath, start: int, before: ActionValues | None) -> ActionValues:
+        """Estimates action values, and makes the steps; see `PlayedStep`."""
+        del before
+        player = path.player
+        here = path.states.take(torch.tensor([start]))
+        legal = self.rules.legal_actions(here)[0]
+        actions = np.flatnonzero(legal.numpy())
+        policy = self._policies(here, player)[0, actions]
+        key = int(path.infoset_keys[start])
+        generator = np.random.default_rng([self.config.seed, player, key % (1 << 63)])
+        values = self._values(path, start, actions, generator)
+        return ActionValues(actions.tolist(), values, self._stepped(policy / policy.sum(), values))
+
+    def answer(
+        self, path: PlayedPath, state: pyspiel.State, solution: ActionValues
+    ) -> dict[int, float]:
+        """The policy after the steps; see `PlayedStep`."""
+        del path, state
+        return dict(zip(solution.actions, solution.policy.tolist(), strict=True))
+
+    def _values(
+        self, path: PlayedPath, start: int, actions: np.ndarray, generator: np.random.Generator
+    ) -> np.ndarray:
+        """What each action (int64 [A]) is worth to the player: float64 [A], in utility ranges."""
+        player, config = path.player, self.config
+        here = path.states.take(torch.tensor([start]))
+        public_key = int(path.public_keys[start])
+        tensor = self.rules.public_tensor(here, True)[0]
+        belief = self._beliefs.of(public_key, tensor, self._policies)
+        self.num_drawn += belief.num_histories is None
+        drawn = belief.infoset(player, here, config.budget, generator)
+        # What the blueprints never do has happened all the same: then all is as likely.
+        weight = drawn.total_reach if drawn.total_reach.any() else drawn.copies
+        repeats = -(-config.num_rollouts // (drawn.num_particles * len(actions)))
+        rows = np.repeat(np.arange(drawn.num_particles), len(actions) * repeats)
+        moves = np.tile(np.repeat(actions, repeats), drawn.num_particles)
+        after = self.rules.apply(drawn.states.take(torch.from_numpy(rows)), torch.from_numpy(moves))
+        returns = play_out(self.rules, after, self._policies, generator)
+        by_history = returns.reshape(drawn.num_particles, len(actions), repeats).mean(axis=2)
+        sign = 1.0 if player == 0 else -1.0
+        utility_range = self.rules.max_utility - self.rules.min_utility
+        found: np.ndarray = sign * (weight @ by_history) / (weight.sum() * utility_range)
+        return found
+
+    def _stepped(self, policy: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """A policy (float64 [A]) after the steps, with the same action values in each."""
+        config = self.config
+        with np.errstate(divide="ignore"):
+            logits = np.log(policy)
+        for _ in range(config.num_steps):
+            # The uniform magnet adds the same to all logits.
+            logits = (logits + config.stepsize * values) / (1 + config.stepsize * config.magnet)
+        weights = np.exp(logits - logits.max())
+        stepped: np.ndarray = weights / weights.sum()
+        return stepped

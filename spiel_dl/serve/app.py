@@ -1,0 +1,358 @@
+"""The server's application: which address does what, and what an error says.
+
+Every answer is JSON, but for the page and its files. An error is `{"error": one sentence}`: 400 for
+what was asked wrongly, 404 for a game that is not there, 409 for a game that is being played on,
+503 where too many wait, 504 for what took too long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import importlib.resources
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from spiel_dl.serve import inputs, menu, table, thinking
+from spiel_dl.serve.pool import BusyError, Pool, TooLongError, WorkerGoneError
+from spiel_dl.serve.sessions import Session, Sessions, UnknownGameError
+
+_LOG = logging.getLogger(__name__)
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_FILES = {
+    "/": ("serve", "page.html", "text/html"),
+    "/serve.css": ("serve", "serve.css", "text/css"),
+    "/serve.js": ("serve", "serve.js", "text/javascript"),
+    "/page.css": ("play", "page.css", "text/css"),
+    "/public_tree.js": ("play", "public_tree.js", "text/javascript"),
+    "/tables.js": ("play", "tables.js", "text/javascript"),
+}
+
+
+class ConflictError(ValueError):
+    """A game is going on already."""
+
+
+_STATUS = {
+    ConflictError: 409,
+    ValueError: 400,
+    UnknownGameError: 404,
+    WorkerGoneError: 503,
+    BusyError: 503,
+    TooLongError: 504,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """How a server runs.
+
+    Attributes:
+      hosts: by which names it is asked for; "*" is any.
+      num_workers: how many searches run at a time, each in a process.
+      seconds: how long a search may take, with the time that it waits for a worker.
+      max_games: how many games are kept.
+      max_age: seconds after which a game is forgotten that nobody has looked at.
+      policies: names of policies beyond those of the registry, such as files, that are offered.
+    """
+
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost")
+    num_workers: int = 2
+    seconds: float = 30.0
+    max_games: int = 500
+    max_age: float = 3600.0
+    policies: tuple[str, ...] = ()
+
+
+def make_app(settings: Settings | None = None) -> Starlette:
+    """The application; its workers start when they are asked first, and end with it."""
+    server = _Server(settings or Settings())
+    routes = [
+        *(Route(path, _file(*named)) for path, named in _FILES.items()),
+        Route("/api/menu", server.answer(server.menu)),
+        Route("/api/games", server.answer(server.begin), methods=["POST"]),
+        Route("/api/games/{key}", server.answer(server.see)),
+        Route("/api/games/{key}", server.answer(server.leave), methods=["DELETE"]),
+        Route("/api/games/{key}/move", server.answer(server.move), methods=["POST"]),
+        Route("/api/games/{key}/answer", server.answer(server.reply), methods=["POST"]),
+        Route("/api/games/{key}/analysis", server.answer(server.analyse), methods=["POST"]),
+        Route("/api/games/{key}/reveal", server.answer(server.reveal), methods=["POST"]),
+        Route("/api/games/{key}/back", server.answer(server.back), methods=["POST"]),
+        Route("/api/branch", server.answer(server.branch), methods=["POST"]),
+    ]
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        server.start()
+        try:
+            yield
+        finally:
+            await server.close()
+
+    hosts = list(server.settings.hosts)
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)],
+        exception_handlers={404: _no_page, 405: _no_page},
+        lifespan=lifespan,
+    )
+
+
+class _Server:
+    """What the addresses do."""
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        self._sessions = Sessions(settings.max_games, settings.max_age)
+        # What is quick does not wait for searches.
+        self._quick = Pool(1, settings.seconds, modules=(table.__name__,))
+        self._searches = Pool(settings.num_workers, settings.seconds, modules=(thinking.__name__,))
+
+    def start(self) -> None:
+        self._quick.start()
+        self._searches.start()
+
+    async def close(self) -> None:
+        await self._quick.close()
+        await self._searches.close()
+
+    def answer(
+        self, handle: Callable[[Request, dict[str, Any]], Awaitable[Any]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """An endpoint: reads and checks the request, and ends with who asked."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                body = await _read(request)
+                work = asyncio.ensure_future(handle(request, body))
+                gone = asyncio.ensure_future(_until_gone(request))
+                try:
+                    await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
+                    if not work.done():
+                        return _error(499, "nobody waits for this any more")
+                    return JSONResponse(work.result(), headers=_HEADERS)
+                finally:
+                    gone.cancel()
+                    work.cancel()
+            except tuple(_STATUS) as error:
+                return _error(_status_of(error), str(error))
+            except ClientDisconnect:
+                return _error(499, "nobody waits for this any more")
+            except Exception:
+                _LOG.exception("%s %s failed", request.method, request.url.path)
+                return _error(500, "the server failed at this; its log says why")
+
+        return endpoint
+
+    async def menu(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """What can be played, and against whom."""
+        del request, body
+        return menu.menu(self.settings.policies, self.settings.seconds)
+
+    async def begin(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """A new game."""
+        del request
+        inputs.take(body, ("game", "policy", "seat", "iterations", "depth", "unit"))
+        game = inputs.game(body)
+        opponent = inputs.player(body, self.settings.policies)
+        seat = inputs.number(body, "seat", 0, 1, 0)
+        seed = secrets.randbits(64)
+        # What a game string makes is not known before; it may take long.
+        place, about = await self._searches.run(table.begin, game, seat, seed, key=game)
+        await self._searches.run(thinking.check, opponent, place.game, key=(opponent, place.game))
+        session = self._sessions.add(place, opponent, seed, about)
+        return await self._shown(session)
+
+    async def see(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """A game as it is, or as it was at an earlier moment."""
+        del body
+        session = self._session(request)
+        at = request.query_params.get("at")
+        if at is not None and not (at.isdecimal() and len(at) < 10):
+            raise ValueError("at must be a whole number, the moment to look back at")
+        return await self._shown(session, None if at is None else int(at))
+
+    async def leave(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """Forgets a game."""
+        del body
+        self._sessions.remove(request.path_params["key"])
+        return {}
+
+    async def move(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """The person's move."""
+        session = self._session(request)
+        inputs.take(body, ("action", "count"))
+        action = inputs.number(body, "action", 0, 10**9)
+        async with _alone(session):
+            await self._check_count(session, body)
+            place = await self._quick.run(table.move, session.place, action, session.seed)
+            session.place = place
+            return await self._shown(session)
+
+    async def reply(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """The opponent's moves."""
+        session = self._session(request)
+        inputs.take(body, ())
+        async with _alone(session):
+            key = (session.opponent, session.place.game)
+            session.place = await self._searches.run(
+                thinking.answer, session.place, session.opponent, session.seed, key=key
+            )
+            return await self._shown(session)
+
+    async def analyse(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """What a policy thinks at a moment; the opponent's own thoughts, if none is named."""
+        session = self._session(request)
+        inputs.take(body, ("at", "policy", "compared", "iterations", "depth", "unit"))
+        place = session.place
+        moments = await self._quick.run(table.moments, place)
+        at = inputs.number(body, "at", 0, 10**9, len(moments) - 1)
+        length = table.length_at(moments, at)
+        player = session.opponent
+        if "policy" in body:
+            player = inputs.player(body, self.settings.policies)
+        compared = thinking.blueprint_of(player)
+        if body.get("compared"):
+            compared = inputs.player(body, self.settings.policies, "compared")
+        key = (player, place.game)
+        found: dict[str, Any] = await self._searches.run(
+            thinking.analyse, place, length, player, compared, key=key
+        )
+        return found
+
+    async def reveal(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """Shows all that is hidden, from now on."""
+        session = self._session(request)
+        inputs.take(body, ())
+        async with _alone(session):
+            session.place = session.place._replace(revealed=True)
+            return await self._shown(session)
+
+    async def back(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """Takes the game back to a moment."""
+        session = self._session(request)
+        inputs.take(body, ("at",))
+        at = inputs.number(body, "at", 0, 10**9)
+        async with _alone(session):
+            session.place = await self._quick.run(table.back_to, session.place, at)
+            # Who goes back meets other luck.
+            session.seed = secrets.randbits(64)
+            return await self._shown(session)
+
+    async def branch(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """A public state, and what follows it."""
+        del request
+        inputs.take(body, ("game", "policy", "number", "iterations", "depth", "unit"))
+        game = inputs.game(body)
+        player = inputs.player(body, self.settings.policies)
+        number = inputs.number(body, "number", 0, 10**9, 0)
+        key = ("tree", player, game)
+        found: dict[str, Any] = await self._searches.run(
+            thinking.branch, game, player, number, key=key
+        )
+        return found
+
+    def _session(self, request: Request) -> Session:
+        return self._sessions.find(request.path_params["key"])
+
+    async def _shown(self, session: Session, at: int | None = None) -> dict[str, Any]:
+        """What the page gets of a game."""
+        found: dict[str, Any] = await self._quick.run(table.see, session.place, at)
+        return found | {
+            "key": session.key,
+            "opponent": session.opponent.name,
+            "summary": session.about["summary"],
+            "utility": session.about["utility"],
+        }
+
+    async def _check_count(self, session: Session, body: dict[str, Any]) -> None:
+        """Refuses a move that was meant for an earlier moment, as by a second click."""
+        if "count" in body:
+            count = inputs.number(body, "count", 1, 10**9)
+            now = len(await self._quick.run(table.moments, session.place))
+            if count != now:
+                raise ConflictError("the game has gone on meanwhile; look at it again")
+
+
+@contextlib.asynccontextmanager
+async def _alone(session: Session) -> AsyncIterator[None]:
+    """Lets a game go on once at a time."""
+    if session.lock.locked():
+        raise ConflictError("this game is going on already; wait for it")
+    async with session.lock:
+        yield
+
+
+async def _read(request: Request) -> dict[str, Any]:
+    if request.method not in ("POST", "DELETE"):
+        return {}
+    kind = request.headers.get("content-type", "")
+    if request.method == "POST" and kind.partition(";")[0].strip() != "application/json":
+        # A page of another site cannot send this without asking the browser first.
+        raise ValueError("the request must be of the type application/json")
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > inputs.MAX_BODY:
+            raise ValueError(f"the request is longer than {inputs.MAX_BODY:,} bytes")
+    return inputs.body_of(content)
+
+
+async def _until_gone(request: Request) -> None:
+    """Returns when nobody waits for the answer any more."""
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            return
+
+
+def _status_of(error: Exception) -> int:
+    return next(status for kind, status in _STATUS.items() if isinstance(error, kind))
+
+
+def _error(status: int, message: str) -> Response:
+    return JSONResponse({"error": _sentence(message)}, status, headers=_HEADERS)
+
+
+def _sentence(message: str) -> str:
+    """A message in one line, not too long."""
+    line = " ".join(message.split())
+    return line if len(line) <= 400 else f"{line[:397]}..."
+
+
+async def _no_page(request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 404)
+    return _error(status, f"there is nothing to {request.method} at {request.url.path[:100]}")
+
+
+def _file(room: str, name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    path = importlib.resources.files("spiel_dl") / room / "templates" / name
+
+    async def send(request: Request) -> Response:
+        del request
+        return PlainTextResponse(path.read_bytes(), media_type=kind, headers=_HEADERS)
+
+    return send
+
+
+def policies_of(names: Collection[str]) -> tuple[str, ...]:
+    """Names of policies that a server is to offer beyond the registry's, each once."""
+    return tuple(dict.fromkeys(name for name in names if name))

@@ -1,0 +1,117 @@
+"""What the server takes from outside, checked; what is wrong is a ValueError in one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from spiel_dl.play import registry, zoo
+from spiel_dl.play.presets import game_string
+from spiel_dl.serve.thinking import Player
+
+MAX_BODY = 16_384
+"""Bytes of a request."""
+_MAX_TEXT = 500
+_MAX_ITERATIONS = 100_000
+_MAX_DEPTH = 100
+DEFAULT_ITERATIONS = 500
+_MADE_HERE = ("uniform", "highest", "random", "equilibrium", "cfr", "cfr_last", "cfr+", "solved")
+UNITS = ("rounds", "moves", "plies")
+
+
+def body_of(content: bytes) -> dict[str, Any]:
+    """The JSON object of a request."""
+    try:
+        found = json.loads(content or b"{}")
+    except (ValueError, RecursionError):
+        raise ValueError("the request is not valid JSON") from None
+    if not isinstance(found, dict):
+        raise ValueError("the request must be a JSON object")
+    return found
+
+
+def take(body: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuses what nobody asked for."""
+    unknown = sorted(set(body) - set(known))
+    if unknown:
+        raise ValueError(
+            f"unknown fields {', '.join(unknown)[:_MAX_TEXT]}; known are {', '.join(known)}"
+        )
+
+
+def number(
+    body: Mapping[str, Any], name: str, low: int, high: int, default: int | None = None
+) -> int:
+    """A whole number within bounds."""
+    value = body.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ValueError(f"{name}={_short(value)} must be a whole number from {low} to {high:,}")
+    return value
+
+
+def text(body: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """A short text that is not empty, without spaces around it."""
+    value = body.get(name, default)
+    if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
+        raise ValueError(f"{name} must be a text of 1 to {_MAX_TEXT} characters")
+    if not value.isprintable():
+        raise ValueError(f"{name} must be printable text in one line")
+    return value.strip()
+
+
+def game(body: Mapping[str, Any]) -> str:
+    """A game string, or the name of a preset."""
+    return game_string(text(body, "game"))
+
+
+def player(body: Mapping[str, Any], allowed: Collection[str], name: str = "policy") -> Player:
+    """A policy and how it searches.
+
+    Args:
+      body: the request.
+      allowed: names beyond those of the registry, such as files, that the server offers.
+      name: the field with the policy's name.
+    """
+    policy = text(body, name)
+    check_name(policy, allowed)
+    iterations = number(body, "iterations", 1, _MAX_ITERATIONS, DEFAULT_ITERATIONS)
+    unit = body.get("unit", UNITS[0])
+    if unit not in UNITS:
+        raise ValueError(f"unit={_short(unit)} must be one of {', '.join(UNITS)}")
+    if body.get("depth") is None:
+        return Player(policy, iterations)
+    return Player(policy, iterations, number(body, "depth", 1, _MAX_DEPTH), unit)
+
+
+def check_name(name: str, allowed: Collection[str]) -> None:
+    """Refuses the names of policies that are not offered: files of this machine are not."""
+    if name in allowed:
+        return
+    head, _, source = name.partition(":")
+    kind = registry.KINDS.get(head)
+    known = kind is not None and kind.fits(name)
+    if known and head in ("cdbr", "late"):
+        check_name(source, allowed)
+    elif known and head in ("cdrnr", "abd", "rnr"):
+        check_name(source.partition(":")[2], allowed)
+    elif not known or not _is_offered(head, source):
+        raise ValueError(
+            f"no policy {_short(name)} is offered here; take one of those that the page lists"
+        )
+
+
+def _is_offered(head: str, source: str) -> bool:
+    """Whether a policy is made of nothing but what is installed; of new kinds, nobody knows."""
+    if head in _MADE_HERE:
+        return True
+    if head == "resolving":
+        return source in ("exact", "zero")
+    # What the zoo has, with or without the algorithm before its name.
+    models = registry.KINDS[head].models
+    return bool({f"{head}:{source}", source, f"{models}:{source}"} & set(zoo.names()))
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -1,0 +1,274 @@
+"""Worker processes that answer within a time limit, or are killed.
+
+    pool = Pool(num_workers=2, seconds=30)
+    answer = await pool.run(function, argument, key="leduc_poker")
+
+A worker computes one thing at a time and remembers what its functions keep in their modules. What
+waits longer than the limit, or runs longer, ends with an error; so does what nobody wants any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import importlib
+import logging
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from typing import Any
+
+from spiel_dl.runs.workers import end_with_parent, worker_environment
+
+_LOG = logging.getLogger(__name__)
+_START = 120.0
+"""Seconds for a worker to start, on top of the limit."""
+_GRACE = 2.0
+"""Seconds for which an answer that nobody wants any more may go on: to kill a worker costs the next
+visitor the time in which its policies are loaded again."""
+
+
+class BusyError(Exception):
+    """Too many are waiting, or one has waited too long."""
+
+
+class TooLongError(Exception):
+    """An answer took longer than the limit."""
+
+
+class WorkerGoneError(Exception):
+    """A worker died over its task."""
+
+
+class Pool:
+    """Worker processes, each started when it is needed first.
+
+    Attributes:
+      seconds: how long an answer may take, with the time that it waits for a worker.
+    """
+
+    def __init__(
+        self,
+        num_workers: int,
+        seconds: float,
+        *,
+        max_waiting: int = 100,
+        modules: tuple[str, ...] = (),
+    ):
+        """Starts nothing yet.
+
+        Args:
+          num_workers: how many answers are computed at a time.
+          seconds: how long an answer may take.
+          max_waiting: how many may wait for a worker.
+          modules: what each worker imports before its first answer.
+
+        Raises:
+          ValueError: if a number is not positive.
+        """
+        if num_workers < 1 or max_waiting < 1 or not seconds > 0:
+            raise ValueError(
+                f"num_workers={num_workers}, seconds={seconds} and max_waiting={max_waiting} must "
+                "be positive"
+            )
+        self.seconds = seconds
+        self._max_waiting = max_waiting
+        self._workers = [_Worker(modules) for _ in range(num_workers)]
+        self._idle = list(self._workers)
+        self._waiting: collections.deque[asyncio.Future[None]] = collections.deque()
+        self._threads = ThreadPoolExecutor(2 * num_workers, "pool")
+        self._endings: set[asyncio.Task[None]] = set()
+
+    async def run(self, function: Callable[..., Any], *arguments: Any, key: Hashable = None) -> Any:
+        """What a function answers, computed by a worker.
+
+        Args:
+          function: of a module.
+          arguments: its arguments; they are pickled, and so is what it returns.
+          key: who computed something of the same key is asked before others.
+
+        Raises:
+          BusyError: if there are too many others.
+          TooLongError: if it takes longer than the limit.
+          WorkerGoneError: if the worker died.
+          Exception: what the function raised.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self.seconds
+        worker = await self._acquire(key, end)
+        if not worker.is_ready:
+            end += _START  # What it takes to start is not the answer's fault.
+        call = loop.run_in_executor(self._threads, worker.call, function, arguments)
+        try:
+            return await asyncio.wait_for(asyncio.shield(call), end - loop.time())
+        except TimeoutError as error:
+            worker.kill()
+            raise TooLongError(
+                f"this took longer than {self.seconds:g} seconds and was stopped; try fewer "
+                "iterations, or a smaller game"
+            ) from error
+        finally:
+            if call.done():
+                self._release(worker)
+            else:
+                ending = asyncio.create_task(self._end(worker, call))
+                self._endings.add(ending)
+                ending.add_done_callback(self._endings.discard)
+
+    def start(self) -> None:
+        """Starts the workers, so that the first ones who ask need not wait for that."""
+        for worker in self._workers:
+            self._threads.submit(worker.start)
+
+    async def _acquire(self, key: Hashable, end: float) -> _Worker:
+        if not self._idle:
+            if len(self._waiting) >= self._max_waiting:
+                raise BusyError("too many others are waiting; try again in a moment")
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                async with asyncio.timeout_at(end):
+                    await turn
+            except BaseException as error:
+                if turn.done() and not turn.cancelled():
+                    self._wake()  # The turn was given, and is handed on.
+                elif turn in self._waiting:
+                    self._waiting.remove(turn)
+                if isinstance(error, TimeoutError):
+                    raise BusyError(
+                        f"no worker was free for {self.seconds:g} seconds; try again in a moment"
+                    ) from error
+                raise
+        found = next((each for each in self._idle if each.key == key), self._idle[0])
+        self._idle.remove(found)
+        found.key = key
+        return found
+
+    def _release(self, worker: _Worker) -> None:
+        self._idle.append(worker)
+        self._wake()
+
+    def _wake(self) -> None:
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+
+    async def _end(self, worker: _Worker, call: asyncio.Future[Any]) -> None:
+        """Ends what nobody waits for any more."""
+        await asyncio.wait([call], timeout=_GRACE)
+        if not call.done():
+            worker.kill()
+        with contextlib.suppress(Exception):
+            await call
+        self._release(worker)
+
+    async def close(self) -> None:
+        """Ends all workers."""
+        for worker in self._workers:
+            if worker in self._idle:
+                worker.end()
+            else:
+                worker.kill()
+        for ending in list(self._endings):
+            await ending
+        self._threads.shutdown(wait=True)
+
+
+class _Worker:
+    """A process that computes what it is sent.
+
+    Attributes:
+      key: of what it computed last.
+      is_ready: whether its process has started.
+    """
+
+    def __init__(self, modules: tuple[str, ...]):
+        self.key: Hashable = None
+        self.is_ready = False
+        self._modules = modules
+        self._lock = threading.Lock()
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._pipe: Connection | None = None
+
+    def call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """What the function answers; blocks. Errors are those of `Pool.run`."""
+        try:
+            pipe = self.start()
+            pipe.send((function, arguments))
+            is_answer, value = pipe.recv()
+        except (EOFError, OSError) as error:
+            self.kill()
+            raise WorkerGoneError(
+                "the process that computed this has ended; the game may be too large for this "
+                "machine's memory"
+            ) from error
+        if not is_answer:
+            raise value
+        return value
+
+    def start(self) -> Connection:
+        """Starts the process if there is none, and waits until it is ready; blocks."""
+        with self._lock:
+            if self._pipe is None or self._process is None or not self._process.is_alive():
+                # A forked process would inherit the locks of threads that it does not have.
+                context = multiprocessing.get_context("spawn")
+                self._pipe, theirs = context.Pipe()
+                self._process = context.Process(
+                    target=_work, args=(theirs, self._modules), daemon=True
+                )
+                with worker_environment():
+                    self._process.start()
+                theirs.close()
+                self._pipe.recv()
+                self.is_ready = True
+            return self._pipe
+
+    def end(self) -> None:
+        """Lets the process end, which has nothing to do."""
+        process, pipe = self._process, self._pipe
+        if process is not None and pipe is not None and self.is_ready:
+            pipe.close()
+            process.join(_GRACE)
+        self.kill()
+
+    def kill(self) -> None:
+        """Ends the process, whatever it does; the next call starts another one."""
+        process, self._process = self._process, None
+        self.key, self.is_ready = None, False
+        if process is not None:
+            process.kill()
+            process.join()
+
+
+def _work(pipe: Connection, modules: tuple[str, ...]) -> None:
+    """What a worker process does until nobody sends anything any more."""
+    end_with_parent()
+    # Ctrl-C is for the server, which ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for module in modules:
+        importlib.import_module(module)
+    pipe.send("ready")
+    while True:
+        try:
+            function, arguments = pipe.recv()
+        except EOFError:
+            return
+        try:
+            message: tuple[bool, Any] = (True, function(*arguments))
+        except Exception as error:
+            if not isinstance(error, ValueError):
+                _LOG.exception("a task failed")
+            # Of other errors not all can be sent.
+            message = (False, error if type(error) is ValueError else _plain(error))
+        pipe.send(message)
+
+
+def _plain(error: Exception) -> Exception:
+    kind = ValueError if isinstance(error, (ValueError, MemoryError)) else RuntimeError
+    return kind(f"{type(error).__name__}: {error}" if kind is RuntimeError else str(error))

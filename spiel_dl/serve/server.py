@@ -1,0 +1,79 @@
+"""Runs the server until it is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+from collections.abc import Sequence
+
+
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    num_workers: int = 2,
+    seconds: float = 30.0,
+    max_games: int = 500,
+    policies: Sequence[str] = (),
+) -> None:
+    """Serves the page until Ctrl-C.
+
+    Args:
+      host: the address to listen at. The loopback address is reached from this machine alone.
+      port: the port; 0: any that is free.
+      num_workers: how many searches run at a time, each in a process of its own.
+      seconds: how long a search may take.
+      max_games: how many games are kept in memory.
+      policies: names of policies that are offered beyond those of the registry, such as files.
+
+    Raises:
+      ValueError: if a number is out of its bounds, or Starlette and uvicorn are not installed.
+      OSError: if nothing can listen there.
+    """
+    try:
+        import uvicorn
+
+        from spiel_dl.serve import app
+    except ImportError as error:
+        raise ValueError(f"the page needs {error.name}: pip install spiel_dl[serve]") from error
+    if not 0 <= port <= 65_535:
+        raise ValueError(f"port={port} must be from 0 to 65535")
+    hosts = ("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ("*",)
+    settings = app.Settings(
+        hosts=hosts,
+        num_workers=num_workers,
+        seconds=seconds,
+        max_games=max_games,
+        policies=app.policies_of(policies),
+    )
+    config = uvicorn.Config(
+        app.make_app(settings), host, port, log_level="warning", timeout_graceful_shutdown=2
+    )
+    socket = config.bind_socket()
+    with socket:
+        print(_greeting(host, socket.getsockname()[1]), flush=True)
+        with contextlib.suppress(KeyboardInterrupt):  # That is how it is ended.
+            uvicorn.Server(config).run([socket])
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is reached from its own machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _greeting(host: str, port: int) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}"
+    if is_loopback(host):
+        who = "Only this machine can reach it."
+    else:
+        who = (
+            "Everybody who reaches this machine by its network can play here and make it search; "
+            "nothing is encrypted, and there is no password."
+        )
+    return f"Play at {address}\n{who} Ctrl-C ends it."

@@ -1,0 +1,214 @@
+"""Random histories of public states that are too large to list: a beam from the root on.
+
+All histories are extended move by move, those that contradict what is to be shown are dropped, and
+of the others at most so many are kept. `sample_consistent` draws them by uniform play;
+`drawn_by_policies` lets both players follow policies, and keeps histories by their reach.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.games.rules import Children, Rules, StateBatch
+from spiel_dl.tree.particles import Particles, check_budget, rules_of
+
+PolicyRows: TypeAlias = Callable[[StateBatch, int], np.ndarray]
+"""From states (batch dimension N) in which a player acts, and this player, to the probabilities of
+all actions there: float64 [N, A]."""
+
+# A wider beam takes seconds, so it is tried only if none has found a single particle.
+_MAX_WIDER_BEAM = 4096
+
+
+def sample_consistent(
+    game: pyspiel.Game,
+    public_tensor: torch.Tensor,
+    budget: int,
+    generator: np.random.Generator,
+    *,
+    player: int | None = None,
+    private_tensor: torch.Tensor | None = None,
+) -> Particles:
+    """Random histories of a public state too large to list, or of one infoset in it.
+
+    Expands breadth first as `Rules.consistent_histories` does, but at every step keeps at most
+    `budget` random histories (a beam). Reaches are those of uniform play. If dead ends leave no
+    history, or fewer than a small budget, the search is repeated with a beam up to 64 times as
+    wide. The sample is not uniform, because each step draws from what the steps before have kept.
+
+    Args:
+      game: a game with `Rules`.
+      public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
+      budget: how many histories, at most.
+      generator: draws them.
+      player: only histories with this player's private tensor; None: any.
+      private_tensor: float32 [Dpriv], that player's perfect-recall private tensor.
+
+    Raises:
+      ValueError: if the budget is not positive, or no history was found.
+    """
+    check_budget(budget)
+    shown = Observed(
+        rules_of(game),
+        public_tensor.reshape(1, -1) > 0,
+        player,
+        None if private_tensor is None else private_tensor.reshape(1, -1) > 0,
+    )
+    start = _root(game)
+    found = None
+    for width in (budget, 8 * budget, 64 * budget):
+        if found is not None and width > _MAX_WIDER_BEAM:
+            break
+        beam = _Beam(shown, width, generator, None)
+        found = beam.run(start) or found
+        if found is not None and (beam.is_exhaustive or found.num_particles >= budget):
+            break
+    if found is None:
+        raise ValueError(
+            f"found no history with these observations among {64 * budget} random ones of each "
+            "length; use a larger budget, and observations of one state"
+        )
+    return found.sample(budget, generator, np.ones(found.num_particles))
+
+
+def drawn_by_policies(
+    game: pyspiel.Game,
+    shown: Observed,
+    policies: PolicyRows,
+    width: int,
+    generator: np.random.Generator,
+) -> Particles | None:
+    """Histories drawn by replaying policies, each with its exact reach.
+
+    At every step at most `width` are kept, by `Particles.thinned`; so what is found is an unbiased
+    sample of the public state; where others were dropped, particles stand for several.
+
+    Args:
+      game: a game with `Rules`.
+      shown: what the histories must have shown.
+      policies: both players'.
+      width: of the beam.
+      generator: draws.
+
+    Returns:
+      All histories that the beam came to; None if dead ends have left none.
+    """
+    return _Beam(shown, width, generator, policies).run(_root(game))
+
+
+def _root(game: pyspiel.Game) -> Particles:
+    return Particles(game, rules_of(game).initial_state(), np.ones((2, 1)), np.ones(1))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Observed:
+    """What histories must show: public bits, and one player's private bits if it is given."""
+
+    rules: Rules
+    public: torch.Tensor
+    player: int | None
+    private: torch.Tensor | None
+
+    def bits(self, states: StateBatch) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """(bits of each state, bits to be shown)."""
+        pairs = [(self.rules.public_tensor(states, True) > 0, self.public)]
+        if self.player is not None and self.private is not None:
+            own = self.rules.private_tensor(states, self.player, True) > 0
+            pairs.append((own, self.private))
+        return pairs
+
+    def can_follow(self, states: StateBatch) -> np.ndarray:
+        """Which states have shown nothing else so far: bool [B]."""
+        kept = [(found <= wanted).all(dim=1) for found, wanted in self.bits(states)]
+        return torch.stack(kept).all(dim=0).numpy()
+
+    def is_shown(self, states: StateBatch) -> np.ndarray:
+        """Which states have shown exactly this: bool [B]."""
+        same = [(found == wanted).all(dim=1) for found, wanted in self.bits(states)]
+        return torch.stack(same).all(dim=0).numpy()
+
+
+class _Beam:
+    """A breadth-first search of bounded width.
+
+    Attributes:
+      is_exhaustive: whether nothing was dropped that could lead to what is to be shown.
+    """
+
+    def __init__(
+        self,
+        shown: Observed,
+        width: int,
+        generator: np.random.Generator,
+        policies: PolicyRows | None,
+    ):
+        """Takes what is to be found, and both players' policies; None: uniform play."""
+        self.is_exhaustive = True
+        self._shown = shown
+        self._width = width
+        self._generator = generator
+        self._policies = policies
+
+    def run(self, start: Particles) -> Particles | None:
+        """Histories that have shown what they must; None if none of them was found."""
+        here: Particles | None = start
+        while here is not None:
+            found = np.flatnonzero(self._shown.is_shown(here.states))
+            if len(found):
+                return here.take(found)
+            here = _step(here, self._shown, self._policies)
+            if here is not None and here.num_particles > self._width:
+                self.is_exhaustive = False
+                here = self._narrowed(here)
+        return None
+
+    def _narrowed(self, here: Particles) -> Particles:
+        if self._policies is not None:
+            return here.thinned(self._width, self._generator)
+        return here.sample(self._width, self._generator, np.ones(here.num_particles))
+
+
+def _step(here: Particles, shown: Observed, policies: PolicyRows | None) -> Particles | None:
+    """All successors that do not contradict what is to be shown; None if there are none."""
+    children = shown.rules.expand(here.states)
+    if not len(children.parent):
+        return None
+    num_siblings = torch.bincount(children.parent, minlength=here.num_particles)
+    kept = torch.from_numpy(np.flatnonzero(shown.can_follow(children.states)))
+    if not len(kept):
+        return None
+    children = children.take(kept)
+    rows = children.parent.numpy()
+    mover = shown.rules.current_player(here.states).numpy()
+    if policies is None:
+        share = 1.0 / num_siblings.numpy()[rows]
+    else:
+        share = _shares(here.states, mover, children, policies)
+    reach = here.reach[:, rows].copy()
+    for player in (0, 1):
+        reach[player] *= np.where(mover[rows] == player, share, 1.0)
+    chance = here.chance_reach[rows] * children.probability.numpy()
+    return Particles(here.game, children.states, reach, chance, here.copies[rows])
+
+
+def _shares(
+    states: StateBatch, mover: np.ndarray, children: Children, policies: PolicyRows
+) -> np.ndarray:
+    """With which probability a player makes each step: float64 [N]; 1 where chance does."""
+    rows, share = children.parent.numpy(), np.ones(len(children.parent))
+    for player in (0, 1):
+        acting = np.flatnonzero(mover == player)
+        if not len(acting):
+            continue
+        place = np.full(len(mover), -1)
+        place[acting] = np.arange(len(acting))
+        policy = policies(states.take(torch.from_numpy(acting)), player)
+        own = np.flatnonzero(mover[rows] == player)
+        share[own] = policy[place[rows[own]], children.action.numpy()[own]]
+    return share

@@ -1,0 +1,96 @@
+"""Matrices of leaves: what both players' portfolios are worth against each other behind them.
+
+Milec, Kovařík, Lisý (2025), "Adapting Beyond the Depth Limit": no value function has to be learned
+and nobody has to be rational behind the leaves; strategies that are known are followed to the end.
+`ExactMatrices` walks the compiled game, `SampledMatrices` plays it a few times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from spiel_dl.policies.portfolios import Portfolios
+from spiel_dl.solvers.history_values import history_values
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.value_functions.matrix_kernels import play_pairs
+
+AnyPortfolios: TypeAlias = Portfolios | Callable[[LeafSet[GameTree]], Portfolios]
+"""The same for all leaves, or made for those of a trunk."""
+
+
+class ExactMatrices:
+    """Expected utilities; float64 [N, J, K] for N leaves, the player's by its own strategy first.
+
+    Attributes:
+      player: whose utility.
+    """
+
+    def __init__(self, player: int, portfolios: AnyPortfolios):
+        """Takes the portfolios of a player and its opponent."""
+        self.player = player
+        self._portfolios = portfolios
+        self._known: list[np.ndarray] | None = None
+
+    def __call__(self, leaves: LeafSet[GameTree]) -> np.ndarray:
+        """The matrices of some leaves."""
+        fixed = isinstance(self._portfolios, Portfolios)
+        if self._known is None or not fixed:
+            own, others = portfolios_at(self._portfolios, leaves)
+            self._known = [history_values(leaves.tree, self.player, one, others) for one in own]
+        return np.stack([values[leaves.histories] for values in self._known], axis=1)
+
+
+class SampledMatrices:
+    """Means of a few games from each leaf on, of the shape of `ExactMatrices`.
+
+    All pairs of strategies are played with the same random numbers, so that their differences are
+    less noisy than their values. The same leaves have the same matrices.
+
+    Attributes:
+      player: whose utility.
+    """
+
+    def __init__(self, player: int, portfolios: AnyPortfolios, num_samples: int, seed: int = 0):
+        """Takes the portfolios, and how many games to play from each leaf for each pair.
+
+        Raises:
+          ValueError: if there are to be no games.
+        """
+        if num_samples < 1:
+            raise ValueError(f"num_samples={num_samples} must be at least 1")
+        self.player = player
+        self._portfolios = portfolios
+        self._num_samples = num_samples
+        self._seed = seed
+
+    def __call__(self, leaves: LeafSet[GameTree]) -> np.ndarray:
+        """The matrices of some leaves."""
+        tree = leaves.tree
+        own, others = portfolios_at(self._portfolios, leaves)
+        steps = [
+            np.ascontiguousarray(strategies[:, tree.sequence[who]])
+            for who, strategies in ((self.player, own), (1 - self.player, others))
+        ]
+        # A child's share of its parent's chance reach; 1 where a player moved.
+        chance = tree.chance_reach / tree.chance_reach[np.maximum(tree.parent, 0)]
+        num_leaves, num_levels = len(leaves.histories), len(tree.levels_below_root())
+        generator = np.random.default_rng([self._seed, self.player, num_leaves])
+        numbers = generator.random((num_leaves, self._num_samples, num_levels))
+        values = np.empty((num_leaves, len(own), len(others)))
+        turn = np.where(
+            tree.player == self.player, 0, np.where(tree.player == 1 - self.player, 1, 2)
+        )
+        play_pairs(
+            tree.first_child, tree.num_children, turn, tree.utility,
+            leaves.histories, steps[0], steps[1], chance, numbers, values,
+        )  # fmt: skip
+        return values if self.player == 0 else -values
+
+
+def portfolios_at(portfolios: AnyPortfolios, leaves: LeafSet[GameTree]) -> Portfolios:
+    """The portfolios for the leaves of a trunk."""
+    return portfolios if isinstance(portfolios, Portfolios) else portfolios(leaves)

@@ -1,0 +1,46 @@
+"""The vector view is the batched environment, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("gymnasium")
+
+from spiel_dl.adapters.gymnasium import VectorEnvironment
+from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.tree.load import turn_based_game
+
+GAME = "python_goofspiel_ii(num_cards=3)"
+
+
+def test_it_steps_as_the_batched_environment_does() -> None:
+    view = VectorEnvironment(GAME, num_envs=8, seed=5)
+    own = BatchedEnvironment(turn_based_game(GAME).rules, 8, seed=5)
+    observation, info = view.reset(seed=5)
+    assert view.observation_space.contains(observation)
+    ended = 0
+    for step in range(20):
+        np.testing.assert_array_equal(observation, own.information_state_tensor().numpy())
+        np.testing.assert_array_equal(info["player"], own.current_player().numpy())
+        np.testing.assert_array_equal(info["action_mask"], own.legal_actions().numpy())
+        mask = info["action_mask"]
+        actions = np.array([np.flatnonzero(row)[step % row.sum()] for row in mask])
+        observation, rewards, terminated, truncated, info = view.step(actions)
+        finished, returns = own.step(torch.from_numpy(actions))
+        np.testing.assert_array_equal(rewards, returns.numpy())
+        np.testing.assert_array_equal(terminated, finished.numpy())
+        assert not truncated.any()
+        ended += terminated.sum()
+    assert ended > 8
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no Rules"):
+        VectorEnvironment("kuhn_poker", num_envs=2)
+    view = VectorEnvironment(GAME, num_envs=2)
+    with pytest.raises(ValueError, match="seed must be one number"):
+        view.reset(seed=[1, 2])
+    with pytest.raises(ValueError, match="action 9 is not legal"):
+        view.step(np.array([9, 0]))

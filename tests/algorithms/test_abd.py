@@ -1,0 +1,191 @@
+"""ABD: with all strategies behind the leaves, with few of them, and with sampled values."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+import spiel_dl as dl
+from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.abd import ABDPolicy, transformed_portfolios
+from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
+from spiel_dl.algorithms.cdrnr import CDRNRPolicy
+from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.policies import opponent_models, portfolios
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.pieces import SCHEMES
+from tests.algorithms import response_checks as checks
+
+GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+
+
+def objective(tree, response, model, player, p):
+    """What a restricted Nash response maximises."""
+    gain, exploitable = checks.gain_and_exploitability(
+        tree, response.to_array_policy(), model, player
+    )
+    return p * gain - (1 - p) * exploitable
+
+
+@pytest.mark.parametrize(
+    ("game", "limits"),
+    [
+        ("kuhn_poker", [DepthLimit(moves=1), DepthLimit(moves=2)]),
+        (GOOFSPIEL_3, [DepthLimit(rounds=1)]),
+        ("random 0", [DepthLimit(plies=2)]),
+    ],
+)
+def test_with_all_pure_continuations_it_is_rnr(game, limits, tmp_path):
+    tree = checks.load(game, tmp_path)
+    model = checks.random_model(tree, seed=4)
+    for player, p in itertools.product((0, 1), (0.2, 0.6)):
+        best = objective(tree, RNRPolicy(tree, player, model, p=p, exact=True), model, player, p)
+        for limit, scheme in itertools.product(limits, SCHEMES):
+            response = ABDPolicy(
+                tree, player, model, limit, p=p, scheme=scheme, portfolios="pure", exact=True
+            )
+            assert objective(tree, response, model, player, p) == pytest.approx(best, abs=1e-6)
+
+
+def test_by_cfr_it_is_nearly_the_same():
+    tree = GameTree.from_game("kuhn_poker")
+    model, limit = checks.random_model(tree, seed=4), DepthLimit(moves=1)
+    given = {"p": 0.6, "scheme": "block", "portfolios": "pure"}
+    exact = ABDPolicy(tree, 0, model, limit, **given, exact=True)
+    found = ABDPolicy(tree, 0, model, limit, **given, effort=Effort(10_000, 1e-5))
+    assert objective(tree, found, model, 0, 0.6) == pytest.approx(
+        objective(tree, exact, model, 0, 0.6), abs=1e-3
+    )
+    assert 0 <= found.gap <= 2e-5
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_model_that_is_always_right_is_exploited_in_full(scheme):
+    """One strategy behind the leaves is enough, if it is the best response."""
+    tree = GameTree.from_game(GOOFSPIEL_3)
+    model = checks.random_model(tree, seed=5)
+    for player in (0, 1):
+        best = best_response_policy(tree, model, player)
+        given = portfolios.by_hand(tree, player, model, [best])
+        response = ABDPolicy(
+            tree, player, model, DepthLimit(rounds=1), p=1.0, scheme=scheme, portfolios=given
+        ).to_array_policy()
+        gain, _ = checks.gain_and_exploitability(tree, response, model, player)
+        most = best_response_value(tree, model, player) - exploitability.game_value(tree, player)
+        assert gain == pytest.approx(most, abs=1e-9)
+
+
+def test_a_bad_portfolio_costs_what_it_must():
+    """If the player can only go on uniformly, its first moves are the best ones before that."""
+    tree = GameTree.from_game("kuhn_poker")
+    uniform, model = ArrayPolicy.uniform(tree), checks.random_model(tree, seed=6)
+    given = portfolios.by_hand(tree, 0, model, [uniform])
+    response = ABDPolicy(
+        tree, 0, model, DepthLimit(moves=1), p=1.0, scheme="block", portfolios=given
+    )
+    state = tree.game.new_initial_state()
+    for card in (2, 0):
+        state.apply_action(card)
+    found = response.action_probabilities(state)
+    # By hand: with the king against this model, from each first move on uniformly.
+    worth = {}
+    for action in state.legal_actions():
+        total = 0.0
+        for other, reach in ((0, 0.5), (1, 0.5)):
+            dealt = tree.game.new_initial_state()
+            for step in (2, other, action):
+                dealt.apply_action(step)
+            total += reach * walk(dealt, uniform, model)
+        worth[action] = total
+    assert found[max(worth, key=worth.__getitem__)] == pytest.approx(1.0)
+
+
+def walk(state, first, second):
+    """Player 0's expected utility from a state on, by OpenSpiel's states alone."""
+    if state.is_terminal():
+        return state.returns()[0]
+    policy = (first, second)[state.current_player()]
+    return sum(
+        probability * walk(state.child(action), first, second)
+        for action, probability in policy.action_probabilities(state).items()
+    )
+
+
+def test_leduc_against_an_opponent_who_errs_late():
+    tree = GameTree.from_game("leduc_poker")
+    limit, p, effort = DepthLimit(plies=3), 0.3, Effort(2000, 1e-4)
+    equilibrium = solve_zero_sum_game(tree)[2]
+    model = opponent_models.errs_beyond(tree, limit, equilibrium, ArrayPolicy.uniform(tree))
+    gains = []
+    for response in (
+        ABDPolicy(tree, 0, model, limit, p=p, effort=effort),
+        CDRNRPolicy(tree, 0, model, limit, p=p, scheme="sliding", effort=effort),
+        RNRPolicy(tree, 0, model, p=p, effort=effort),
+    ):
+        found = response.to_array_policy()
+        gain, exploitable = checks.gain_and_exploitability(tree, found, model)
+        gains.append((gain, p * gain - (1 - p) * exploitable))
+    (abd, abd_goal), (cdrnr, cdrnr_goal), (_, best) = gains
+    assert abd > 2 * cdrnr
+    assert cdrnr_goal < abd_goal <= best + 1e-4
+    assert abd_goal > 0.95 * best
+
+
+def test_sampled_matrices_and_transformations():
+    tree = GameTree.from_game("kuhn_poker")
+    model, limit = checks.random_model(tree, seed=4), DepthLimit(moves=2)
+    best = best_response_value(tree, model, 0) - exploitability.game_value(tree, 0)
+    for kind in ("transformations", "cfr", transformed_portfolios(tree, 0, model, None, "pure")):
+        responses = [
+            ABDPolicy(
+                tree,
+                0,
+                model,
+                limit,
+                p=0.9,
+                portfolios=kind,
+                num_samples=200,
+                seed=seed,
+                exact=True,
+            ).to_array_policy()
+            for seed in (1, 1, 2)
+        ]
+        np.testing.assert_array_equal(responses[0].strategies[0], responses[1].strategies[0])
+        for response in responses:
+            gain, _ = checks.gain_and_exploitability(tree, response, model)
+            assert 0.7 * best < gain <= best + 1e-9
+
+
+def test_in_play_only_what_is_reached_is_solved():
+    tree = GameTree.from_game("kuhn_poker")
+    response = dl.ABD(tree, 1, ArrayPolicy.uniform(tree), DepthLimit(moves=1), p=0.5)
+    again = pickle.loads(pickle.dumps(response))
+    state = tree.game.new_initial_state()
+    for action in (0, 1, 1):
+        state.apply_action(action)
+    asked = response.action_probabilities(state)
+    assert response.num_solved == 2
+    everywhere = again.to_array_policy()
+    assert again.num_solved == 2
+    assert everywhere.action_probabilities(state) == pytest.approx(asked)
+
+
+def test_errors():
+    tree = GameTree.from_game("kuhn_poker")
+    model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
+    with pytest.raises(ValueError, match="gadget='full' must be one of"):
+        ABDPolicy(tree, 0, model, limit, p=0.5, gadget="full")
+    with pytest.raises(ValueError, match="portfolios='all' must be one of"):
+        ABDPolicy(tree, 0, model, limit, p=0.5, portfolios="all")
+    with pytest.raises(ValueError, match=r"p=1\.5 must be between 0 and 1"):
+        ABDPolicy(tree, 0, model, limit, p=1.5)
+    with pytest.raises(ValueError, match="num_samples=0 must be at least 1"):
+        ABDPolicy(tree, 0, model, limit, p=0.5, num_samples=0)
+    with pytest.raises(ValueError, match="own is empty"):
+        portfolios.by_hand(tree, 0, model, [])

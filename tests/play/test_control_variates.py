@@ -1,0 +1,218 @@
+"""Control variates: no bias by any values, and no luck left by the right ones."""
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.algorithms import rnad
+from spiel_dl.jobs import head_to_head
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.control_variates import (
+    CriticValues,
+    HistoryValues,
+    NetworkValues,
+    load_values,
+    luck,
+    without_luck,
+)
+from spiel_dl.play.matches import play_match
+from spiel_dl.policies import opponent_models
+
+KUHN = "kuhn_poker"
+GAMES = [KUHN, "python_goofspiel_ii(num_cards=3,points_order=random)"]
+
+
+class Noise(HistoryValues):
+    """Something different for every history."""
+
+    def of(self, states):
+        return np.array([hash(tuple(state.history())) % 1000 / 100 - 5 for state in states])
+
+
+class Exact(HistoryValues):
+    """What two policies, as players 0 and 1, come to."""
+
+    def __init__(self, policies):
+        self.policies = policies
+        self.known = {}
+
+    def of(self, states):
+        return np.array([self.value(state) for state in states])
+
+    def value(self, state):
+        if state.is_terminal():
+            return state.returns()[0]
+        history = tuple(state.history())
+        if history not in self.known:
+            found = choices(state, self.policies).items()
+            self.known[history] = sum(p * self.value(state.child(b)) for b, p in found)
+        return self.known[history]
+
+
+def choices(state, policies):
+    """Probabilities of what may happen next."""
+    if state.is_chance_node():
+        return dict(state.chance_outcomes())
+    return policies[state.current_player()].action_probabilities(state)
+
+
+def plays(state, policies, steps=(), reach=1.0):
+    """Every way in which a game may go: probability, player 0's return and steps."""
+    if state.is_terminal():
+        yield reach, state.returns()[0], steps
+        return
+    found = choices(state, policies)
+    for outcome, probability in found.items():
+        if probability > 0:
+            step = (found, outcome)
+            yield from plays(state.child(outcome), policies, (*steps, step), reach * probability)
+
+
+def returns_without_luck(game, policies, values):
+    """Of all ways in which the game may go: probabilities, returns, and returns without luck."""
+    initial = game.new_initial_state()
+    found = list(plays(initial, policies))
+    reach, returns, steps = zip(*found, strict=True)
+    assert sum(reach) == pytest.approx(1)
+    lucks = [luck(initial, each, values) for each in steps]
+    return np.array(reach), np.array(returns), np.array(returns) - lucks
+
+
+def some_policies(name):
+    return tuple(opponent_models.random_policy(name, seed) for seed in (1, 2))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_any_values_leave_the_mean_as_it_is(name):
+    game, policies = pyspiel.load_game(name), some_policies(name)
+    expected = Exact(policies).value(game.new_initial_state())
+    reach, returns, reduced = returns_without_luck(game, policies, Noise())
+    assert reach @ reduced == pytest.approx(expected, abs=1e-12)
+    assert np.abs(returns - reduced).max() > 1
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_right_values_leave_no_luck(name):
+    game, policies = pyspiel.load_game(name), some_policies(name)
+    expected = Exact(policies).value(game.new_initial_state())
+    _, returns, reduced = returns_without_luck(game, policies, Exact(policies))
+    np.testing.assert_allclose(reduced, expected, atol=1e-12)
+    assert returns.std() > 0.5
+
+
+def test_factors_are_of_the_other_half():
+    """Luck that is told three times too large; and of one half, nothing but noise."""
+    generator = np.random.default_rng(0)
+    truth, noise = generator.standard_normal((2, 2000))
+    found = without_luck(0.5 + truth, 3 * truth)
+    np.testing.assert_allclose(found, 0.5, atol=1e-9)
+    found = without_luck(0.5 + truth, noise)
+    assert found.var() == pytest.approx(truth.var(), rel=0.01)
+    # What one half was does not change its own factor.
+    changed = truth.copy()
+    changed[::2] += 7
+    np.testing.assert_allclose(
+        without_luck(changed, noise)[::2] - changed[::2], found[::2] - 0.5 - truth[::2]
+    )
+    # A few, and no luck at all.
+    np.testing.assert_array_equal(without_luck(truth[:4], noise[:4]), truth[:4] - noise[:4])
+    np.testing.assert_array_equal(without_luck(truth, 0 * noise), truth)
+
+
+def test_no_bias_by_factors():
+    """Over many matches of 60 observations, of skewed returns."""
+    generator = np.random.default_rng(1)
+    lucks = generator.exponential(size=(5000, 60)) - 1
+    returns = lucks**2 + generator.standard_normal(lucks.shape)
+    means = [without_luck(*each).mean() for each in zip(returns, lucks, strict=True)]
+    error = np.std(means) / np.sqrt(len(means))
+    assert np.mean(means) == pytest.approx(1, abs=3 * error)  # the variance of the luck
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Checkpoints of hardly trained learners, with and without a critic."""
+    critic = {
+        "transformations": transformations_by_name("pure", pyspiel.load_game(KUHN)),
+        "critic": CriticConfig(hidden_sizes=(8,)),
+    }
+    config, found = rnad.RNaDConfig(batch_size=8, hidden_sizes=(8,)), {}
+    for name, also in (("critic", critic), ("network", {})):
+        learner = rnad.RNaDSolver(KUHN, config, **also)
+        learner.step()
+        found[name] = tmp_path_factory.mktemp(name)
+        learner.save(found[name] / "checkpoint.safetensors")
+    return found
+
+
+@pytest.mark.parametrize(("kind", "is_a"), [("critic", CriticValues), ("network", NetworkValues)])
+def test_networks_values(runs, kind, is_a):
+    game, policies = pyspiel.load_game(KUHN), some_policies(KUHN)
+    values = load_values(str(runs[kind]), game)
+    assert isinstance(values, is_a)
+    expected = Exact(policies).value(game.new_initial_state())
+    reach, returns, reduced = returns_without_luck(game, policies, values)
+    assert reach @ reduced == pytest.approx(expected, abs=1e-12)
+    assert np.abs(returns - reduced).max() > 0.01
+
+
+def test_values_are_player_0_s(runs):
+    """A network that is told the constant 1 says that whoever acts wins 1."""
+    game = pyspiel.load_game(KUHN)
+    values = load_values(str(runs["network"]), game)
+    parameters = values._policy.parameters
+    parameters.zero_()
+    network = values._policy.network
+    parameters[-1] = 1.0
+    state = game.new_initial_state()
+    state.apply_action(0)
+    state.apply_action(1)
+    value = network.evaluate(parameters, torch.zeros(1, network.num_inputs)).value
+    assert value.item() == 1.0
+    np.testing.assert_array_equal(values.of([state, state.child(0)]), [1.0, -1.0])
+
+
+def test_a_match_by_the_right_values_has_no_interval():
+    """As the values are of seats, those who sit there must be the same in both games."""
+    game, policy = pyspiel.load_game("leduc_poker"), opponent_models.random_policy("leduc_poker", 1)
+    plain = play_match(game, policy, policy, 40, seed=3)
+    result = play_match(game, policy, policy, 40, seed=3, values=Exact((policy, policy)))
+    assert (result.pairs, result.seats) == (plain.pairs, plain.seats)
+    assert (plain.without_luck, plain.variance_left) == (None, None)
+    assert result.without_luck.mean == pytest.approx(0, abs=1e-12)
+
+
+def test_a_match_is_narrower_by_good_values():
+    """Two averages of CFR: the values of the one against itself are almost those of the match."""
+    game = pyspiel.load_game(KUHN)
+    first, second = (opponent_models.cfr_average(KUHN, number) for number in (20, 50))
+    values = Exact((first, first))
+    result = play_match(game, first, second, 400, seed=3, values=values)
+    assert result.variance_left < 0.2
+    expected = (Exact((first, second)).value(game.new_initial_state())) / 2
+    expected -= (Exact((second, first)).value(game.new_initial_state())) / 2
+    assert abs(result.without_luck.mean - expected) < 2 * result.without_luck.half_width
+
+
+def test_head_to_head(runs):
+    numbers = {"num_games": 20, "seed": 1}
+    plain = head_to_head.measure(KUHN, "random:1", "uniform", **numbers)
+    name = str(runs["critic"])
+    row = head_to_head.measure(KUHN, "random:1", "uniform", control_variates=name, **numbers)
+    assert (row["mean"], row["half_width"]) == (plain["mean"], plain["half_width"])
+    assert row["without_luck"] != row["mean"]
+    assert row["half_width_without_luck"] > 0
+    assert "without_luck" not in plain
+    assert any(name in note for note in head_to_head.report([row]).notes)
+    assert len(head_to_head.report([plain]).notes) == 1
+
+
+def test_errors(runs, tmp_path):
+    for name in ("uniform", str(tmp_path)):
+        with pytest.raises(ValueError, match="control_variates="):
+            head_to_head.play(KUHN, "uniform", "uniform", num_games=2, control_variates=name)
+    with pytest.raises(ValueError, match="is of kuhn_poker"):
+        load_values(str(runs["critic"]), "leduc_poker")

@@ -1,0 +1,204 @@
+"""What a policy thinks where a game stands, held against values of the whole game."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+import pytest
+
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play import position_view
+from spiel_dl.play.position_view import Insight, Watched, look
+from spiel_dl.play.public_state_view import InfosetView
+from spiel_dl.play.public_tree_view import view_public_tree
+from spiel_dl.play.registry import load_policy
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree import DepthLimit
+from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
+from spiel_dl.tree.load import turn_based_game
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
+
+
+def state_of(game: str, *actions: int) -> pyspiel.State:
+    state = turn_based_game(game).new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    return state
+
+
+def insight_of(name: str, game: str, *actions: int, **settings: object) -> Insight:
+    settings = {"depth_limit": DepthLimit(moves=1), "effort": Effort(100), **settings}
+    watched = Watched(lambda: load_policy(name, game, **settings))  # type: ignore[arg-type]
+    return look(watched, state_of(game, *actions))
+
+
+def rows(insight: Insight, player: int) -> list[InfosetView]:
+    assert insight.state is not None
+    return sorted(insight.state.infosets[player], key=lambda row: row.string)
+
+
+def check_zero_sum(insight: Insight) -> bool:
+    """What one player wins in a public state, the other loses; False: not all values are known."""
+    both = [rows(insight, player) for player in (0, 1)]
+    if any(row.cfv is None for own in both for row in own):
+        return False
+    totals = [sum(row.range * (row.cfv or 0.0) for row in own) for own in both]
+    assert totals[0] == pytest.approx(-totals[1], abs=1e-9)
+    return True
+
+
+@pytest.mark.parametrize("actions", [(0, 1), (0, 1, 1), (2, 0, 0, 1)])
+def test_a_search_of_the_whole_game_thinks_what_its_policy_is_worth(
+    actions: tuple[int, ...],
+) -> None:
+    """The numbers of a solved trunk are those of its average policy, computed from histories."""
+    watched = Watched(
+        lambda: load_policy(
+            "resolving:zero", "kuhn_poker", depth_limit=BEYOND_THE_GAME, effort=Effort(40)
+        )
+    )
+    state = state_of("kuhn_poker", *actions)
+    insight = look(watched, state)
+    assert insight.how == position_view.SEARCHED
+    policy = watched.searcher(0).to_array_policy()  # type: ignore[attr-defined]
+    expected = view_public_tree("kuhn_poker", policy, BEYOND_THE_GAME, "the same")
+    assert insight.state is not None
+    [there] = [each for each in expected.public_states if each.number == insight.state.number]
+    mover = state.current_player()
+    for player in (0, 1):
+        theirs = sorted(there.infosets[player], key=lambda row: row.string)
+        total = sum(row.range for row in theirs)
+        for found, known in zip(rows(insight, player), theirs, strict=True):
+            assert found.string == known.string
+            assert found.range == pytest.approx(known.range / total)
+            if player == mover and known.range > 0:
+                assert found.value == pytest.approx(known.value, abs=1e-9)
+                for one, other in zip(found.actions, known.actions, strict=True):
+                    assert one.probability == pytest.approx(other.probability)
+                    assert one.value == pytest.approx(other.value, abs=1e-9)
+
+
+def test_depth_limited_resolving_thinks_in_its_piece() -> None:
+    for actions in ((0, 1, 1), (0, 1, 0), (0, 1, 0, 1)):
+        insight = insight_of("resolving:exact", "kuhn_poker", *actions)
+        assert insight.how == position_view.SEARCHED
+        for player in (0, 1):
+            assert sum(row.range for row in rows(insight, player)) == pytest.approx(1.0)
+
+
+def test_a_best_response_believes_its_model() -> None:
+    """Against a player that bets alike with all cards, ranges are those of the deal."""
+    insight = insight_of("cdbr:uniform", "kuhn_poker", 0, 1, 1)
+    assert [row.range for row in rows(insight, 0)] == pytest.approx([1 / 3] * 3)
+    worst, _, best = rows(insight, 1)
+    # With the worst card a call loses 2 and a fold 1; with the best, a call wins 2.
+    assert [action.value for action in worst.actions] == pytest.approx([-1.0, -2.0])
+    assert [action.value for action in best.actions] == pytest.approx([-1.0, 2.0])
+    assert [action.probability for action in best.actions] == pytest.approx([0.0, 1.0])
+
+
+def test_others_are_looked_at_to_the_end_of_the_game() -> None:
+    insight = insight_of("uniform", "kuhn_poker", 0, 1, 1)
+    assert insight.how == position_view.WHOLE_GAME
+    assert check_zero_sum(insight)
+    assert [row.range for row in rows(insight, 0)] == pytest.approx([0.5] * 3)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a learner that has hardly learned, with a critic."""
+    game = turn_based_game(GOOFSPIEL)
+    learner = RNaDSolver(
+        game,
+        RNaDConfig(batch_size=8, hidden_sizes=(8,)),
+        transformations=transformations_by_name("pure", game),
+        critic=CriticConfig(hidden_sizes=(8,)),
+    )
+    learner.step()
+    path = tmp_path_factory.mktemp("run") / "checkpoint.safetensors"
+    learner.save(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["sepot", "sepot_continual"])
+def test_sepot_reconstructed_and_compiled(checkpoint: Path, kind: str) -> None:
+    for actions in ((0,), (0, 1), (1, 2, 0)):
+        limit = DepthLimit(rounds=1)
+        insight = insight_of(f"{kind}:{checkpoint}", GOOFSPIEL, *actions, depth_limit=limit)
+        assert insight.how == position_view.SEARCHED
+        # In the middle of a round, who waits is not valued.
+        assert check_zero_sum(insight) == (len(actions) == 2)
+
+
+def test_what_was_forgotten_is_searched_again(checkpoint: Path) -> None:
+    watched = Watched(
+        lambda: load_policy(
+            f"sepot:{checkpoint}",
+            GOOFSPIEL,
+            depth_limit=DepthLimit(rounds=1),
+            effort=Effort(20),
+        )
+    )
+    state = state_of(GOOFSPIEL, 0, 1)
+    first = look(watched, state)
+    watched._found.clear()
+    again = look(watched, state)
+    assert again == first
+
+
+def test_where_nothing_was_searched_the_blueprint_is_told(
+    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"depth_limit": DepthLimit(rounds=1), "max_histories": 2}
+    insight = insight_of(f"sepot:{checkpoint}", GOOFSPIEL, 0, 1, **settings)
+    assert insight.how == position_view.RECONSTRUCTED
+    with monkeypatch.context() as small:
+        small.setattr(position_view, "MAX_COMPILED", 10)
+        position_view.compiled.cache_clear()
+        network = insight_of(str(checkpoint), GOOFSPIEL, 0, 1)
+    position_view.compiled.cache_clear()
+    assert network.how == position_view.RECONSTRUCTED
+    assert network.state == insight.state
+    # The same ranges and strategies as by the whole game, up to their scale.
+    whole = insight_of(str(checkpoint), GOOFSPIEL, 0, 1)
+    assert whole.how == position_view.WHOLE_GAME
+    for player in (0, 1):
+        ours, theirs = rows(network, player), rows(whole, player)
+        total = sum(row.range for row in theirs)
+        assert [row.string for row in ours] == [row.string for row in theirs]
+        np.testing.assert_allclose(
+            [row.range for row in ours], [row.range / total for row in theirs], atol=1e-6
+        )
+        for one, other in zip(ours, theirs, strict=True):
+            probabilities = [action.probability for action in other.actions]
+            assert [a.probability for a in one.actions] == pytest.approx(probabilities, abs=1e-6)
+
+
+def test_who_starts_from_what_it_knows_alone_tells_it_at_the_end() -> None:
+    from spiel_dl.algorithms.particle_search import ParticlePolicy
+
+    def make() -> ParticlePolicy:
+        return ParticlePolicy(
+            turn_based_game(GOOFSPIEL), None, DepthLimit(moves=20), effort=Effort(10)
+        )
+
+    watched, state = Watched(make), state_of(GOOFSPIEL)
+    hidden = look(watched, state)
+    assert hidden.is_private
+    assert hidden.state is None
+    told = look(watched, state, may_tell_private=True)
+    assert told.is_private
+    assert check_zero_sum(told)
+
+
+def test_large_public_states_are_shown_in_part() -> None:
+    game = "python_goofspiel_ii(num_cards=8,points_order=descending)"
+    insight = insight_of("uniform", game, 0, 1, 2, 3)
+    assert insight.num_left_out > 0
+    for player in (0, 1):
+        assert 0 < len(rows(insight, player)) <= 120

@@ -1,0 +1,60 @@
+"""Portfolios: all pure continuations are there, once each; CFR's iterates are what CFR plays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.policies import portfolios
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.opponent_models import random_policy
+from spiel_dl.tree import DepthLimit, GameTree, cut
+
+
+@pytest.mark.parametrize(
+    ("moves", "player", "expected"), [(1, 0, 2), (1, 1, 2), (2, 0, 2), (2, 1, 1)]
+)
+def test_pure_continuations_of_kuhn(moves, player, expected):
+    """After the first move, player 1 acts once, and player 0 may have to answer a bet."""
+    tree, limit = GameTree.from_game("kuhn_poker"), DepthLimit(moves=moves)
+    model = ArrayPolicy.uniform(tree)
+    found = portfolios.pure_continuations(cut(tree, limit).leaves, player, model)
+    assert len(found.own) == expected
+    np.testing.assert_array_equal(found.others[0], model.strategies[1 - player])
+    leaves = cut(tree, limit).leaves
+    below = leaves.leaf_of_history[tree.first_history[player]] >= 0
+    treeplex = tree.treeplexes[player]
+    rows = found.own[:, treeplex.sequences_of(below)]
+    assert set(np.unique(rows)) <= {0.0, 1.0}
+    for row in found.own:
+        np.testing.assert_allclose(treeplex.sum_per_infoset(row), 1.0)
+
+
+def test_too_many_pure_continuations():
+    tree = GameTree.from_game("leduc_poker")
+    leaves = cut(tree, DepthLimit(plies=2)).leaves
+    with pytest.raises(ValueError, match="more than 4096; look further ahead"):
+        portfolios.pure_continuations(leaves, 0, ArrayPolicy.uniform(tree))
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_cfr_iterates_go_from_the_response_to_the_average(player):
+    tree = GameTree.from_game("kuhn_poker")
+    model = random_policy(tree, 3)
+    found = portfolios.of_cfr(tree, player, model, p=0.0, size=12)
+    assert len(found.own) == len(found.others) == 12
+
+    def policy(own, others):
+        return ArrayPolicy(tree, (own, others) if player == 0 else (others, own))
+
+    first = policy(found.own[0], found.others[0])
+    np.testing.assert_array_equal(found.others[0], model.strategies[1 - player])
+    earned = exploitability.expected_value(tree, first)
+    most = best_response_value(tree, model, player)
+    assert (earned if player == 0 else -earned) == pytest.approx(most)
+    last = policy(found.own[-1], found.others[-1])
+    assert exploitability.exploitability(tree, last) < 1e-2, "p = 0 is the game itself"
+    with pytest.raises(ValueError, match="size=1 must be at least 2"):
+        portfolios.of_cfr(tree, player, model, size=1)

@@ -1,0 +1,249 @@
+"""What people give scripts by mistake, and the one line that they are told.
+
+A case is a command line in a folder that `test_bad_inputs.py` makes, and what standard error must
+have in it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Bad(NamedTuple):
+    """A command line, and what it is answered."""
+
+    words: str
+    told: str
+
+
+GOOFSPIEL = "--game=python_goofspiel_ii"
+NEW = "--run_dir=new"
+SOLVE = "solve.py --game=kuhn_poker --iterations=10"
+GO_ON = "solve.py --game=kuhn_poker --iterations=100 --resume --run_dir="
+TRUNK = "dl_cfr.py --game=kuhn_poker --iterations=10 --run_dir=new"
+DATA = "generate_data.py --game=kuhn_poker --run_dir=new"
+FIT = "train_value_network.py --data=data --num_epochs=1 --num_units=4 --run_dir=new"
+ON_POLICY = "train_on_policy.py --data=data --run_dir=new"
+TRAIN = "train.py --run_dir=new --num_steps=1"
+KUHN = f"{TRAIN} --game=kuhn_poker"
+PLAY = "play.py --game=kuhn_poker"
+SHOW = "show.py --game=kuhn_poker --output=new/page.html"
+MATCH = "head_to_head.py --game=kuhn_poker --first=uniform"
+EXPLOIT = "exploit.py --game=kuhn_poker --run_dir=new"
+
+GAMES = [
+    Bad("solve.py --game=", "OpenSpiel has no game ''"),
+    Bad("solve.py --game", "Missing value for flag --game"),
+    Bad("solve.py --game=no_such_game", "OpenSpiel has no game 'no_such_game'"),
+    Bad("solve.py --game=leduc", "did you mean 'leduc_poker'"),
+    Bad("solve.py --game=python_leduk", "did you mean 'python_leduc'"),
+    Bad("solve.py --game=matrix_pd", "not zero-sum"),
+    Bad("solve.py --game=catch", "only two-player games work here"),
+    Bad("solve.py --game=kuhn_poker(players=3)", "only two-player games work here"),
+    Bad("solve.py --game=kuhn_poker(players=two)", "'kuhn_poker(players=two)'"),
+    Bad("solve.py --game=kuhn_poker(", "'kuhn_poker('"),
+    Bad("solve.py --game=kuhn_poker)", "'kuhn_poker)'"),
+    Bad("solve.py --game=kuhn_poker(jokers=1)", "jokers"),
+    Bad("solve.py --game=mfg_crowd_modelling", "only two-player games work here"),
+    Bad("solve.py --game=goofspiel(num_cards=-3)", "num_cards=-3 is negative"),
+    Bad("solve.py --game=goofspiel(num_cards=three)", "'goofspiel(num_cards=three)'"),
+    Bad(f"solve.py {GOOFSPIEL}(num_cards=0)", "num_cards=0"),
+    Bad(f"solve.py {GOOFSPIEL}(num_cards=3,points_order=sideways)", "points_order"),
+    Bad(f"solve.py {GOOFSPIEL}(colours=3)", "colours"),
+    Bad("solve.py --game=python_battleships(ship_sizes=3)", "Wrong type for parameter ship_sizes"),
+    Bad("solve.py --game=python_battleships(ship_sizes=[9])", "ship"),
+    Bad("play.py --game=catch", "only two-player games work here"),
+    Bad("play.py --game=no_such_game", "OpenSpiel has no game 'no_such_game'"),
+    Bad("head_to_head.py --game=matrix_pd --first=uniform --second=uniform", "not zero-sum"),
+    Bad("head_to_head.py --preset=chess --first=uniform --second=uniform", "should be one of <"),
+]
+
+NUMBERS = [
+    Bad(f"{SOLVE} --iterations=0", "--iterations=0: must be at least 1"),
+    Bad(f"{SOLVE} --iterations=-5", "--iterations=-5: must be at least 1"),
+    Bad(f"{SOLVE} --iterations=1.5", "'1.5' is not an integer"),
+    Bad(f"{SOLVE} --iterations=many", "'many' is not an integer"),
+    Bad(f"{SOLVE} --iterations=", "'' is not an integer"),
+    Bad(f"{SOLVE} --points_per_decade=0", "--points_per_decade=0: must be between 1 and 1000"),
+    Bad(
+        f"{SOLVE} --points_per_decade=1000000000",
+        "must be between 1 and 1000",
+    ),
+    Bad(f"{SOLVE} --num_threads=0", "--num_threads=0: must be at least 1"),
+    Bad(f"{SOLVE} --num_threads=100000", "num_threads=100000 is not between 1 and"),
+    Bad(f"{SOLVE} --alternating_updates=maybe", "--alternating_updates=maybe"),
+    Bad(f"{TRUNK} --moves=0", "--moves=0"),
+    Bad(f"{TRUNK} --moves=1 --value_function=zero --exact_tolerance=1", "used with --value_fun"),
+    Bad(f"{TRUNK} --moves=1 --exact_tolerance=-1", "tolerance=-1.0"),
+    Bad(f"{TRUNK} --moves=1 --restart_growth=2", "used with --restart_every only"),
+    Bad(f"{TRUNK} --moves=1 --restart_every=0", "restart_every"),
+    Bad(f"{DATA} --plies=-3", "--plies=-3: must be at least 1"),
+    Bad(f"{DATA} --moves=1 --shards=0", "--shards=0: must be at least 1"),
+    Bad(f"{DATA} --moves=1 --shard_size=0", "shard_size"),
+    Bad(f"{DATA} --moves=1 --pure_share=2", "pure_share"),
+    Bad(f"{DATA} --moves=1 --tolerance=0", "tolerance"),
+    Bad(f"{DATA} --moves=1 --num_workers=0", "num_workers"),
+    Bad(f"{DATA} --moves=1 --num_workers=1000000", "--num_workers=1000000 are too many processes"),
+    Bad(f"{FIT} --learning_rate=0", "learning_rate"),
+    Bad(f"{FIT} --learning_rate=nan", "learning_rate"),
+    Bad(f"{FIT} --num_epochs=0", "num_epochs"),
+    Bad(f"{FIT} --num_units=0", "num_units"),
+    Bad(f"{FIT} --batch_size=0", "batch_size"),
+    Bad(f"{FIT} --validation_share=1", "validation_share"),
+    Bad(f"{FIT} --left_out_state=99", "left_out_states=(99,) must be some, and not all"),
+    Bad(f"{FIT} --max_strategies=1000000", "make more data"),
+    Bad(f"{ON_POLICY} --num_epochs=a,b", "--num_epochs=a: 'a' is not an integer"),
+    Bad(f"{ON_POLICY} --num_epochs=1,2", "--num_epochs=[1, 2] must be three numbers"),
+    Bad(f"{ON_POLICY} --num_rounds=0", "num_rounds"),
+    Bad(f"{KUHN} --num_steps=0", "--num_steps=0: must be at least 1"),
+    Bad(f"{KUHN} --learning_rate=0", "learning_rate"),
+    Bad(f"{KUHN} --batch_size=0", "batch_size"),
+    Bad(f"{KUHN} --hidden_size=-1", "hidden_size"),
+    Bad(f"{KUHN} --hidden_size=8,x", "'x' is not an integer"),
+    Bad(f"{PLAY} --num_games=0", "--num_games=0: must be at least 1"),
+    Bad(f"{SHOW} --policy=uniform --moves=3 --player=2", "--player=2: must be between 0 and 1"),
+    Bad(f"{SHOW} --policy=cdbr:uniform --moves=3 --look_ahead=0", "--look_ahead=0"),
+    Bad(f"{MATCH} --second=uniform --num_games=5", "num_games=5"),
+    Bad(f"{MATCH} --second=uniform --pairs_at_once=0", "pairs_at_once"),
+    Bad(f"{EXPLOIT} --hands=0", "--hands=0: must be at least 1"),
+    Bad(f"{EXPLOIT} --p=2", "--p=2.0"),
+    Bad(f"{EXPLOIT} --full_trust_at=0", "--full_trust_at=0.0"),
+    Bad("compare_cfr.py --iterations=0", "--iterations=0: must be at least 1"),
+]
+
+CHOICES = [
+    Bad(f"{SOLVE} --solver=fictitious_play", "value should be one of <cfr|cfr_plus|"),
+    Bad(f"{DATA} --moves=1 --engine=abacus", "value should be one of <in_process|processes|ray>"),
+    Bad(f"{DATA} --moves=1 --engine=in_process --num_workers=2", "--num_workers=2 need"),
+    Bad(f"{DATA} --moves=1 --ray_address=localhost:1 --engine=processes", "take ray"),
+    Bad(f"{FIT} --loss=l3", "value should be one of <"),
+    Bad(f"{FIT} --device=tpu", "--device=tpu cannot be used here; take cpu"),
+    Bad(f"{KUHN} --device=cuda:99", "--device=cuda:99 cannot be used here; take cpu"),
+    Bad(f"{KUHN} --algorithm=alphazero", "value should be one of <rnad|mmd|ppo|critic|particle>"),
+    Bad(f"{KUHN} --transformations=some", "value should be one of <"),
+    Bad(f"{TRAIN} --preset=chess", "value should be one of <"),
+    Bad(f"{PLAY} --seat=3", "value should be one of <0|1|random>"),
+    Bad(f"{SHOW} --policy=uniform --moves=3 --device=tpu", "--device=tpu cannot be used here"),
+    Bad(f"{EXPLOIT} --response=shrug", "value should be one of <"),
+    Bad("compare_cfr.py --game=kuhn_poker --variants=nothing", "nothing"),
+    Bad("reproduce.py --paper=alphago", "value should be one of <"),
+    Bad("reproduce.py --paper=dl_cfr --domain=chess", "chess"),
+    Bad("reproduce.py --paper=dl_cfr --domain=leduc --only=all", "all"),
+    Bad("reproduce.py --paper=dl_cfr --domain=leduc --set=colour=red", "colour"),
+    Bad("reproduce.py --paper=dl_cfr --domain=leduc --set=num_shards", "num_shards"),
+    Bad("reproduce.py --paper=dl_cfr --domain=leduc --set=num_shards=few", "num_shards"),
+]
+
+FLAGS = [
+    Bad("solve.py leduc_poker", "unexpected arguments: ['leduc_poker']"),
+    Bad(f"{SOLVE} --iteratons=3", "Did you mean: iterations"),
+    Bad(f"{SOLVE} --colour=red", "--help lists the flags"),
+    Bad(f"{SOLVE} --run_dir=", "--run_dir is empty"),
+    Bad(f"{SOLVE} --output=new", "--output is --run_dir here"),
+    Bad(TRUNK, "give exactly one of --moves, --plies and --rounds"),
+    Bad(f"{TRUNK} --moves=1 --plies=1", "give exactly one of --moves, --plies and --rounds"),
+    Bad(f"{TRUNK} --rounds=1", "has no rounds"),
+    Bad("dl_cfr.py --game=kuhn_poker --moves=1", "give --run_dir: "),
+    Bad("generate_data.py --game=kuhn_poker --moves=1", "give --run_dir: "),
+    Bad("train_value_network.py --run_dir=new", "give --data: "),
+    Bad(f"{ON_POLICY} --on_policy_epochs=1,2,3", "--on_policy_epochs is --num_epochs here"),
+    Bad(TRAIN, "must have a value"),
+    Bad(f"{KUHN} --preset=leduc", "Exactly one of (game, preset)"),
+    Bad(f"{KUHN} --algorithm=mmd --eta=1", "Unknown command line flag 'eta'"),
+    Bad(f"{TRAIN} --algorithm=critic --game=kuhn_poker", "Unknown command line flag 'game'"),
+    Bad(f"{KUHN} --critic_learning_rate=0.5", "used with --transformations only"),
+    Bad(f"{SHOW} --moves=3", "give --policy: what to show"),
+    Bad(f"{SHOW} --search=cdbr:uniform --moves=3", "--search is --policy here"),
+    Bad(f"{MATCH} --second=uniform --work_dir=new", "--work_dir is --run_dir here"),
+    Bad("reproduce.py --paper=dl_cfr --output_dir=new", "--output_dir is --output here"),
+    Bad(f"{SHOW} --policy=uniform", "give exactly one of --moves, --plies and --rounds"),
+    Bad(f"{SHOW} --policy=uniform --rounds=3", "has no rounds"),
+    Bad("show.py --game=kuhn_poker --policy=uniform --moves=3", "give --output: "),
+    Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "give exactly one of --moves"),
+    Bad(MATCH, "give --second: "),
+    Bad("reproduce.py", "give --all or --paper, one of"),
+    Bad("reproduce.py --paper=dl_cfr", "give --domain, one of"),
+    Bad("large_games.py --games=kuhn_poker", "kuhn_poker"),
+    Bad("large_games.py --games=", "''"),
+]
+
+POLICIES = [
+    Bad(f"{PLAY} --opponent=nobody", "no policy 'nobody'; give one of uniform"),
+    Bad(f"{PLAY} --opponent=", "no policy ''; give one of uniform"),
+    Bad(f"{PLAY} --opponent=cfr+:x", "cfr+:x"),
+    Bad(f"{PLAY} --opponent=cfr+:0", "cfr+:0"),
+    Bad(f"{PLAY} --opponent=random:x", "random:x"),
+    Bad(f"{PLAY} --opponent=rnr:x:uniform", "P='x' is not a number"),
+    Bad(f"{PLAY} --opponent=rnr:2:uniform", "p=2.0"),
+    Bad(f"{PLAY} --opponent=cdbr:nobody", "no policy 'nobody'"),
+    Bad(f"{PLAY} --opponent=resolving:nowhere", "nowhere"),
+    Bad(f"{PLAY} --opponent=sepot:nowhere", "nowhere is neither a learner's checkpoint nor"),
+    Bad(f"{PLAY} --opponent=particle:nowhere", "nowhere is neither the file of a particle"),
+    Bad(f"{PLAY} --opponent=rnad:nowhere", "nowhere"),
+    Bad(f"{PLAY} --opponent=torn_policy.safetensors", "torn_policy.safetensors"),
+    Bad(f"{PLAY} --opponent=folder", "folder"),
+    Bad("play.py --game=leduc_poker --opponent=run", "kuhn_poker"),
+    Bad(f"{MATCH} --second=nobody", "no policy 'nobody'"),
+    Bad(f"{EXPLOIT} --opponent=nobody", "no policy 'nobody'"),
+    Bad(f"{SHOW} --policy=nobody --moves=3", "no policy 'nobody'; give one of uniform"),
+    Bad("large_games.py --policy=nobody --games=phantom_ttt", "no policy 'nobody'"),
+]
+
+FILES = [
+    Bad(f"{SOLVE} --run_dir=file", "the run directory file is a file"),
+    Bad(f"{SOLVE} --run_dir=file/run", "--run_dir=file/run: file is a file"),
+    Bad(f"{SOLVE} --run_dir=/proc/no", "No such file or directory: /proc/no"),
+    Bad(f"{SOLVE} --run_dir=/sys/no", ": /sys/no"),
+    Bad(f"{SOLVE} --run_dir={'x' * 300}", "File name too long"),
+    Bad(f"{SOLVE} --run_dir=folder", "the run directory folder is not empty"),
+    Bad(f"{SOLVE} --run_dir=folder --resume", "folder is not empty and holds no run"),
+    Bad(f"{SOLVE} --run_dir=run", "resume its run (--resume), or choose another directory"),
+    Bad(f"{GO_ON}run --noalternating_updates", "its alternating_updates is True, not False"),
+    Bad("solve.py --game=kuhn_poker --iterations=9 --resume --run_dir=run", "has done 100"),
+    Bad(f"{GO_ON}torn_config", "torn_config/config.json is damaged"),
+    Bad(f"{GO_ON}list_config", "list_config/config.json is damaged (no JSON object)"),
+    Bad(f"{GO_ON}binary_config", "binary_config/config.json is damaged"),
+    Bad(f"{GO_ON}torn_metrics", "torn_metrics/metrics.jsonl, line 2 is damaged"),
+    Bad(f"{GO_ON}other_metrics", "other_metrics/metrics.jsonl, line 1, is damaged (no iteration)"),
+    Bad(f"{GO_ON}torn_checkpoint", "torn_checkpoint/checkpoint.safetensors was not written by"),
+    Bad(f"{GO_ON}empty_checkpoint", "empty_checkpoint/checkpoint.safetensors was not written by"),
+    Bad(f"{GO_ON}other_checkpoint", "other_checkpoint/checkpoint.safetensors: the state's"),
+    Bad(f"{GO_ON}folder_checkpoint", "folder_checkpoint/checkpoint.safetensors"),
+    Bad(f"{GO_ON}no_checkpoint", "checkpoint.safetensors was deleted; put it back"),
+    Bad(f"{GO_ON}no_config", "no_config is not empty and holds no run"),
+    Bad(f"{GO_ON}in_use", "another process runs in in_use; wait until it has ended"),
+    Bad(f"{TRUNK} --moves=1 --value_function=nowhere", "nowhere"),
+    Bad(f"{TRUNK} --moves=1 --value_function=file", "file"),
+    Bad(f"{TRUNK} --moves=1 --value_function=run/checkpoint.safetensors", "run/checkpoint"),
+    Bad("generate_data.py --game=kuhn_poker --moves=1 --resume --run_dir=run", "cannot resume run"),
+    Bad(f"{FIT} --data=nothing", "nothing holds no dataset"),
+    Bad(f"{FIT} --data=folder", "folder holds no dataset"),
+    Bad(f"{FIT} --data=run", "run holds no dataset"),
+    Bad(f"{FIT} --data=torn_data", "torn_data holds no dataset"),
+    Bad(f"{FIT} --data=torn_shard", "torn_shard/random-00000.safetensors"),
+    Bad(f"{FIT} --network=nowhere", "nowhere"),
+    Bad(f"{FIT} --network=file", "file"),
+    Bad(f"{TRAIN} --algorithm=critic --blueprint=nowhere", "nowhere"),
+    Bad(f"{TRAIN} --algorithm=critic --blueprint=file", "file"),
+    Bad(f"{TRAIN} --game=chess", "information state tensors"),
+    Bad("show.py --game=kuhn_poker --policy=uniform --moves=3 --output=folder", "a directory"),
+    Bad("show.py --game=kuhn_poker --policy=uniform --moves=3 --output=file/a.html", "a file"),
+    Bad("show.py --game=kuhn_poker --policy=uniform --moves=3 --output=", "--output is empty"),
+    Bad(f"{MATCH} --second=uniform --num_games=2 --run_dir=file", "file"),
+    Bad(f"{MATCH} --second=uniform --num_games=2 --output=file/a", "file"),
+    Bad("publish.py --run_dir=nowhere", "nowhere"),
+    Bad("publish.py --run_dir=run", "run"),
+    Bad("report_learners.py --run=nowhere --output=new/report", "nowhere holds no run"),
+    Bad("report_learners.py --run=torn_config --output=new/report", "config.json is damaged"),
+    Bad("compare_learners.py --report=nowhere.json --output=new/table", "nowhere.json"),
+    Bad("compare_learners.py --report=file --output=new/table", "file"),
+]
+
+ALL = {
+    "games": GAMES,
+    "numbers": NUMBERS,
+    "choices": CHOICES,
+    "flags": FLAGS,
+    "policies": POLICIES,
+    "files": FILES,
+}

@@ -1,0 +1,154 @@
+"""Beliefs, exact and drawn, against the reach of histories in compiled games."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyspiel
+import pytest
+
+from spiel_dl.search.beliefs import (
+    Belief,
+    Beliefs,
+    DrawnBelief,
+    ListedBelief,
+    policy_rows,
+    total_variation,
+)
+from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.tree import GameTree
+from spiel_dl.tree.from_rules import InfosetKeys
+from spiel_dl.tree.particles import Particles
+from spiel_dl.tree.public_states import consistent_histories
+from tests.untrained_blueprints import Blueprint
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+SHIPS = "python_battleships(board_width=3,board_height=3,ship_sizes=[2;2])"
+PLACES = {
+    GOOFSPIEL: [3, 2, 0, 1],
+    "python_goofspiel_ii(num_cards=3,points_order=random)": [0, 1, 2, 1],
+    "python_leduc": [0, 3, 1, 1, 4],
+}
+NUM_DRAWN = 150
+
+
+def state_after(game_string: str, actions: list[int]) -> pyspiel.State:
+    state = pyspiel.load_game(game_string).new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    return state
+
+
+def beliefs(game_string: str, actions: list[int]) -> tuple[pyspiel.State, ListedBelief, Belief]:
+    """A state, the exact belief of its public state, and one that draws."""
+    state = state_after(game_string, actions)
+    game = state.get_game()
+    rows = policy_rows(game.rules, Blueprint(game))
+    public = game.rules.public_tensor(state.batch, True)[0]
+    listed = Beliefs(game, max_listed=1000).of(0, public, rows)
+    drawn = Beliefs(game, max_listed=2).of(0, public, rows)
+    assert isinstance(listed, ListedBelief)
+    assert isinstance(drawn, DrawnBelief)
+    return state, listed, drawn
+
+
+@pytest.mark.parametrize(("game_string", "actions"), PLACES.items())
+def test_a_listed_belief_is_that_of_the_compiled_game(game_string, actions):
+    _, belief, _ = beliefs(game_string, actions)
+    tree = GameTree.from_game(game_string)
+    policy = Blueprint(tree.game).tabulate(tree)
+    plans = [
+        realization_plan(t, s) for t, s in zip(tree.treeplexes, policy.strategies, strict=True)
+    ]
+    rows = {tuple(pair): row for row, pair in enumerate(tree.infoset_key.T.tolist())}
+    histories = [rows[tuple(pair)] for pair in belief.infoset_keys.T.tolist()]
+    found = belief.everything
+    assert found.num_particles > 2
+    np.testing.assert_allclose(found.chance_reach, tree.chance_reach[histories])
+    for player in (0, 1):
+        expected = plans[player][tree.sequence[player, histories]]
+        np.testing.assert_allclose(found.reach[player], expected, rtol=1e-5)
+
+
+def average_masses(belief: ListedBelief, samples: list[Particles]) -> np.ndarray:
+    """The mean mass of each history over samples, those where it was not drawn included."""
+    place = {tuple(pair): i for i, pair in enumerate(belief.infoset_keys.T.tolist())}
+    total = np.zeros(len(place))
+    for sample in samples:
+        keys = keys_of(sample)
+        assert len(set(keys)) == len(keys), "no history is drawn twice"
+        total[[place[key] for key in keys]] += sample.total_reach
+    return total / len(samples)
+
+
+def keys_of(particles: Particles) -> list[tuple[int, int]]:
+    """Both players' infosets in each particle."""
+    keys = InfosetKeys(particles.game.rules).of_level(particles.states)[0]
+    return [(first, second) for first, second in keys.T.tolist()]
+
+
+@pytest.mark.parametrize("source", ["listed", "drawn"])
+@pytest.mark.parametrize(("game_string", "actions"), PLACES.items())
+def test_sums_over_samples_are_right_on_average(game_string, actions, source):
+    _, listed, drawn = beliefs(game_string, actions)
+    belief = listed if source == "listed" else drawn
+    budget = max(2, listed.everything.num_particles // 3)
+    samples = [belief.whole(budget, np.random.default_rng(s)) for s in range(NUM_DRAWN)]
+    assert {sample.num_particles for sample in samples} <= set(range(1, budget + 1))
+    exact = listed.everything.total_reach
+    error = np.abs(average_masses(listed, samples) - exact).sum() / exact.sum()
+    single = np.mean([total_variation(listed.everything, sample) for sample in samples])
+    assert error < 0.25
+    assert single > 0.05, "one sample alone says less"
+
+
+@pytest.mark.parametrize("source", ["listed", "drawn"])
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize(("game_string", "actions"), PLACES.items())
+def test_an_infoset_is_drawn_alone(game_string, actions, player, source):
+    state, listed, drawn = beliefs(game_string, actions)
+    belief = listed if source == "listed" else drawn
+    found = belief.infoset(player, state.batch, 1000, np.random.default_rng(0))
+    own = keys_of(Particles(found.game, state.batch, np.ones((2, 1)), np.ones(1)))[0][player]
+    expected = {tuple(p) for p in listed.infoset_keys.T.tolist() if p[player] == own}
+    assert set(keys_of(found)) == expected
+    np.testing.assert_array_equal(found.stands_for, 1.0)
+
+
+def test_total_variation_falls_with_the_budget():
+    _, listed, drawn = beliefs(GOOFSPIEL, [3, 2, 0, 1])
+    size = listed.everything.num_particles
+    for belief in (listed, drawn):
+        means = [
+            np.mean(
+                [
+                    total_variation(
+                        listed.everything, belief.whole(budget, np.random.default_rng(seed))
+                    )
+                    for seed in range(20)
+                ]
+            )
+            for budget in (1, size // 2, size)
+        ]
+        assert means[0] > means[1] > means[2]
+        assert means[2] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_fleets_are_drawn():
+    state = state_after(SHIPS, [9, 9, 12, 12, 0, 8])
+    game = state.get_game()
+    public = game.rules.public_tensor(state.batch, True)[0]
+    everything = consistent_histories(public, 100_000, game)
+    assert everything.complete
+    wanted = set(map(tuple, everything.actions.tolist()))
+    assert len(wanted) > 100
+    for count in (60, len(wanted)):
+        found, copies = game.rules.draw_histories(public, count, np.random.default_rng(1))
+        actions = set(map(tuple, found.actions.tolist()))
+        assert len(actions) == len(found.actions) == count
+        assert actions <= wanted
+        np.testing.assert_allclose(copies, len(wanted) / count)
+    private = game.rules.private_tensor(state.batch, 1, True)
+    found, _ = game.rules.draw_histories(public, 9999, np.random.default_rng(1), 1, private[0])
+    same = game.rules.private_tensor(everything.states, 1, True) == private
+    assert len(found.actions) == int(same.all(dim=1).sum())
+    assert bool((game.rules.private_tensor(found.states, 1, True) == private).all())

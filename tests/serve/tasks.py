@@ -1,0 +1,41 @@
+"""What the pool's tests let its workers do."""
+
+from __future__ import annotations
+
+import os
+import time
+
+seen: list[object] = []
+
+
+def echo(value: object) -> object:
+    seen.append(value)
+    return value
+
+
+def all_seen() -> list[object]:
+    return list(seen)
+
+
+def process() -> int:
+    return os.getpid()
+
+
+def sleep(seconds: float, path: str = "") -> int:
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("begun")
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def refuse() -> None:
+    raise ValueError("no such thing")
+
+
+def break_down() -> None:
+    raise KeyError("thing")
+
+
+def die() -> None:
+    os._exit(3)

@@ -1,0 +1,240 @@
+"""The server's addresses: whole games, and what is asked wrongly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from spiel_dl.serve.app import Settings, make_app
+
+HOSTS = ("testserver",)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    settings = Settings(hosts=HOSTS, num_workers=1, seconds=120.0)
+    with TestClient(make_app(settings)) as opened:
+        yield opened
+
+
+def begin(client: TestClient, **body: Any) -> dict[str, Any]:
+    answer = client.post("/api/games", json={"game": "kuhn_poker", "policy": "uniform", **body})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def post(client: TestClient, game: dict[str, Any], what: str, **body: Any) -> dict[str, Any]:
+    answer = client.post(f"/api/games/{game['key']}/{what}", json=body)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def play(client: TestClient, game: dict[str, Any]) -> dict[str, Any]:
+    """Plays the first action until the game is over."""
+    while game["turn"] != "over":
+        if game["turn"] == "you":
+            game = post(client, game, "move", action=game["actions"][0]["id"], count=game["count"])
+        else:
+            game = post(client, game, "answer")
+    return game
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [
+        ("kuhn_poker", "resolving:exact"),
+        ("kuhn_poker", "cdbr:uniform"),
+        ("goofspiel(num_cards=3,imp_info=True,points_order=descending)", "cfr+:20"),
+        ("tic_tac_toe", "highest"),
+        ("leduc", "rnad:leduc"),
+    ],
+)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_whole_game(client: TestClient, name: str, policy: str, seat: int) -> None:
+    game = begin(client, game=name, policy=policy, seat=seat, iterations=30)
+    assert game["seat"] == seat
+    game = play(client, game)
+    assert sum(game["result"]) == 0
+    assert game["turns"][-1] == "over"
+    for moment, turn in enumerate(game["turns"][:-1]):
+        seen = client.get(f"/api/games/{game['key']}?at={moment}").json()
+        assert (seen["at"], seen["turn"]) == (moment, turn)
+        assert seen["result"] is None
+        assert seen["actions"] == []  # Nobody can play in the past.
+        insight = post(client, game, "analysis", at=moment)
+        mover = seat if turn == "you" else 1 - seat
+        assert insight["player"] == mover
+        assert insight["policy"] == policy
+
+
+def test_a_step_back_and_on(client: TestClient) -> None:
+    game = play(client, begin(client, policy="cfr+:20"))
+    moment = game["turns"].index("you")
+    game = post(client, game, "back", at=moment)
+    assert (game["turn"], game["count"]) == ("you", moment + 1)
+    assert play(client, game)["result"] is not None
+
+
+def test_nothing_hidden_is_told_before_it_is_asked_for(client: TestClient) -> None:
+    game = play(client, begin(client, game="leduc", policy="uniform"))
+    told = json.dumps(game)
+    assert game["all"] is None
+    assert "history" not in told
+    assert "seed" not in told
+    shown = post(client, game, "reveal")
+    assert shown["revealed"] is True
+    assert "player 1" in shown["all"]["text"].lower() or "P1" in shown["all"]["text"]
+    marked = [
+        [row["is_actual"] for row in own]
+        for own in post(client, shown, "analysis", at=0)["state"]["infosets"]
+    ]
+    assert [sum(own) for own in marked] == [1, 1]
+
+
+def test_the_public_tree(client: TestClient) -> None:
+    body = {"game": "kuhn_poker", "policy": "cfr+:20"}
+    seen, waiting = 0, [0]
+    while waiting:
+        number = waiting.pop()
+        found = client.post("/api/branch", json=body | {"number": number}).json()
+        assert found["state"]["number"] == number
+        assert found["num_below_left_out"] == 0
+        seen += 1
+        waiting += [each["number"] for each in found["below"]]
+    assert seen == found["num_public_states"]
+
+
+def test_the_menu_offers_what_can_be_played(client: TestClient) -> None:
+    menu = client.get("/api/menu").json()
+    for each in menu["games"]:
+        if "13" not in each["name"] and "5x5" not in each["name"]:
+            begin(client, game=each["game"], policy="uniform")
+    for model in menu["models"]:
+        begin(client, game=model["game"], policy=model["name"])
+
+
+def test_pages_and_their_files(client: TestClient) -> None:
+    for path in ("/", "/serve.js", "/serve.css", "/page.css", "/tables.js", "/public_tree.js"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "http://" not in answer.text.replace("http://127", "")
+
+
+GAME = "/api/games/KEY"
+LONG = "x" * 600
+WRONG: list[tuple[str, str, Any]] = [
+    ("/api/games", "{", None),
+    ("/api/games", "[1, 2]", None),
+    ("/api/games", "[" * 10_000, None),
+    ("/api/games", "\xff\xfe", None),
+    ("/api/games", "x" * 20_000, None),
+    ("/api/games", "", {}),
+    ("/api/games", "", {"game": "kuhn_poker"}),
+    ("/api/games", "", {"game": 7, "policy": "uniform"}),
+    ("/api/games", "", {"game": "", "policy": "uniform"}),
+    ("/api/games", "", {"game": "   ", "policy": "uniform"}),
+    ("/api/games", "", {"game": LONG, "policy": "uniform"}),
+    ("/api/games", "", {"game": "kuhn\x00poker", "policy": "uniform"}),
+    ("/api/games", "", {"game": "no_such_game", "policy": "uniform"}),
+    ("/api/games", "", {"game": "kuhn_poker(", "policy": "uniform"}),
+    ("/api/games", "", {"game": "kuhn_poker(players=3)", "policy": "uniform"}),
+    ("/api/games", "", {"game": "goofspiel(num_cards=-3)", "policy": "uniform"}),
+    ("/api/games", "", {"game": "matrix_pd", "policy": "uniform"}),
+    ("/api/games", "", {"game": "efg_game(filename=/etc/passwd)", "policy": "uniform"}),
+    ("/api/games", "", {"game": "python_leduc(num_ranks=0)", "policy": "uniform"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "nobody"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "cfr:"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "cfr:-1"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "cfr:many"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "/etc/passwd"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "resolving:/etc/passwd"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "sepot:/etc"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "cdbr:/etc/passwd"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "late:/etc/passwd"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "abd:0.5:/etc/passwd"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "torch:/etc/passwd"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "onnx:/etc/passwd"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "solved:../../etc"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "cdrnr:x:uniform"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "rnr:2:uniform"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "rnad:leduc"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": ["uniform"]}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "seat": 2}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "seat": True}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "seat": "0"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "iterations": 0}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "iterations": 1e9}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "depth": -1}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "depth": 1, "unit": "feet"}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "resolving:exact", "depth": 1}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "colour": "red"}),
+    (f"{GAME}/move", "", {}),
+    (f"{GAME}/move", "", {"action": 77}),
+    (f"{GAME}/move", "", {"action": -1}),
+    (f"{GAME}/move", "", {"action": 0.5}),
+    (f"{GAME}/move", "", {"action": 10**30}),
+    (f"{GAME}/move", "", {"action": 0, "count": 99}),
+    (f"{GAME}/move", "", {"action": 0, "seat": 1}),
+    (f"{GAME}/answer", "", {"x": 1}),
+    (f"{GAME}/back", "", {"at": 9}),
+    (f"{GAME}/back", "", {"at": -1}),
+    (f"{GAME}/back", "", {}),
+    (f"{GAME}/analysis", "", {"at": 9}),
+    (f"{GAME}/analysis", "", {"at": None}),
+    (f"{GAME}/analysis", "", {"at": 0, "policy": "nobody"}),
+    (f"{GAME}/analysis", "", {"at": 0, "policy": "uniform", "compared": "/etc"}),
+    (f"{GAME}/reveal", "", {"now": True}),
+    ("/api/games/nothing/move", "", {"action": 0}),
+    ("/api/branch", "", {"game": "kuhn_poker", "policy": "uniform", "number": 10_000}),
+    ("/api/branch", "", {"game": "kuhn_poker", "policy": "uniform", "number": "x"}),
+    ("/api/branch", "", {"game": "chess", "policy": "uniform"}),
+    ("/api/nowhere", "", {}),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "body"), WRONG)
+def test_what_is_asked_wrongly(client: TestClient, path: str, text: str, body: Any) -> None:
+    key = begin(client)["key"] if "KEY" in path else ""
+    content = text.encode("latin-1") if body is None else json.dumps(body).encode()
+    headers = {"content-type": "application/json"}
+    answer = client.post(path.replace("KEY", key), content=content, headers=headers)
+    assert 400 <= answer.status_code < 500, answer.text
+    [(name, sentence)] = answer.json().items()
+    assert name == "error"
+    assert 10 < len(sentence) <= 400
+    assert "\n" not in sentence
+    assert "Traceback" not in sentence
+
+
+def test_other_ways_to_ask_wrongly(client: TestClient) -> None:
+    key = begin(client)["key"]
+    for path in (f"/api/games/{key}?at=x", f"/api/games/{key}?at=99", "/api/games/unknown"):
+        assert 400 <= client.get(path).status_code < 500
+    # Forms and texts can be sent by pages of other sites.
+    plain = client.post("/api/games", content=b"{}", headers={"content-type": "text/plain"})
+    assert plain.status_code == 400
+    assert client.put("/api/games").status_code == 405
+    # A name that another site has made to lead here.
+    assert client.get("/api/menu", headers={"host": "elsewhere.example"}).status_code == 400
+
+
+def test_games_can_be_left(client: TestClient) -> None:
+    key = begin(client)["key"]
+    assert client.delete(f"/api/games/{key}").status_code == 200
+    assert client.get(f"/api/games/{key}").status_code == 404
+
+
+def test_what_takes_too_long_is_stopped() -> None:
+    settings = Settings(hosts=HOSTS, num_workers=1, seconds=3.0)
+    with TestClient(make_app(settings)) as client:
+        body = {"game": "kuhn_poker", "policy": "cfr:1000000000"}
+        answer = client.post("/api/games", json=body)
+        assert answer.status_code == 504
+        assert "longer than 3 seconds" in answer.json()["error"]

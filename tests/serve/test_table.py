@@ -1,0 +1,110 @@
+"""What a person is told depends on what its player has seen, and on nothing else."""
+
+from __future__ import annotations
+
+import collections
+import json
+
+import pyspiel
+import pytest
+
+from spiel_dl.serve import table, thinking
+from spiel_dl.serve.table import Place
+from spiel_dl.serve.thinking import Player
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+OSHI_ZUMO = "python_oshi_zumo_ii(coins=5,start_location=1)"
+BATTLESHIPS = "python_battleships(board_width=2,board_height=1,ship_sizes=[1])"
+LEDUC = "python_leduc(num_ranks=3,num_suits=1)"
+
+
+def all_places(game: str, seat: int) -> list[Place]:
+    """All histories of a game in which chance does not act."""
+    found, waiting = [], [table.loaded(game).new_initial_state()]
+    while waiting:
+        state = waiting.pop()
+        if not state.is_chance_node():
+            found.append(Place(game, tuple(state.history()), seat))
+        if not state.is_terminal():
+            waiting += [state.child(action) for action in state.legal_actions()]
+    return found
+
+
+def same_to_the_person(game: str, seat: int) -> list[list[Place]]:
+    """Histories that a player cannot tell apart, in groups of several."""
+    groups = collections.defaultdict(list)
+    for place in all_places(game, seat):
+        state = table.state_of(place)
+        # What it has seen all the way, and what it won in the end.
+        won = state.returns()[seat] if state.is_terminal() else None
+        groups[_seen(state, seat), won].append(place)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _seen(state: pyspiel.State, seat: int) -> str:
+    if hasattr(state.get_game(), "rules"):
+        strings: list[str] = state.get_game().rules.information_state_strings(state.batch, seat)
+        return strings[0]
+    return f"{state.information_state_string(seat)}"
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("game", ["kuhn_poker", GOOFSPIEL, OSHI_ZUMO, BATTLESHIPS, LEDUC])
+def test_what_is_seen_tells_nothing_hidden(game: str, seat: int) -> None:
+    groups = same_to_the_person(game, seat)
+    assert groups
+    for group in groups[:200]:
+        told = {json.dumps(table.see(place), sort_keys=True) for place in group[:6]}
+        assert len(told) == 1
+    # The comparison can fail: what is revealed differs.
+    revealed = [
+        {json.dumps(table.see(place._replace(revealed=True))) for place in group[:6]}
+        for group in groups[:20]
+    ]
+    assert any(len(each) > 1 for each in revealed)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(
+    ("game", "policy"),
+    [
+        ("kuhn_poker", "resolving:exact"),
+        ("kuhn_poker", "cdbr:uniform"),
+        ("kuhn_poker", "cfr+:20"),
+        (GOOFSPIEL, "resolving:exact"),
+        (GOOFSPIEL, "uniform"),
+        (LEDUC, "cdrnr:0.5:uniform"),
+    ],
+)
+def test_what_was_thought_tells_nothing_hidden(game: str, policy: str, seat: int) -> None:
+    player = Player(policy, 20)
+    for group in same_to_the_person(game, seat)[:25]:
+        moments = [table.moments(place) for place in group[:4]]
+        for at, (_, turn) in enumerate(moments[0]):
+            if turn == "over":
+                continue
+            told = {
+                json.dumps(thinking.analyse(place, each[at][0], player, Player("uniform", 20)))
+                for place, each in zip(group[:4], moments, strict=True)
+            }
+            assert len(told) == 1, (group[:4], at)
+
+
+def test_luck_is_settled_by_the_seed() -> None:
+    deals = {table.begin("leduc_poker", 0, seed)[0].history for seed in range(40)}
+    assert len(deals) > 10
+    assert table.begin("leduc_poker", 0, 7) == table.begin("leduc_poker", 0, 7)
+
+
+def test_moves() -> None:
+    place, _ = table.begin("kuhn_poker", 0, 3)
+    assert [turn for _, turn in table.moments(place)] == ["you"]
+    moved = table.move(place, 1, 3)
+    assert moved.history == (*place.history, 1)
+    with pytest.raises(ValueError, match="not your turn"):
+        table.move(moved, 1, 3)
+    with pytest.raises(ValueError, match="action 5 is not legal"):
+        table.move(place, 5, 3)
+    assert table.back_to(moved, 0) == place
+    with pytest.raises(ValueError, match="no moment 4"):
+        table.see(moved, 4)

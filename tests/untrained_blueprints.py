@@ -1,0 +1,44 @@
+"""Blueprints that were never trained, for tests of searches."""
+
+from __future__ import annotations
+
+import pyspiel
+import torch
+
+from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
+from spiel_dl.learning.transformations import action_values, paper_transformations
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
+from spiel_dl.tree import GameTree
+
+
+class Blueprint:
+    """A network with large logits, which is far from uniform."""
+
+    def __init__(self, game: pyspiel.Game):
+        num_actions = game.num_distinct_actions()
+        network = PolicyNetwork(game.information_state_tensor_size(), num_actions, (16,))
+        self._network, self._parameters = network, 5 * network.initial_parameters(seed=1)
+
+    def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        logits = self._network.evaluate(self._parameters, observation).logits
+        return policy_of(logits.double(), legal) * legal
+
+    def tabulate(self, tree: GameTree) -> ArrayPolicy:
+        strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
+        for player in (0, 1):
+            for infoset, history in enumerate(tree.first_history[player].tolist()):
+                state = tree.state(history)
+                tensor = torch.tensor(state.information_state_tensor(player))
+                legal = torch.tensor(state.legal_actions_mask(), dtype=torch.bool)
+                row = self(tensor[None], legal[None])[0]
+                own = tree.treeplexes[player].sequences(infoset)
+                strategies[player][own] = row[legal].numpy()
+        return ArrayPolicy(tree, (strategies[0], strategies[1]))
+
+
+def exact_critic(tree: GameTree, blueprint: Blueprint) -> RecognisingCritic:
+    """The exact critic of a blueprint and the paper's transformations, for any tree of the game."""
+    transformations = paper_transformations(action_values(tree.game))
+    strategies = blueprint.tabulate(tree).strategies
+    return RecognisingCritic(ExactCritic(tree, strategies, transformations))
