@@ -46,12 +46,15 @@ demo: $(VENV)/installed
 	$(BIN)/python run/dl_cfr.py --game="$(DEMO_GAME)" --rounds=2 --run_dir=runs/demo/dl_cfr \
 	    --value_function=runs/demo/network/network.safetensors
 
+# Some tests let numba take two threads, which it refuses on one core unless it is told.
 test: export OMP_NUM_THREADS ?= 1
+test: export NUMBA_NUM_THREADS ?= 2
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
 # What takes minutes each, and docs/slow_tests.md when it last passed. One test builds the site.
 test-slow: export OMP_NUM_THREADS ?= 1
+test-slow: export NUMBA_NUM_THREADS ?= 2
 test-slow: $(VENV)/installed $(VENV)/installed-docs
 	$(BIN)/python -m pytest -m slow --numprocesses=auto --dist=load
 

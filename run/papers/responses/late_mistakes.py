@@ -255,6 +255,11 @@ def _report(study: Study, found: Rows) -> Report:
         },
         verdict=find_verdict(summary),
         more={"found": found},
+        headline=", ".join(
+            f"{row['times']:.2f} times in {row['game']} ({row['opponents']})"
+            for row in summary
+            if row["opponents"].startswith("late")
+        ),
     )
 
 

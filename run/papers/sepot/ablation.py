@@ -379,6 +379,11 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             ),
         },
         verdict=held,
+        headline="; ".join(
+            f"{row['kind']} critics, defaults: worse in {row['worse']}, {row['ratio']:.2f} of the "
+            "blueprint's NashConv"
+            for row in summary(told)
+        ),
     )
 
 
