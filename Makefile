@@ -91,9 +91,8 @@ reproduce: export OMP_NUM_THREADS ?= 1
 reproduce: $(VENV)/installed
 	$(BIN)/python run/reproduce.py --all $(if $(ONLY),--only='$(ONLY)') --num_workers=2
 
-# The variable: a theme's message about the future of MkDocs is none about these pages.
 docs: $(VENV)/installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python docs/hooks/build_site.py
 
 clean:
 	rm -rf build runs
