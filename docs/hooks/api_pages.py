@@ -1,4 +1,4 @@
-"""Pages of the API, in MyST's Markdown, of what Griffe reads in the sources; nothing is imported."""
+"""Pages of the API, in MyST's Markdown, of what Griffe reads in sources; nothing is imported."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _arguments(member: griffe.Class | griffe.Function) -> str:
 
 
 def _type(annotation: str | griffe.Expr) -> str:
-    """An annotation in which our own classes have their whole names, which Sphinx links, and cuts."""
+    """An annotation with whole names of our own classes, which Sphinx links, and cuts."""
     if isinstance(annotation, str):
         return annotation
     return "".join(

@@ -1,7 +1,7 @@
 """Builds the site: lays out its pages, and has Sphinx render them. Every warning is an error.
 
-`python docs/hooks/build_site.py` writes build/site; `python docs/hooks/build_site.py FOLDER` writes it elsewhere.
-The pages are those of docs/, every report of results/, CONTRIBUTING.md, and the notebook.
+`python docs/hooks/build_site.py` writes build/site, or the folder that is named behind it. The
+pages are those of docs/, every report of results/, CONTRIBUTING.md, and the notebook.
 """
 
 from __future__ import annotations
@@ -88,7 +88,10 @@ def lay_out(folder: Path) -> None:
     rooms = sorted({report.parts[1] for report in reports()})
     for room in rooms:
         _write(folder / "results" / room / "index.md", _room(room))
-    _append(folder / "results.md", _contents([f"{room} <results/{room}/index>" for room in rooms], ":hidden:"))
+    _append(
+        folder / "results.md",
+        _contents([f"{room} <results/{room}/index>" for room in rooms], ":hidden:"),
+    )
     for caption, entries in NAVIGATION.items():
         _append(folder / "index.md", _contents(entries, ":hidden:", f":caption: {caption}"))
 

@@ -1,4 +1,4 @@
-"""What turns the files of docs/ and results/ into pages of the site; knows nothing of what renders them.
+"""What turns the files of docs/ and results/ into pages; knows nothing of what renders them.
 
 Pages are written to be read as they are, too. So what is put in at build time is a link to it,
 which a comment follows; the link says where it stands in the repository:

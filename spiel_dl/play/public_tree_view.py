@@ -23,7 +23,7 @@ from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.tree.public_texts import public_text, step_names
+from spiel_dl.tree.public_texts import in_order, public_text, step_names
 from spiel_dl.tree.trunk import cut
 
 MAX_PUBLIC_STATES = 5_000
@@ -115,7 +115,7 @@ def _states_above(tree: GameTree, depth_limit: DepthLimit) -> tuple[list[int], s
     leaves = set(trunk.leaves.public_states.tolist())
     above = (trunk.leaf_of_history < 0) & ~tree.is_terminal
     inside = np.unique(tree.public_states.of_history[above]).tolist()
-    return sorted(leaves.union(inside)), leaves
+    return in_order(tree, leaves.union(inside)), leaves
 
 
 def _check_size(
