@@ -23,6 +23,7 @@ import pyspiel
 import torch
 
 from spiel_dl.learning.config import NetworkConfig
+from spiel_dl.learning.critic_kernel import critic_gradient, transformed_moves
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
 from spiel_dl.learning.self_play import Distinct, Trajectories
@@ -98,6 +99,31 @@ class CriticTrainer:
         Returns:
           The mean squared error before the step, a scalar.
         """
+        loss = self._learn_by_kernel if policy.is_cpu else self._learn_by_torch
+        error = loss(trajectories, policy)
+        self._target.lerp_(self._parameters.detach(), self.config.target_averaging)
+        return error
+
+    def _learn_by_kernel(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
+        """Steps 1 and 2 on a CPU; returns the error."""
+        seen = trajectories.distinct_histories().lists()
+        said = self.network.answer(self._parameters, seen.tensors)
+        with torch.no_grad():
+            old = self.network.outputs(self._target, seen.tensors)
+        gradient, error = critic_gradient(
+            said.outputs,
+            old,
+            transformed_moves(trajectories, policy, self.transformations),
+            trajectories,
+            seen,
+            self.config.c_bar,
+            self.config.rho_bar,
+        )
+        self._descent.follow(said.gradient(gradient))
+        return error
+
+    def _learn_by_torch(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
+        """The same on any device."""
         seen = trajectories.distinct_histories().dense()
         target = self.targets(trajectories, seen, policy)
         outputs = seen.at_moves(self.network.values(self._parameters, seen.tensors))
@@ -105,7 +131,6 @@ class CriticTrainer:
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
         weight = (trajectories.valid / count)[..., None, None]
         self._descent.step(outputs, 2 * weight * error)
-        self._target.lerp_(self._parameters.detach(), self.config.target_averaging)
         return (weight * error.square()).sum()
 
     def critic(self, game: pyspiel.Game) -> NetworkCritic:

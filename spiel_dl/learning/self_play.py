@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds, keep_freed_memory
+from spiel_dl.policies.listed_inputs import ListedInputs
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 
 ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -28,14 +29,24 @@ class ActingNetwork:
     Attributes:
       network: the network.
       parameters: float32 [P], not to be changed while it acts.
+      exploration: share of decisions that are made at random instead, all legal actions being
+        equally likely.
     """
 
     network: PolicyNetwork
     parameters: torch.Tensor
+    exploration: float = 0.0
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         """Action probabilities, float32 [B, A]; see `ActingPolicy`."""
-        return policy_of(self.network.outputs(self.parameters, observation)[:, :-1], legal)
+        policy = policy_of(self.network.outputs(self.parameters, observation)[:, :-1], legal)
+        return explored(policy, legal, self.exploration) if self.exploration else policy
+
+
+def explored(policy: torch.Tensor, legal: torch.Tensor, exploration: float) -> torch.Tensor:
+    """A policy that plays a share `exploration` of decisions at random: float32 [..., A]."""
+    uniform = legal / legal.sum(dim=-1, keepdim=True).clamp(min=1)
+    return torch.lerp(policy, uniform, exploration)
 
 
 class Environment(Protocol):
@@ -102,6 +113,12 @@ class Distinct(NamedTuple):
         if isinstance(self.tensors, torch.Tensor):
             return self
         return self._replace(tensors=self.tensors.dense())
+
+    def lists(self) -> Distinct:
+        """The same as lists; on a CPU."""
+        if not isinstance(self.tensors, torch.Tensor):
+            return self
+        return self._replace(tensors=ListedInputs.of(self.tensors))
 
     def at_moves(self, outputs: torch.Tensor) -> torch.Tensor:
         """What is said of the tensors, [N, ...], for each move: [T, B, ...]; 0 if it has none."""
@@ -170,16 +187,17 @@ class Trajectories(NamedTuple):
 
 
 class ListedTrajectories(Trajectories):
-    """`Trajectories` whose distinct observations are known from play.
+    """`Trajectories` whose distinct observations or histories are known from play.
 
-    They are there alone: D is 0 in `observation`.
+    They are there alone then: D is 0 in `observation`.
 
     Attributes:
-      listed: the observations: one row for each move made, or for each infoset met.
+      listed: the observations: one row for each move made, or for each infoset met; None: they are
+        in `observation`.
       listed_histories: the histories likewise, and then E is 0; None: they are in `history`.
     """
 
-    listed: Distinct
+    listed: Distinct | None = None
     listed_histories: Distinct | None = None
 
     def distinct_histories(self) -> Distinct:
@@ -188,7 +206,7 @@ class ListedTrajectories(Trajectories):
 
     def distinct_observations(self) -> Distinct:
         """The observations that were listed, and what a network has said of them."""
-        return self.listed
+        return self.listed or super().distinct_observations()
 
 
 class SelfPlay:

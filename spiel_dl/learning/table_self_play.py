@@ -83,7 +83,12 @@ class TableSelfPlay(SelfPlay):
         else:
             self._play_by_torch(policy)
         self._look_up()
-        return self._trajectories
+        record = self._trajectories
+        if not (is_cpu and record.history.shape[-1]):
+            return record
+        played = ListedTrajectories(*record._replace(history=record.history[..., :0]))
+        played.listed_histories = self._list_histories()
+        return played
 
     def _play_network(self, policy: ActingNetwork) -> ListedTrajectories:
         """Plays all moves, and lists the infosets met with what the network says of them."""
@@ -91,7 +96,7 @@ class TableSelfPlay(SelfPlay):
         torch.rand(self._uniform.shape, generator=environment.generator, out=self._uniform)
         self._make_room(policy.network)
         num_met = play_kernels.play_by_tables(
-            policy.parameters.numpy(), policy.network.sizes, *self._arrays
+            policy.parameters.numpy(), policy.network.sizes, policy.exploration, *self._arrays
         )
         last = self._history[-1]
         of_end = [x.index_select(0, last) for x in (environment.player, environment.utility)]
@@ -193,5 +198,5 @@ class TableSelfPlay(SelfPlay):
         ends_in_time = is_over[-1]
         torch.logical_and(record.player >= 0, ends_in_time, out=record.valid)
         torch.mul(environment.utility[after], is_over & record.valid, out=record.reward)
-        if record.history.shape[-1]:
+        if record.history.shape[-1] and before.device.type != "cpu":
             environment.look_up_histories(before, record.history_number, record.history)

@@ -121,11 +121,11 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
     )
     assert isinstance(learner.policy(), NetworkPolicy) == by_states
     played = learner.play()
-    seen = played.distinct_histories()
-    trainer = CriticTrainer(played.history.shape[-1], 2, transformations, config)
+    seen = played.distinct_histories().dense()
+    trainer = CriticTrainer(seen.tensors.shape[-1], 2, transformations, config)
     targets = trainer.targets(played, seen, learner.policy_at(played))
     targets = targets[played.valid].numpy()
-    rows = played.history[played.valid].numpy()
+    rows = seen.at_moves(seen.tensors)[played.valid].numpy()
     exact = ExactCritic(tree, table.strategies, transformations)
     acting = np.flatnonzero(tree.player >= 0)
     num_checked = 0
