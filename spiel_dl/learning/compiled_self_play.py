@@ -98,8 +98,9 @@ class CompiledSelfPlay(SelfPlay):
             arrays: list[Any] = [t, *shown, *recorded, *first, sums, known, units]
             arrays += [num_rows, packed, *acts, policy.exploration]
             if is_recorded:
-                of_history: list[Any] = [games.player, games.bits, games.num_bits]
-                play_kernels.meet_histories(num_rows, *of_history, *sizes_of_history, *lists)
+                of_history: list[Any] = [num_rows, games.player, games.bits, games.num_bits]
+                of_history += [*sizes_of_history, *lists]
+                play_kernels.meet_histories(*of_history)
             num_rows = play_kernels.decide(*arrays)
             environment.move(record.action[t], numbers[t])
         return num_rows
@@ -127,7 +128,8 @@ class CompiledSelfPlay(SelfPlay):
         )
         played.listed = Distinct(inputs, self._place, self._place.shape, moves)
         if record.history.shape[-1]:
-            rows = (x[:num_moves] for x in self._rows_of_histories)
-            histories = GrowingInputs(self._ones, *rows, record.history.shape[-1])
+            sequence, begin, end = self._rows_of_histories[:, :num_moves]
+            size = record.history.shape[-1]
+            histories = GrowingInputs(self._ones, sequence, begin, end, size)
             played.listed_histories = Distinct(histories, self._place, self._place.shape, moves)
         return played

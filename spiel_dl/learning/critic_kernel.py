@@ -1,4 +1,4 @@
-"""A critic's targets and their gradient in compiled loops, for a CPU.
+"""A critic's targets and their gradient in one compiled loop, for a CPU.
 
 The same by torch, in `learning.critic_training` and `learning.history_vtrace`, is the definition;
 other devices use it. `learning.step_kernels` has the like for learners of policies.
@@ -6,145 +6,169 @@ other devices use it. `learning.step_kernels` has the like for learners of polic
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numba
 import numpy as np
 import torch
 
-from spiel_dl.learning.self_play import Distinct, Trajectories
+from spiel_dl.learning.self_play import Branches, Distinct, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+_inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 
 
-def transformed_moves(
-    trajectories: Trajectories, policy: torch.Tensor, transformations: PolicyTransformations
-) -> torch.Tensor:
-    """How likely the moves that were made are, once the policy is transformed.
+class CriticNumbers(NamedTuple):
+    """Settings of a step; see `learning.history_vtrace`.
 
-    Args:
-      trajectories: the games.
-      policy: the blueprint at all moves, float32 [T, B, A]; 0 for illegal actions.
-      transformations: K of them.
-
-    Returns:
-      Float32 [T, B, K]; without meaning where nobody moves.
+    Attributes:
+      c_bar: bound on the ratios that carry targets backwards.
+      rho_bar: bound on the ratios that correct values.
+      trace_decay: what else targets are carried backwards by.
     """
-    lines = transformations.lines(policy.shape[-1])
-    action = trajectories.action
-    if lines is None:
-        index = action.unsqueeze(-1).expand(len(transformations), *action.shape, 1)
-        transformed = transformations.apply(policy, trajectories.legal, check=False)
-        return transformed.gather(-1, index)[..., 0].movedim(0, -1).contiguous()
-    played = torch.zeros((*action.shape, len(transformations)))
-    arrays = (x.numpy() for x in (policy, trajectories.legal, action, trajectories.valid, played))
-    _transform_moves(*lines, *arrays)
-    return played
+
+    c_bar: float
+    rho_bar: float
+    trace_decay: float
 
 
 def critic_gradient(
-    outputs: torch.Tensor,
-    old: torch.Tensor,
-    played: torch.Tensor,
+    values: torch.Tensor,
+    policy: torch.Tensor,
+    transformations: PolicyTransformations,
     trajectories: Trajectories,
     seen: Distinct,
-    c_bar: float,
-    rho_bar: float,
+    branches: Branches | None,
+    values_behind: torch.Tensor,
+    numbers: CriticNumbers,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The mean squared error of a critic's values, and its gradient.
+    """The mean squared error of a critic's values, and its derivative by them.
 
     Args:
-      outputs: float32 [N, 2 K], the current network's values of the rows.
-      old: float32 [N, at least 2 K], the target network's.
-      played: float32 [T, B, K], see `transformed_moves`.
+      values: float32 [N, 2 K], those of the rows, player 0's first.
+      policy: the blueprint at all moves, float32 [T, B, A]; 0 for illegal actions.
+      transformations: K of them.
       trajectories: the games.
       seen: their histories, the rows.
-      c_bar: see `history_vtrace`.
-      rho_bar: the same.
+      branches: what comes of actions there; None: targets are of what was played.
+      values_behind: float32 [M, 2 K], those of the branches' histories.
+      numbers: settings.
 
     Returns:
-      The gradient by `outputs`, float32 [N, 2 K], and the error, float32 [].
+      The derivative, float32 [N, 2 K], and the error, float32 [].
     """
     assert seen.place is not None  # on a CPU
-    gradient = torch.zeros(outputs.shape)
+    gradient, legal = torch.zeros(values.shape), trajectories.legal
+    lines = transformations.lines(policy.shape[-1])
+    if lines is None:
+        transformed = transformations.apply(policy, legal, check=False).numpy()
+        lines = (np.zeros((0, 0)), np.zeros((0, 0)))
+    else:
+        transformed = np.zeros((0, 0, 0, 0), np.float32)
     games = (
-        seen.place, trajectories.player, trajectories.action, trajectories.behaviour,
+        seen.place, legal, trajectories.player, trajectories.action, trajectories.behaviour,
         trajectories.reward, trajectories.valid,
     )  # fmt: skip
-    error = _go_back(
-        *(x.numpy() for x in (gradient, outputs, old, played)),
-        tuple(x.numpy() for x in games),
-        float(c_bar),
-        float(rho_bar),
-    )
+    if branches is None:
+        behind = (torch.zeros((0, 0), dtype=torch.int64), torch.zeros((0, 0)))
+    else:
+        behind = (branches.place, branches.utility)
+    arrays: list[Any] = [x.numpy() for x in (gradient, values, policy)]
+    arrays += [(*lines, transformed), tuple(x.numpy() for x in games)]
+    arrays += [(*(x.numpy() for x in behind), values_behind.numpy()), tuple(map(float, numbers))]
+    error = _go_back(*arrays)
     return gradient, torch.tensor(error, dtype=torch.float32)
 
 
-@_jit
-def _transform_moves(
-    offset: np.ndarray,
-    slope: np.ndarray,
+@_inline
+def _transform(
+    kinds: tuple[np.ndarray, ...],
+    t: int,
+    game: int,
     policy: np.ndarray,
     legal: np.ndarray,
-    action: np.ndarray,
-    valid: np.ndarray,
-    played: np.ndarray,
+    out: np.ndarray,
 ) -> None:
-    """Writes `transformed_moves`, of weights that are lines: float64 [K, A] each."""
-    num_actions = legal.shape[2]
-    for t in range(valid.shape[0]):
-        for game in range(valid.shape[1]):
-            if not valid[t, game]:
-                continue
-            pi, may, taken = policy[t, game], legal[t, game], action[t, game]
-            played[t, game, 0] = pi[taken]
-            for k in range(1, len(offset)):
-                total, own = 0.0, 0.0
-                for a in range(num_actions):
-                    if may[a]:
-                        weight = max(offset[k, a] + slope[k, a] * pi[a], 0.0)
-                        total += weight
-                        if a == taken:
-                            own = weight
-                played[t, game, k] = own / total if total > 0 else pi[taken]
+    """Writes the transformed policies of a decision, float64 [A, K], legal actions' alone.
+
+    Args:
+      kinds: offsets and slopes of weights that are lines, float64 [K, A] each, of size 0 if they
+        are not; then what the transformed policies are, float32 [K, T, B, A].
+    """
+    offset, slope, transformed = kinds
+    for k in range(out.shape[1]):
+        if len(offset) == 0:
+            for a in range(len(legal)):
+                out[a, k] = transformed[k, t, game, a]
+            continue
+        total = 0.0
+        for a in range(len(legal)):
+            if legal[a]:
+                out[a, k] = max(offset[k, a] + slope[k, a] * policy[a], 0.0)
+                total += out[a, k]
+        is_own = k == 0 or total == 0  # the identity, to the last digit, or nothing is left
+        for a in range(len(legal)):
+            if legal[a]:
+                out[a, k] = policy[a] if is_own else out[a, k] / total
 
 
 @_jit
 def _go_back(
     gradient: np.ndarray,
-    outputs: np.ndarray,
-    old: np.ndarray,
-    played: np.ndarray,
+    values: np.ndarray,
+    policy: np.ndarray,
+    kinds: tuple[np.ndarray, ...],
     games: tuple[np.ndarray, ...],
-    c_bar: float,
-    rho_bar: float,
+    branches: tuple[np.ndarray, ...],
+    numbers: tuple[float, ...],
 ) -> float:
-    """`critic_gradient`; adds to the gradient, and returns the error."""
-    place, player, action, behaviour, reward, valid = games
-    num_transformations, num_valid = played.shape[2], 0
+    """`critic_gradient`; adds to the derivative, and returns the error."""
+    place, legal, player, action, behaviour, reward, valid = games
+    after, utility, values_behind = branches
+    c_bar, rho_bar, trace_decay = numbers
+    num_kinds, num_actions, num_valid = values.shape[1] // 2, legal.shape[2], 0
     for t in range(valid.shape[0]):
         for game in range(valid.shape[1]):
             num_valid += valid[t, game]
-    weight = 1 / (max(num_valid, 1) * 2 * num_transformations)
-    next_value, next_target = np.empty((2, 2 * num_transformations), np.float32)
+    weight = 1 / (max(num_valid, 1) * 2 * num_kinds)
+    is_expected = len(after) > 0
+    transformed = np.zeros((num_actions, num_kinds))
+    next_value, next_target, expected = np.zeros((3, 2 * num_kinds))
     error = 0.0
     for game in range(valid.shape[1]):
         next_value[:], next_target[:] = 0.0, 0.0
         for t in range(len(valid) - 1, -1, -1):
             if not valid[t, game]:
                 continue
-            row, mover = place[t, game], player[t, game]
-            acting = behaviour[t, game, action[t, game]]
-            for whose in range(2):
-                earned = reward[t, game] if whose == 0 else -reward[t, game]
-                for k in range(num_transformations):
-                    column = whose * num_transformations + k
-                    ratio = played[t, game, 0 if whose == mover else k] / acting
-                    value = old[row, column]
-                    corrected = min(rho_bar, ratio) * (earned + next_value[column] - value)
-                    carried = min(c_bar, ratio) * (next_target[column] - next_value[column])
-                    target = value + corrected + carried
-                    difference = outputs[row, column] - target
-                    gradient[row, column] += 2 * weight * difference
-                    error += weight * difference * difference
-                    next_value[column], next_target[column] = value, target
+            row, mover, taken = place[t, game], player[t, game], action[t, game]
+            _transform(kinds, t, game, policy[t, game], legal[t, game], transformed)
+            if is_expected:
+                expected[:] = 0.0
+                for a in range(num_actions):
+                    if legal[t, game, a]:
+                        there = after[row, a]
+                        for column in range(2 * num_kinds):
+                            whose = column // num_kinds
+                            k = 0 if whose == mover else column - whose * num_kinds
+                            worth = utility[row, a] * (1 - 2 * whose)
+                            if there >= 0:
+                                worth = values_behind[there, column]
+                            expected[column] += transformed[a, k] * worth
+            for column in range(2 * num_kinds):
+                whose = column // num_kinds
+                k = 0 if whose == mover else column - whose * num_kinds
+                ratio = transformed[taken, k] / behaviour[t, game, taken]
+                value = values[row, column]
+                if is_expected:
+                    target = expected[column]
+                else:
+                    earned = reward[t, game] * (1 - 2 * whose)
+                    target = value + min(rho_bar, ratio) * (earned + next_value[column] - value)
+                carried = trace_decay * min(c_bar, ratio)
+                target += carried * (next_target[column] - next_value[column])
+                difference = value - target
+                gradient[row, column] += 2 * weight * difference
+                error += weight * difference * difference
+                next_value[column], next_target[column] = value, target
     return error

@@ -50,8 +50,8 @@ class CriticLearner(Learner):
         config: CriticConfig | None = None,
         *,
         device: torch.device | str = "cpu",
-        batch_size: int = 128,
-        exploration: float = 0.2,
+        batch_size: int = 64,
+        exploration: float = 0.5,
         max_tree_histories: int = 200_000,
     ):
         """Makes a fresh critic.

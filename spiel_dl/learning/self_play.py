@@ -148,6 +148,21 @@ class _Spread(torch.autograd.Function):
         return gradient.flatten(0, 1).index_select(0, context.moves), None, None
 
 
+class Branches(NamedTuple):
+    """What comes of each action in some histories, one sampled chance event after the other.
+
+    Attributes:
+      tensors: float32 [M, E], histories in which a player acts; or the same as lists.
+      place: int64 [N, A], for each history and action the row of what comes of it; -1 where the
+        game is over then, or the action is not legal.
+      utility: float32 [N, A], player 0's where the game is over.
+    """
+
+    tensors: Any
+    place: torch.Tensor
+    utility: torch.Tensor
+
+
 class Trajectories(NamedTuple):
     """B games of at most T moves, move by move; tensors are valid where `valid` says so.
 
@@ -195,10 +210,12 @@ class ListedTrajectories(Trajectories):
       listed: the observations: one row for each move made, or for each infoset met; None: they are
         in `observation`.
       listed_histories: the histories likewise, and then E is 0; None: they are in `history`.
+      branches: of the distinct histories; None: they are not known.
     """
 
     listed: Distinct | None = None
     listed_histories: Distinct | None = None
+    branches: Branches | None = None
 
     def distinct_histories(self) -> Distinct:
         """As `Trajectories.distinct_histories`."""
@@ -259,6 +276,10 @@ class SelfPlay:
         room = history.new_zeros((self.num_steps, *history.shape))
         self._trajectories = self._trajectories._replace(history=room)
         return int(history.shape[1])
+
+    def record_branches(self) -> bool:
+        """Makes trajectories tell what would come of all actions, if they can; whether they do."""
+        return False
 
     @torch.no_grad()
     def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -125,9 +126,12 @@ def test_mmd_is_what_torch_says(
 
 @pytest.mark.parametrize(("game", "max_tree_histories"), GAMES)
 @pytest.mark.parametrize("beside", [True, False])
-@pytest.mark.parametrize("kind", ["paper", "pure", "own"])
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [("paper", {"bounded": False}), ("pure", {"expected": False}), ("own", {"trace_decay": 0.7})],
+)
 def test_a_critic_is_what_torch_says(
-    game: str, max_tree_histories: int, beside: bool, kind: str
+    game: str, max_tree_histories: int, beside: bool, kind: str, settings: dict[str, Any]
 ) -> None:
     turn_based = turn_based_game(game)
     if kind == "own":
@@ -135,7 +139,8 @@ def test_a_critic_is_what_torch_says(
         transformations = PolicyTransformations([IDENTITY, RARE, own])
     else:
         transformations = transformations_by_name(kind, turn_based)
-    critic = CriticConfig(hidden_sizes=(16, 16), learning_rate=0.02, rho_bar=3.0, c_bar=0.8)
+    bounds = {"rho_bar": 3.0, "c_bar": 0.8}
+    critic = CriticConfig(hidden_sizes=(16, 16), learning_rate=0.02, **bounds, **settings)
     config = mmd.MMDConfig(max_tree_histories=max_tree_histories, **SIZES)
     learner: Learner = MMDSolver(
         game, config, transformations=transformations if beside else None,
