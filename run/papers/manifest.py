@@ -280,5 +280,17 @@ CHANGES: Sequence[Change] = (
         "what an equilibrium reaches leaves out what it reaches with probability 1e-3 in all",
         ("particle/*/fractions",),
     ),
+    Change(
+        "2026-11-23T04:30:00+00:00",
+        "critics learn bounded values, by other defaults",
+        (
+            "sepot/safety",
+            "sepot/*/curves",
+            "sepot/*/cfvs",
+            "sepot/*/table_1",
+            "sepot/distilled",
+            "sepot/*/position",
+        ),
+    ),
 )
 """What made earlier reports old. Whoever changes what an experiment comes to adds a line."""
