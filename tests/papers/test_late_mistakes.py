@@ -65,6 +65,11 @@ def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert set(late_mistakes.SWEPT) < set(each["points"])
         for method, rows in each["points"].items():
             assert len(rows) == (5 if method in late_mistakes.SWEPT else 1)
+    as_player_0 = [{**row, "player": 0} for row in found]
+    tables = late_mistakes.LATE_MISTAKES.render(study, [*found, *as_player_0]).tables
+    both, first, second = list(tables.values())[:3]
+    assert list(tables)[1:3] == [f"Gain at equal exploitability, p = 0.5, player {p}" for p in "01"]
+    assert both.rows == first.rows == second.rows
     study = Study(Settings(games=("leduc",)), Workspace(tmp_path / "other"))
     with pytest.raises(ValueError, match="no depth limit for 'leduc'"):
         run(EXPERIMENTS, study, tmp_path / "results", ["late_mistakes"])
