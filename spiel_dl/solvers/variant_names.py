@@ -22,6 +22,7 @@ VARIANTS: dict[str, AnyVariant] = {
     "stable-pcfr+": infoset_variants.stable_predictive_cfr_plus(),
     "excfr+": infoset_variants.extragradient_cfr_plus(),
     "vad-cfr": infoset_variants.volatility_adaptive_cfr(),
+    "greedy": infoset_variants.greedy_weights(),
     "reg-cfr": infoset_variants.regularized_cfr(),
 }
 """Variants by the names of their papers; docs/algorithms/cfr.md tells where each is from. Schedules
