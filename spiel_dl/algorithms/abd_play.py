@@ -19,6 +19,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
+from spiel_dl.policies import asking
 from spiel_dl.search.beliefs import acting_policy, rows_of
 from spiel_dl.search.portfolio_played import PlayedPortfolios, PortfolioPlayedStep
 from spiel_dl.search.portfolio_played import PortfolioConfig as PortfolioConfig
@@ -74,4 +75,16 @@ class ABDPlayPolicy(SePoTPlayPolicy):
             raise ValueError("the first of `own` must be a policy network or the uniform policy")
         how = config or PortfolioConfig()
         step = PortfolioPlayedStep(game, blueprint, portfolios, depth_limit, how)
+        self._blueprint = own[0]
         self._play(step, max_kept)
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """Probabilities of all legal actions; see `PlayedPolicy`."""
+        if self.step.searches_in(state.batch)[0]:
+            return super().action_probabilities(state, player_id)
+        asking.acting_player(state, player_id)
+        self.num_moves += 1
+        self.step.answer_was_searched = False
+        return self._blueprint.action_probabilities(state, player_id)

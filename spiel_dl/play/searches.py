@@ -73,7 +73,8 @@ def cdrnr(request: Request) -> openspiel_policy.Policy:
 def abd(request: Request) -> openspiel_policy.Policy:
     """The response to a model that errs behind the depth limit, too.
 
-    Along the game that is played if the model is a weakened network and the game is not compiled.
+    Along the game that is played if the model is a weakened network and the game is not compiled;
+    then it searches from the round on in which the model begins to err.
     """
     number, _, model = request.source.partition(":")
     if model.startswith("weakened:") and not isinstance(request.given_game, GameTree):
@@ -94,7 +95,7 @@ def _abd_along_the_game(request: Request, p: float, model: str) -> openspiel_pol
 
     search, source = request.search(), model.partition(":")[2]
     late = weakened(dataclasses.replace(request, name=model, source=source))
-    config = PortfolioConfig(p, search.num_rollouts, search.budget)
+    config = PortfolioConfig(p, search.num_rollouts, search.budget, first_round=late.num_rounds)
     return RememberingPolicy(
         ABDPlayPolicy(
             late.game, late, [late.above], search.depth_limit, others=[late.above], config=config

@@ -58,9 +58,9 @@ class PortfolioConfig:
       num_rollouts: How many games are played out in each search, at least; every leaf is played
         out equally often by each pair of strategies.
       budget: From how many histories of the infoset a search starts, at most.
-      first_level: Above this level, in the unit of the depth limit, the first strategy of the
-        player's portfolio is played.
-      end_level: From this level on, too; None: never.
+      first_round: Before this round, counted from 0, the first strategy of the player's portfolio
+        is played.
+      end_round: From this round on, too; None: never.
       seed: Of what is drawn. The same infoset always draws the same.
       effort: How long to iterate in each search.
     """
@@ -68,19 +68,19 @@ class PortfolioConfig:
     p: float = 0.5
     num_rollouts: int = 1000
     budget: int = 16
-    first_level: int = 0
-    end_level: int | None = None
+    first_round: int = 0
+    end_round: int | None = None
     seed: int = 0
     effort: Effort = DEFAULT_EFFORT
 
     def __post_init__(self) -> None:
         check_probability(self.p)
-        for name, least in (("num_rollouts", 1), ("budget", 2), ("first_level", 0), ("seed", 0)):
+        for name, least in (("num_rollouts", 1), ("budget", 2), ("first_round", 0), ("seed", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least {least}")
-        if self.end_level is not None and self.end_level < self.first_level:
+        if self.end_round is not None and self.end_round < self.first_round:
             raise ValueError(
-                f"end_level={self.end_level} must be at least first_level={self.first_level}"
+                f"end_round={self.end_round} must be at least first_round={self.first_round}"
             )
 
 
@@ -144,18 +144,18 @@ class PortfolioPlayedStep(ParticleSePoTStep):
     ):
         """Loads the game; see `algorithms.abd_play.ABDPlayPolicy`."""
         particles = ParticleConfig(budget=how.budget, max_listed=0, seed=how.seed)
-        search = SearchConfig(first_level=how.first_level)
-        super().__init__(game, blueprint, None, depth_limit, search, particles)
+        super().__init__(game, blueprint, None, depth_limit, SearchConfig(), particles)
         self.portfolios, self.how, self.gap = portfolios, how, np.nan
 
-    def solve(self, path: PlayedPath, start: int, before: PlayedSolution | None) -> PlayedSolution:
-        """One search, unless the levels of searches are over; see `PlayedStep`."""
-        end = self.how.end_level
-        if end is None or path.depth[start] < end:
-            return super().solve(path, start, before)
-        nothing = np.zeros(0, np.int64)
-        rows = np.zeros((0, self.game.num_distinct_actions()))
-        return PlayedSolution(end, int(path.depth[-1]) + 1, nothing, rows, before)
+    def searches_in(self, states: StateBatch) -> np.ndarray:
+        """Whether there are searches in the round of states: bool [N]."""
+        rounds = self.rules.round_index(states).numpy()
+        end = self.how.end_round
+        return (rounds >= self.how.first_round) & (end is None or rounds < end)
+
+    def first(self, path: PlayedPath) -> int:
+        """The first decision of a round in which there are searches; see `PlayedStep`."""
+        return next(i for i in path.decisions if self.searches_in(path.states)[i])
 
     def policies(self, player: int, before: PlayedSolution | None) -> PolicyRows:
         """The player's own as it plays, and the opponent's model; see `SePoTPlayedStep`."""

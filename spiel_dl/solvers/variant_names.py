@@ -18,6 +18,7 @@ VARIANTS: dict[str, AnyVariant] = {
     "pdcfr+": variants.PREDICTIVE_DISCOUNTED_CFR_PLUS,
     "hs-dcfr(30)": variants.scheduled_discounted_cfr(),
     "hs-pcfr+(30)": variants.scheduled_predictive_cfr_plus(),
+    "hs-pdcfr+": variants.scheduled_predictive_discounted_cfr_plus(),
     "smooth-pcfr+": infoset_variants.smooth_predictive_cfr_plus(),
     "stable-pcfr+": infoset_variants.stable_predictive_cfr_plus(),
     "excfr+": infoset_variants.extragradient_cfr_plus(),

@@ -100,15 +100,16 @@ def action_values(tree: GameTree, player: int, infoset: int) -> np.ndarray:
 @pytest.mark.parametrize("player", [0, 1])
 def test_who_follows_the_model_for_certain_is_responded_to_by_the_best_action(tree, player):
     """One move ahead of OWN, against the model alone: the action of the largest exact value."""
-    depths, seen = LIMIT.depths(tree), 0
+    seen = 0
     for infoset in range(1, tree.num_infosets(player), 7):
         values = np.sort(action_values(tree, player, infoset))
         if len(values) < 2 or values[-1] - values[-2] < 0.5:
             continue
         history = int(tree.first_history[player][infoset])
         # On the way nothing is searched, so that the player comes here.
-        level = int(depths[history])
-        config = PortfolioConfig(p=1.0, num_rollouts=6000, budget=500, first_level=level)
+        config = PortfolioConfig(
+            p=1.0, num_rollouts=6000, budget=500, first_round=int(tree.rounds_over[history])
+        )
         policy = ABDPlayPolicy(GAME, MODEL, [OWN], LIMIT, config=config)
         answer = policy.action_probabilities(tree.state(history))
         assert policy.answer_was_searched
@@ -135,22 +136,22 @@ def test_answers_depend_on_nothing_hidden_and_on_nothing_before(tree):
     assert sum(answers[0].values()) == pytest.approx(1.0)
 
 
-def test_searches_are_made_between_two_levels(tree):
-    config = PortfolioConfig(num_rollouts=50, budget=4, first_level=2, end_level=4)
+def test_searches_are_made_between_two_rounds(tree):
+    config = PortfolioConfig(num_rollouts=50, budget=4, first_round=1, end_round=2)
     policy = ABDPlayPolicy(GAME, MODEL, [OWN], LIMIT, config=config)
     searched = {}
-    depths = LIMIT.depths(tree)
     for infoset in range(tree.num_infosets(0)):
         history = int(tree.first_history[0][infoset])
-        if tree.num_children[history] < 2 or int(depths[history]) in searched:
+        now = int(tree.rounds_over[history])
+        if tree.num_children[history] < 2 or now in searched:
             continue
         state = tree.state(history)
         answer = policy.action_probabilities(state)
-        searched[int(depths[history])] = policy.answer_was_searched
+        searched[now] = policy.answer_was_searched
         if not policy.answer_was_searched:
             expected = OWN.action_probabilities(state)
             assert list(answer.values()) == pytest.approx(list(expected.values()), abs=1e-6)
-    assert searched == {0: False, 2: True, 4: False}
+    assert searched == {0: False, 1: True, 2: False}
 
 
 def test_bad_input_is_refused():
@@ -164,6 +165,6 @@ def test_bad_input_is_refused():
         ABDPlayPolicy("kuhn_poker", MODEL, [OWN], LIMIT)
     with pytest.raises(ValueError, match="num_rounds=-1"):
         LatePolicy(OWN, UNIFORM, -1)
-    for wrong in ({"p": 1.5}, {"budget": 1}, {"num_rollouts": 0}, {"end_level": -1}):
+    for wrong in ({"p": 1.5}, {"budget": 1}, {"num_rollouts": 0}, {"end_round": -1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             PortfolioConfig(**wrong)

@@ -1,6 +1,9 @@
 """The search for schedules: its family, its choice, and its judgement."""
 
+import dataclasses
+import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +15,17 @@ from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.variants import (
     PREDICTIVE_DISCOUNTED_CFR_PLUS,
     scheduled_predictive_cfr_plus,
+    scheduled_predictive_discounted_cfr_plus,
 )
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_known_variants_are_in_the_family():
     assert weighting(RIVAL, 700) == scheduled_predictive_cfr_plus(30, horizon=700)
+    kept = json.loads((ROOT / "results/compare_cfr/schedule.json").read_text())["chosen"]
+    option, found = scheduled_predictive_discounted_cfr_plus(500), weighting(kept, 500)
+    assert dataclasses.astuple(option) == pytest.approx(dataclasses.astuple(found))
     constant = {"gamma": 5.0, "gamma_end": 5.0, "alpha": 2.3, "alpha_end": 2.3}
     found = weighting(constant, 100)
     expected = PREDICTIVE_DISCOUNTED_CFR_PLUS

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
-from papers.responses import late_mistakes
+from papers.responses import late_mistakes, sampled_match
 from papers.responses.experiments import EXPERIMENTS
 from papers.responses.study import Settings, Study
 from papers.study import MET, NOT_MET, PARTLY, run
@@ -73,3 +74,23 @@ def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     study = Study(Settings(games=("leduc",)), Workspace(tmp_path / "other"))
     with pytest.raises(ValueError, match="no depth limit for 'leduc'"):
         run(EXPERIMENTS, study, tmp_path / "results", ["late_mistakes"])
+
+
+def test_the_match_by_sampled_matrices_from_end_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampled_match, "GAME", "battleships_2x2")
+    monkeypatch.setattr(sampled_match, "ROUNDS", 2)
+    search = dataclasses.replace(sampled_match.SEARCH, budget=4, num_rollouts=20)
+    monkeypatch.setattr(sampled_match, "SEARCH", search)
+    settings = Settings(learner_steps=2, num_games=6)
+    study = Study(settings, Workspace(tmp_path / "work"))
+    [path] = run(EXPERIMENTS, study, tmp_path / "results", ["sampled_match"])
+    told = json.loads(path.with_suffix(".json").read_text())
+    response, base = told["found"]
+    assert response["games"] == base["games"] == 6
+    assert response["share_searched"] > 0
+    assert told["gain"] == pytest.approx(response["mean"] - base["mean"])
+    assert (tmp_path / "work" / "network" / "checkpoint.safetensors").is_file()
+    named = Study(dataclasses.replace(settings, network="rnad:leduc"), study.workspace)
+    assert sampled_match.network(named) == "rnad:leduc"
