@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from papers.responses import late_mistakes, sampled_match
+from papers.responses import late_mistakes, online, sampled_match
 from papers.responses.experiments import EXPERIMENTS
 from papers.responses.study import Settings, Study
 from papers.study import MET, NOT_MET, PARTLY, run
 from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit
@@ -94,3 +95,25 @@ def test_the_match_by_sampled_matrices_from_end_to_end(
     assert (tmp_path / "work" / "network" / "checkpoint.safetensors").is_file()
     named = Study(dataclasses.replace(settings, network="rnad:leduc"), study.workspace)
     assert sampled_match.network(named) == "rnad:leduc"
+
+
+def test_matches_against_changing_opponents_from_end_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = DepthLimit(moves=1)
+    monkeypatch.setattr(online, "LIMITS", {"kuhn": limit})
+    sizes = {"GAME": "kuhn", "SEEDS": (0, 1), "HANDS": 60, "CHANGES_EVERY": 20, "RESOLVE_EVERY": 10}
+    for name, value in sizes.items():
+        monkeypatch.setattr(online, name, value)
+    study = Study(Settings(players=(1,)), Workspace(tmp_path / "work"))
+    [path] = run(EXPERIMENTS, study, tmp_path / "results", ["online"])
+    told = json.loads(path.with_suffix(".json").read_text())
+    assert {len(matches) for matches in told["found"].values()} == {2}
+    rows = told["found"]["best_response"][0]
+    assert [row["opponent"] for row in rows[::2]] == list(online.OPPONENTS)
+    assert [row["hands"] for row in rows] == [10, 20, 30, 40, 50, 60]
+    tree = study.tree("kuhn")
+    for row in rows:
+        model = late_mistakes.model_of(row["opponent"], tree, limit)
+        assert row["expected"] <= best_response_value(tree, model, 1) + 1e-9
+    assert len(told["tables"]["After a change"]) == 2 * len(told["found"])

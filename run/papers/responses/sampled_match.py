@@ -27,7 +27,7 @@ ROUNDS = 22
 """From this round on the opponent plays uniformly; three rounds are placements."""
 PROBABILITY = 0.9
 SEARCH = SearchOptions(
-    depth_limit=DepthLimit(moves=1), budget=16, num_rollouts=400, effort=Effort(iterations=200)
+    depth_limit=DepthLimit(moves=1), budget=16, num_rollouts=300, effort=Effort(iterations=200)
 )
 _SEED = 0
 _PAIRS_AT_ONCE = 25
