@@ -167,8 +167,10 @@ def _responses() -> list[Row]:
             for plies in (2, 4, 6)
         ),
         Row("responses", "biased_rps", "Figure 15", minutes=2),
-        Row("responses", "late_mistakes", "2025, abstract", None, ("players=0",), 10,
-            short_of="player 0 alone; portfolios of its figures are not known here"),
+        Row("responses", "late_mistakes", "2025, abstract", None, (), 10,
+            short_of="portfolios of its figures are not known here"),
+        Row("responses", "online", "ours", None, ("players=0",), 15),
+        Row("responses", "sampled_match", "ours", minutes=60),
         Row("responses", "network", "ours", minutes=15),
         Row("responses", "times", "ours", minutes=10),
     ]  # fmt: skip
