@@ -47,7 +47,7 @@ def test_exploitability_along_the_way(tmp_path: Path) -> None:
     assert report.verdict.startswith(("met", "not met"))
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """At the second evaluation."""
 
 
@@ -59,14 +59,14 @@ def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> No
     def learn(judge_until: int) -> list[dict[str, float]]:
         def judge(learner: object) -> dict[str, float]:
             if learner.num_steps > judge_until:
-                raise Killed
+                raise KilledError
             return large_games.judge(game, learner.policy())
 
         learner = make_learner("mmd", GAME, seed=3, batch_size=16, hidden_sizes=(8,))
         directory = RunDirectory(tmp_path / "killed", {}, resume=True)
         return train(learner, directory, 900, SETTINGS.points, 400, judge)
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         learn(whole[0]["learner_steps"])
     again = learn(10**6)
     for name in ("evaluation", "moves", "learner_steps", "exploitability"):
