@@ -45,13 +45,18 @@ def place_of_sequences(tree: GameTree, game: FactoredGame, player: int) -> np.nd
 
 
 def random_plan(game: FactoredGame, player: int, seed: int) -> np.ndarray:
-    """A plan that is far from uniform: probabilities of 0 and of nearly 1 occur."""
+    """The plan of a `random_strategy`."""
+    return realization_plan(game.treeplexes[player], random_strategy(game, player, seed))
+
+
+def random_strategy(game: FactoredGame, player: int, seed: int) -> np.ndarray:
+    """A strategy that is far from uniform: probabilities of 0 and of nearly 1 occur."""
     treeplex = game.treeplexes[player]
     weights = np.random.default_rng(seed).exponential(size=treeplex.num_sequences) ** 4
     weights[weights < 0.01] = 0.0
     weights[treeplex.first_sequence] += 1e-9
     sums = np.repeat(treeplex.sum_per_infoset(weights), treeplex.num_actions)
-    return realization_plan(treeplex, np.concatenate([[1.0], weights[1:] / sums]))
+    return np.concatenate([[1.0], weights[1:] / sums])
 
 
 def check_gradients(game: FactoredGame, tree: GameTree) -> None:

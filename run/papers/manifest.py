@@ -236,6 +236,16 @@ def _particle_search() -> list[Row]:
     ]  # fmt: skip
 
 
+def _policy_gradients() -> list[Row]:
+    """Rudolph et al. (2025): 10 million environment steps of each learner in each game."""
+    short = "one game of five, one seed of three"
+    return [
+        Row("policy_gradients", "large_games", "Figures, by eye", minutes=2400),
+        Row("policy_gradients", "large_games", "Figures, by eye", None,
+            ("games=phantom_ttt", "seeds=0"), 45, "policy_gradients/phantom_ttt", short),
+    ]  # fmt: skip
+
+
 def _compare() -> list[Row]:
     """Our algorithms and OpenSpiel's: the same seconds of learning for all."""
     return [
@@ -251,6 +261,7 @@ MANIFEST: Sequence[Row] = (
     *_responses(),
     *_sepot(),
     *_particle_search(),
+    *_policy_gradients(),
     *_compare(),
 )
 """All rows, in the order of the scoreboard."""

@@ -85,6 +85,7 @@ PAPERS = {
         Paper("responses", "Milec et al. (2024), continual depth-limited responses"),
         Paper("sepot", "Kubíček et al. (2023), look-ahead search on top of policy networks"),
         Paper("particle_search", "search where public states are too large to list"),
+        Paper("policy_gradients", "Rudolph et al. (2025), policy gradients in large games"),
         Paper("compare", "our solvers and learners beside OpenSpiel's", True),
     )
 }

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from open_spiel.python import policy as openspiel_policy
+
 from spiel_dl.play import registry
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Table
@@ -93,14 +95,22 @@ def _written(name: str, entry: float | str) -> str:
     return entry if isinstance(entry, str) else f"{entry:.{_DIGITS.get(name, _OTHER_DIGITS)}f}"
 
 
-def _judge(
-    policy: str, name: str, device: str, on_message: Callable[[str], object]
-) -> dict[str, Any]:
-    game = factored_game(name)
-    on_message(estimate(game))
+def judge(game: FactoredGame, policy: openspiel_policy.Policy) -> dict[str, float]:
+    """What a policy earns, and what best responses to it do.
+
+    Args:
+      game: a game with a factored form.
+      policy: of this game; networks are asked in batches.
+
+    Returns:
+      value of player 0, best_0 and best_1 of the players' best responses, exploitability, and the
+      seconds of asking the policy and of evaluating.
+
+    Raises:
+      ValueError: if it is no policy of this game.
+    """
     start = time.perf_counter()
-    loaded = registry.load_policy(policy, game.game, device=device)
-    strategies = ArrayPolicy.from_policy(game, loaded).strategies
+    strategies = ArrayPolicy.from_policy(game, policy).strategies
     plans = tuple(
         best_response.realization_plan(treeplex, strategy)
         for treeplex, strategy in zip(game.treeplexes, strategies, strict=True)
@@ -109,7 +119,6 @@ def _judge(
     found = best_response.evaluate(game.sequence_form, (plans[0], plans[1]))
     end = time.perf_counter()
     return {
-        "game": str(game.game),
         "value": found.value,
         "best_0": found.best[0],
         "best_1": found.best[1],
@@ -117,6 +126,18 @@ def _judge(
         "asking": asked - start,
         "seconds": end - asked,
     }
+
+
+def _judge(
+    policy: str, name: str, device: str, on_message: Callable[[str], object]
+) -> dict[str, Any]:
+    game = factored_game(name)
+    on_message(estimate(game))
+    start = time.perf_counter()
+    loaded = registry.load_policy(policy, game.game, device=device)
+    loading = time.perf_counter() - start
+    found = judge(game, loaded)
+    return {"game": str(game.game), **found, "asking": found["asking"] + loading}
 
 
 def _checksum(policy: str) -> str:

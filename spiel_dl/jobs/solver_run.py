@@ -21,6 +21,8 @@ from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, RunDirectory
 
 PLOT_FILE = "exploitability.png"
 _SECONDS_PER_CHECKPOINT = 60.0
+# Of large games, whose checkpoints are gigabytes, fewer are written.
+_BYTES_PER_SECOND = 2e6
 
 
 class Solver(Protocol):
@@ -110,12 +112,13 @@ def run_solver(
             "positive"
         )
     solver.run(0)  # Loads the compiled loop, which is not solving.
+    num_bytes = sum(array.nbytes for array in solver.state().values())
     run_job(
         _SolverJob(solver, evaluation),
         directory,
         num_iterations,
         log_spaced(num_iterations, points_per_decade),
-        seconds_per_checkpoint=_SECONDS_PER_CHECKPOINT,
+        seconds_per_checkpoint=max(_SECONDS_PER_CHECKPOINT, num_bytes / _BYTES_PER_SECOND),
         show_progress=show_progress,
     )
     policy = solver.average_policy()

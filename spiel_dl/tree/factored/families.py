@@ -10,6 +10,7 @@ import pyspiel
 
 from spiel_dl.tree.factored import boards
 from spiel_dl.tree.factored.abrupt import AbruptGame
+from spiel_dl.tree.factored.bidding import BiddingGame
 from spiel_dl.tree.factored.dice import DiceGame, DiceRules
 from spiel_dl.tree.factored.factored_form import default_threads
 from spiel_dl.tree.factored.factored_game import FactoredGame
@@ -27,6 +28,9 @@ _MOST_BIDS = 20
 _MANY_BIDS = 16
 # With seven cards in random order, there are 1.3 * 10^11 pairs of bids.
 _MOST_CARDS = 6
+# Of Oshi-Zumo: a coin more makes it four times as large.
+_MOST_COINS = 13
+_MANY_COINS = 10
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
 Build = Callable[[int], FactoredGame]
 
@@ -65,7 +69,7 @@ def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -
             f"{turn_based} has no factored form here. These have: phantom_ttt and "
             f"dark_hex, with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells; "
             f"liars_dice with at most {_MOST_BIDS} bids; goofspiel with imp_info=true and at most "
-            f"{_MOST_CARDS} cards"
+            f"{_MOST_CARDS} cards; oshi_zumo with min_bid from 1 on and at most {_MOST_COINS} coins"
         )
     build, _ = found
     return build(default_threads() if num_threads is None else num_threads)
@@ -139,8 +143,14 @@ def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, 
 
 
 def _simultaneous(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    """Goofspiel, which OpenSpiel converts to turns."""
+    """Goofspiel and Oshi-Zumo, which OpenSpiel converts to turns."""
     own = parameters["game"]
+    if own["name"] == "oshi_zumo":
+        if own["min_bid"] < 1 or own["coins"] > _MOST_COINS:
+            return None
+        return lambda threads: BiddingGame.build(game, num_threads=threads), (
+            own["coins"] >= _MANY_COINS
+        )
     if own["name"] != "goofspiel" or not own["imp_info"] or own["egocentric"]:
         return None
     if own["returns_type"] == "total_points" or own["num_turns"] not in (-1, own["num_cards"]):

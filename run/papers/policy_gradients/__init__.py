@@ -1,0 +1,1 @@
+"""Rudolph et al. (2025), "Reevaluating Policy Gradient Methods for Imperfect-Information Games"."""

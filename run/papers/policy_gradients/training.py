@@ -1,0 +1,124 @@
+"""A learner with a budget of environment steps, judged exactly along the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
+from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.jobs.loop import run_job
+from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.runs.run_directory import RunDirectory
+
+_LEARNERS: dict[str, tuple[type[SelfPlayLearner], type[Any]]] = {
+    "ppo": (PPOSolver, PPOConfig),
+    "mmd": (MMDSolver, MMDConfig),
+    "rnad": (RNaDSolver, RNaDConfig),
+}
+ALGORITHMS = tuple(_LEARNERS)
+"""Names of learners, in the order of reports."""
+
+
+def make_learner(algorithm: str, game: str, **config: Any) -> SelfPlayLearner:
+    """A fresh learner with its defaults but for the entries that are given."""
+    solver, configuration = _LEARNERS[algorithm]
+    # No exact quantity of the learner's own is used, so small games are learned as large ones.
+    return solver(game, configuration(max_tree_histories=0, **config))
+
+
+def train(
+    learner: SelfPlayLearner,
+    directory: RunDirectory,
+    num_steps: int,
+    evaluations: Sequence[int],
+    steps_per_checkpoint: int,
+    judge: Callable[[SelfPlayLearner], dict[str, float]],
+) -> list[dict[str, Any]]:
+    """Learns from the directory's checkpoint, if it has one, until the budget is spent.
+
+    Args:
+      learner: a fresh learner.
+      directory: gets a line of metrics and a checkpoint at every evaluation and checkpoint.
+      num_steps: the budget in environment steps, moves of players; the learner step that reaches it
+        is finished.
+      evaluations: after how many environment steps to judge.
+      steps_per_checkpoint: environment steps between two checkpoints.
+      judge: from the learner to what a line of an evaluation says besides.
+
+    Returns:
+      The lines of evaluations: environment_steps, learner_steps, seconds of learning, and what
+      `judge` says.
+    """
+    job = _Budgeted(learner, num_steps, evaluations, judge)
+
+    def following(done: int) -> int:
+        later = [step for step in evaluations if step > done]
+        return min([(done // steps_per_checkpoint + 1) * steps_per_checkpoint, *later])
+
+    run_job(
+        job,
+        directory,
+        num_steps,
+        following,
+        seconds_per_checkpoint=math.inf,
+        keeps_on_interrupt=False,
+        show_progress=False,
+    )
+    return [line for line in directory.read_metrics() if "exploitability" in line]
+
+
+class _Budgeted:
+    """A learner as the loop of all runs takes it; its steps are the environment's."""
+
+    unit, step_name, headline = "environment step", "environment_steps", "exploitability"
+
+    def __init__(
+        self,
+        learner: SelfPlayLearner,
+        end: int,
+        evaluations: Sequence[int],
+        judge: Callable[[SelfPlayLearner], dict[str, float]],
+    ):
+        self._learner, self._end, self._evaluations, self._judge = learner, end, evaluations, judge
+        self._moves, self._judged_at, self._seconds = 0, 0, 0.0
+
+    @property
+    def done(self) -> int:
+        return min(self._moves, self._end)
+
+    def run(self, count: int) -> None:
+        goal = self._moves + count
+        while self._moves < goal:
+            self._learner.step()
+            told = self._learner.metrics()
+            self._moves += round(told["environment_steps_per_second"] * told["seconds"])
+            self._seconds += told["seconds"]
+
+    def measure(self) -> dict[str, Any]:
+        line: dict[str, Any] = {
+            "environment_steps": self.done,
+            "moves": self._moves,
+            "learner_steps": self._learner.num_steps,
+            "seconds": self._seconds,
+        }
+        due = [step for step in self._evaluations if self._judged_at < step <= self.done]
+        if due:
+            line |= {"evaluation": due[-1], **self._judge(self._learner)}
+        self._judged_at = self.done
+        return line
+
+    def save(self, directory: RunDirectory) -> None:
+        self._learner.save(directory.checkpoint_path)
+
+    def restore(self, directory: RunDirectory) -> None:
+        if not directory.checkpoint_path.exists():
+            return
+        self._learner.load(directory.checkpoint_path)
+        # A line is written before its checkpoint, so the last one may be without.
+        lines = directory.read_metrics()
+        [line] = [each for each in lines if each["learner_steps"] == self._learner.num_steps]
+        self._moves, self._seconds = line["moves"], line["seconds"]
+        self._judged_at = line["environment_steps"]
