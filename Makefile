@@ -58,7 +58,7 @@ test-slow: export NUMBA_NUM_THREADS ?= 2
 test-slow: $(VENV)/installed $(VENV)/installed-docs
 	$(BIN)/python -m pytest -m slow --numprocesses=auto --dist=load
 
-# An hour of kills; the report says whether every run came back to the same bits.
+# Half an hour of kills; the report says whether every run came back to the same bits.
 nightly: export OMP_NUM_THREADS ?= 1
 nightly: $(VENV)/installed
 	$(BIN)/python -m tests.run.kill_and_resume --output=results/robustness/kills
