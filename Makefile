@@ -46,16 +46,19 @@ demo: $(VENV)/installed
 	$(BIN)/python run/dl_cfr.py --game="$(DEMO_GAME)" --rounds=2 --run_dir=runs/demo/dl_cfr \
 	    --value_function=runs/demo/network/network.safetensors
 
+# Some tests let numba take two threads, which it refuses on one core unless it is told.
 test: export OMP_NUM_THREADS ?= 1
+test: export NUMBA_NUM_THREADS ?= 2
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
 # What takes minutes each, and docs/slow_tests.md when it last passed. One test builds the site.
 test-slow: export OMP_NUM_THREADS ?= 1
+test-slow: export NUMBA_NUM_THREADS ?= 2
 test-slow: $(VENV)/installed $(VENV)/installed-docs
 	$(BIN)/python -m pytest -m slow --numprocesses=auto --dist=load
 
-# An hour of kills; the report says whether every run came back to the same bits.
+# Half an hour of kills; the report says whether every run came back to the same bits.
 nightly: export OMP_NUM_THREADS ?= 1
 nightly: $(VENV)/installed
 	$(BIN)/python -m tests.run.kill_and_resume --output=results/robustness/kills
@@ -88,9 +91,8 @@ reproduce: export OMP_NUM_THREADS ?= 1
 reproduce: $(VENV)/installed
 	$(BIN)/python run/reproduce.py --all $(if $(ONLY),--only='$(ONLY)') --num_workers=2
 
-# The variable: a theme's message about the future of MkDocs is none about these pages.
 docs: $(VENV)/installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python docs/hooks/build_site.py
 
 clean:
 	rm -rf build runs

@@ -37,6 +37,7 @@ from spiel_dl.tree.load import turn_based_game
 
 SCRIPT = Path(__file__).parents[1] / "run" / "serve.py"
 GAME = "goofspiel_5_descending"
+_WARM_UPS = 5
 REQUESTS = {
     "begin": "a new game",
     "move": "the person's move",
@@ -167,9 +168,7 @@ def _play_all(
         assert server.stdout is not None
         found = re.search(r"http://[\d.]+:\d+", server.stdout.readline())
         assert found is not None
-        # Two who played before, so that each worker has loaded the policy.
-        while any(each.errors for each in _play_at_once(found[0], policy, num_workers, 1)):
-            pass
+        _warm_up(found[0], policy, num_workers)
         start = time.perf_counter()
         players = _play_at_once(found[0], policy, clients, games)
         took = time.perf_counter() - start
@@ -178,6 +177,20 @@ def _play_all(
         server.wait()
     all_took = time.perf_counter() - started
     return players, took, (_processor_seconds() - before) / all_took
+
+
+def _warm_up(address: str, policy: str, num_workers: int) -> None:
+    """Lets as many play as there are workers, so that each worker has loaded the policy.
+
+    Raises:
+      ValueError: if that fails again and again: the machine is too slow for the limit.
+    """
+    for _ in range(_WARM_UPS):
+        players = _play_at_once(address, policy, num_workers, 1)
+        errors = [error for player in players for error in player.errors]
+        if not errors:
+            return
+    raise ValueError(f"nobody could finish a game before the measurement: {errors[0]}")
 
 
 def _play_at_once(address: str, policy: str, clients: int, games: int) -> list[Client]:

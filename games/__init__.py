@@ -1,8 +1,69 @@
 """The games: rules written once as batched arrays (`rules`), and OpenSpiel's view of them.
 
-Importing this package registers the games with OpenSpiel.
+Importing `spiel_dl` registers the games with OpenSpiel. A game's own module is imported when the
+game is first loaded.
 """
 
-from spiel_dl.games import battleships, goofspiel_ii, leduc, oshi_zumo_ii
+from spiel_dl.games.registry import Registration, register
 
-__all__ = ["battleships", "goofspiel_ii", "leduc", "oshi_zumo_ii"]
+REGISTRATIONS = (
+    Registration(
+        short_name="python_battleships",
+        long_name="Battleships",
+        defaults={
+            "board_width": 10,
+            "board_height": 10,
+            "ship_sizes": "[2;3;3;4;5]",
+            "allow_repeated_shots": False,
+            "returns_type": "win_loss",
+            "ship_values": "[]",
+            "num_shots": -1,
+        },
+        make_rules="spiel_dl.games.battleships:BattleshipsRules",
+        has_chance=False,
+    ),
+    Registration(
+        short_name="python_goofspiel_ii",
+        long_name="Goofspiel with imperfect information",
+        defaults={
+            "num_cards": 13,
+            "points_order": "random",
+            "returns_type": "win_loss",
+            "num_turns": -1,
+            "forced_last_round": False,
+        },
+        make_rules="spiel_dl.games.goofspiel_ii:GoofspielIIRules",
+        has_chance=True,
+    ),
+    Registration(
+        short_name="python_leduc",
+        long_name="Leduc Poker",
+        defaults={
+            "num_ranks": 3,
+            "num_suits": 2,
+            "deal_ranks": False,
+            "bet_sizes": "[2]",
+            "raise_sizes": "[2]",
+            "max_raises": 1,
+            "ante": 1,
+        },
+        make_rules="spiel_dl.games.leduc:LeducRules",
+        has_chance=True,
+    ),
+    Registration(
+        short_name="python_oshi_zumo_ii",
+        long_name="Oshi-Zumo with hidden bids",
+        defaults={
+            "coins": 8,
+            "min_bid": 1,
+            "start_location": 3,
+            "optimal_endgame": True,
+            "horizon": 1000,
+        },
+        make_rules="spiel_dl.games.oshi_zumo_ii:OshiZumoIIRules",
+        has_chance=False,
+    ),
+)
+
+for _registration in REGISTRATIONS:
+    register(_registration)

@@ -366,22 +366,3 @@ class BattleshipsRules(BattleshipsBoards):
                 self.fleets, self.ship_sizes, self.ship_values, self.num_shots, device
             )
         return self._tables_by_device[device]
-
-
-openspiel.register(
-    openspiel.Registration(
-        short_name="python_battleships",
-        long_name="Battleships",
-        defaults={
-            "board_width": 10,
-            "board_height": 10,
-            "ship_sizes": "[2;3;3;4;5]",
-            "allow_repeated_shots": False,
-            "returns_type": "win_loss",
-            "ship_values": "[]",
-            "num_shots": -1,
-        },
-        make_rules=BattleshipsRules,
-        has_chance=False,
-    )
-)

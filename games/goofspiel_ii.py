@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from spiel_dl.games import openspiel, rules
+from spiel_dl.games import rules
 from spiel_dl.games.goofspiel_ii_compiled import CompiledGoofspielII
 
 POINTS_ORDERS = ("random", "descending", "ascending")
@@ -395,20 +395,3 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
             "action": np.tile(np.arange(cards), rows),
         }
         return _Tables(**{key: torch.from_numpy(x).to(device) for key, x in arrays.items()})
-
-
-openspiel.register(
-    openspiel.Registration(
-        short_name="python_goofspiel_ii",
-        long_name="Goofspiel with imperfect information",
-        defaults={
-            "num_cards": 13,
-            "points_order": "random",
-            "returns_type": "win_loss",
-            "num_turns": -1,
-            "forced_last_round": False,
-        },
-        make_rules=GoofspielIIRules,
-        has_chance=True,
-    )
-)

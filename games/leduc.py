@@ -383,22 +383,3 @@ class LeducRules(rules.Rules[LeducState]):
             public = f" or public rank {outcome}" if outcome < self.num_ranks else ""
             return f"Deal ranks {ranks}{public}"
         return f"Deal {self._card_to_string(outcome)}"
-
-
-openspiel.register(
-    openspiel.Registration(
-        short_name="python_leduc",
-        long_name="Leduc Poker",
-        defaults={
-            "num_ranks": 3,
-            "num_suits": 2,
-            "deal_ranks": False,
-            "bet_sizes": "[2]",
-            "raise_sizes": "[2]",
-            "max_raises": 1,
-            "ante": 1,
-        },
-        make_rules=LeducRules,
-        has_chance=True,
-    )
-)

@@ -1,9 +1,9 @@
 """OpenSpiel's view of any `Rules`: one Game, one State and one Observer for all games.
 
-A game module calls `register` once, at import; then
+For a game that `spiel_dl.games.registry` knows,
 
     import pyspiel
-    import spiel_dl.games
+    import spiel_dl
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=5)")
 
 gives a `RulesGame`. Its `rules` attribute is the batched form of the same game, and a
@@ -21,49 +21,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.games import rules
+from spiel_dl.games import registry, rules
 from spiel_dl.games.pieces import strings_of_pieces
 
-Parameter = bool | int | float | str
 Number = TypeVar("Number", int, float)
-RulesMaker = Callable[..., rules.Rules]
-
-
-@dataclasses.dataclass(frozen=True)
-class Registration:
-    """What is known of a game before its parameters are.
-
-    Attributes:
-      short_name: the name in game strings, such as "python_leduc".
-      long_name: the name for people.
-      defaults: every parameter with its default, which also tells its type.
-      make_rules: called with all parameters as keyword arguments; raises ValueError if one of
-        them is out of range.
-      has_chance: whether the game with default parameters has chance events.
-    """
-
-    short_name: str
-    long_name: str
-    defaults: Mapping[str, Parameter]
-    make_rules: RulesMaker
-    has_chance: bool
-
-
-def register(registration: Registration) -> None:
-    """Makes a game known to `pyspiel.load_game`."""
-    # A class rather than a function: OpenSpiel's registry is destroyed after the interpreter, and
-    # would abort the process if it held the last reference to what creates the games. A class is
-    # part of reference cycles and so survives.
-    name = registration.make_rules.__name__.replace("Rules", "Game")
-    game_class = type(name, (RulesGame,), {"registration": registration})
-    pyspiel.register_game(_game_type(registration, registration.has_chance), game_class)
 
 
 def parse_list(text: str, name: str, kind: type[Number]) -> tuple[Number, ...]:
@@ -87,24 +55,27 @@ class RulesGame(pyspiel.Game):
     """An OpenSpiel game that plays a `Rules`.
 
     Attributes:
-      registration: what was registered, of the subclass that `register` makes.
+      registration: what was registered.
       rules: the game's rules.
       root: the node of the initial state, shared by all of the game's states.
     """
 
-    registration: Registration
-
-    def __init__(self, params: Mapping[str, Parameter] | None = None):
+    def __init__(
+        self,
+        registration: registry.Registration,
+        params: Mapping[str, registry.Parameter] | None = None,
+    ):
         """Raises ValueError if a parameter is unknown, of a wrong type or out of range.
 
         So it does if the rules have more actions or chance outcomes than 2^15.
         """
-        parameters = _complete_parameters(self.registration, params or {})
-        self.rules = self.registration.make_rules(**parameters)
+        self.registration = registration
+        parameters = registry.complete_parameters(registration, params or {})
+        self.rules = registration.rules(parameters)
         most = max(self.rules.num_actions, self.rules.num_chance_outcomes)
         if most > len(_ACTIONS):
             raise ValueError(
-                f"{self.registration.short_name} has {most} actions or chance outcomes; at most "
+                f"{registration.short_name} has {most} actions or chance outcomes; at most "
                 f"{len(_ACTIONS)} are possible"
             )
         info = pyspiel.GameInfo(
@@ -116,7 +87,7 @@ class RulesGame(pyspiel.Game):
             utility_sum=0.0,
             max_game_length=self.rules.max_game_length,
         )
-        game_type = _game_type(self.registration, has_chance=self.rules.max_chance_nodes > 0)
+        game_type = registry.game_type(registration, self.rules.max_chance_nodes > 0)
         super().__init__(game_type, info, parameters)
         self.root = _Node.of(self.rules, self.rules.initial_state())
 
@@ -348,53 +319,3 @@ class RulesObserver:
 _ACTIONS = torch.arange(1 << 15)
 _NOTHING = np.zeros(0, dtype=np.float32)
 _PLAYER_ONE_HOT = np.eye(2, dtype=np.float32)
-
-
-def _game_type(registration: Registration, has_chance: bool) -> pyspiel.GameType:
-    chance_modes = pyspiel.GameType.ChanceMode
-    return pyspiel.GameType(
-        short_name=registration.short_name,
-        long_name=registration.long_name,
-        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=(
-            chance_modes.EXPLICIT_STOCHASTIC if has_chance else chance_modes.DETERMINISTIC
-        ),
-        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.ZERO_SUM,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=2,
-        min_num_players=2,
-        provides_information_state_string=True,
-        provides_information_state_tensor=True,
-        provides_observation_string=True,
-        provides_observation_tensor=True,
-        parameter_specification=dict(registration.defaults),
-        default_loadable=True,
-        provides_factored_observation_string=True,
-    )
-
-
-def _complete_parameters(
-    registration: Registration, params: Mapping[str, Parameter]
-) -> dict[str, Parameter]:
-    """The given parameters and the defaults of all others.
-
-    Raises:
-      ValueError: if a parameter is unknown or of another type than its default.
-    """
-    complete = dict(registration.defaults)
-    for name, value in params.items():
-        if name not in complete:
-            raise ValueError(
-                f"{registration.short_name} has no parameter {name!r}; "
-                f"use some of {sorted(complete)}"
-            )
-        expected = type(complete[name])
-        if type(value) is not expected:
-            raise ValueError(
-                f"{name}={value!r} of {registration.short_name} is of type "
-                f"{type(value).__name__}; give a value of type {expected.__name__}, "
-                f"such as {complete[name]!r}"
-            )
-        complete[name] = value
-    return complete

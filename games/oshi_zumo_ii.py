@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from spiel_dl.games import openspiel, rules
+from spiel_dl.games import rules
 
 _MAX_COINS = 32766  # bids are stored as int16, plus one
 
@@ -297,20 +297,3 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
                 for name, array in arrays.items()
             }
         )
-
-
-openspiel.register(
-    openspiel.Registration(
-        short_name="python_oshi_zumo_ii",
-        long_name="Oshi-Zumo with hidden bids",
-        defaults={
-            "coins": 8,
-            "min_bid": 1,
-            "start_location": 3,
-            "optimal_endgame": True,
-            "horizon": 1000,
-        },
-        make_rules=OshiZumoIIRules,
-        has_chance=False,
-    )
-)

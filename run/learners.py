@@ -37,6 +37,7 @@ _FIXED_OF_ADAM = ("adam_beta1", "adam_beta2", "adam_epsilon", "gradient_clip")
 _OF_ADAM = (*_FIXED_OF_ADAM, "decay_steps")
 _OF_TARGET = ("target_averaging", "target_share", "utility_unit", "history_trace_decay")
 _OF_NEURD = ("neurd_clip", "neurd_threshold", "neurd_max_gain", "uniform_share")
+_OF_CRITIC = ("target_share", "c_bar", "rho_bar", "bounded", "expected", "trace_decay")
 _FIXED = (*_FIXED_OF_ADAM, *_OF_TARGET, *_OF_NEURD, "annealing_steps", "c_bar", "rho_bar")
 _RATES = {
     "learning_rate": "Adam's, of the first step.",
@@ -123,7 +124,7 @@ class SelfPlayFlags:
                 "used with --transformations only, which train a critic", but=["seed"]
             )
         else:
-            critic = self._critic.build()
+            critic = _falling(self._critic.build(), run["num_steps"])
             others = {"critic": critic, "transformations": transformations_by_name(names, game)}
             also = {"critic": critic.to_json(), "transformations": names}
         learner = self._own.build(game, config, device=run["device"], **others)
@@ -159,7 +160,7 @@ class CriticFlags:
             blueprint.game,
             blueprint,
             transformations_by_name(names, blueprint.game),
-            self._config.build(),
+            _falling(self._config.build(), run["num_steps"]),
             device=run["device"],
         )
         return Made(learner, {"blueprint": path, "transformations": names})
@@ -241,7 +242,7 @@ def _settings(
 def _define_critic() -> config_flags.Flags[CriticConfig]:
     return config_flags.define(
         CriticConfig,
-        leave_out=[*_OF_ADAM, "final_learning_rate", "c_bar", "rho_bar"],
+        leave_out=[*_OF_ADAM, *_OF_CRITIC],
         prefix="critic_",
         names={"hidden_sizes": "critic_hidden_size", "seed": "seed"},
         texts={"hidden_sizes": _UNITS, **_RATES},

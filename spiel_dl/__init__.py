@@ -9,12 +9,14 @@ print(dl.nash_conv("leduc_poker", solver.average_policy()))
 ```
 
 The names below are imported when they are first used, so `import spiel_dl` itself takes no time,
-and solving a game of OpenSpiel's own imports no torch. Games written for this package are known to
-OpenSpiel once one of them is loaded here by its game string, or after `import spiel_dl.games`.
+and solving a game of OpenSpiel's own imports no torch. OpenSpiel knows the games written for this
+package from then on: `pyspiel.load_game("python_leduc")`.
 """
 
 import importlib
 from typing import TYPE_CHECKING
+
+from spiel_dl import games  # noqa: F401 - registers them
 
 if TYPE_CHECKING:
     from spiel_dl.algorithms.abd import ABDPolicy as ABD

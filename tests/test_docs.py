@@ -43,7 +43,11 @@ def load_hook(name: str) -> types.ModuleType:
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
+    sys.path.insert(0, str(path.parent))  # of the hooks that it imports
+    try:
+        specification.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
     return module
 
 
@@ -228,6 +232,35 @@ def test_api_pages_cover_all_modules():
     assert covered == modules
 
 
+def test_api_pages_show_every_public_name_with_its_docstring():
+    pages = load_hook("pages")
+    for module in pages.modules_of("spiel_dl.tree") + pages.modules_of("spiel_dl.games"):
+        section = pages.expand(f"[a](b) <!-- api of {module} -->", depth=1)
+        source = pages.package()[module.removeprefix("spiel_dl.")].filepath
+        for name, docstring in public_names(ast.parse(source.read_text(encoding="utf-8"))):
+            assert re.search(rf"^`+{{py:\w+}} {name}\b", section, re.MULTILINE), f"{module}: {name}"
+            assert docstring.splitlines()[0] in section, f"{module}: {name}"
+
+
+def public_names(scope: ast.Module | ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """The public functions, classes and methods that stand in a module, with their docstrings."""
+    for node in scope.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            docstring = ast.get_docstring(node)
+            if docstring:
+                yield node.name, docstring
+            if isinstance(node, ast.ClassDef):
+                yield from public_names(node)
+
+
+def test_every_page_is_in_the_sidebar():
+    pytest.importorskip("sphinx")
+    entries = [entry for group in load_hook("build_site").NAVIGATION.values() for entry in group]
+    named = {entry.split("<")[1].rstrip(">") for entry in entries}
+    own = {page.relative_to(ROOT / "docs").with_suffix("").as_posix() for page in PAGES[2:]}
+    assert own - {"index"} <= named
+
+
 def test_pictures_show_the_game_and_are_the_same_every_time():
     pictures = load_hook("pictures")
     tree, ranges = pictures.public_tree(), pictures.ranges()
@@ -248,9 +281,9 @@ def test_committed_pictures_are_those_that_are_drawn():
 
 @pytest.mark.slow
 def test_site_builds_without_warnings(tmp_path: Path):
-    pytest.importorskip("mkdocs")
+    pytest.importorskip("sphinx")
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        [sys.executable, "docs/hooks/build_site.py", str(tmp_path)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -258,6 +291,12 @@ def test_site_builds_without_warnings(tmp_path: Path):
     )
     assert built.returncode == 0, built.stderr
     assert "<math" in (tmp_path / "concepts.html").read_text(encoding="utf-8")
+    assert "<table" in (tmp_path / "algorithms" / "dl_cfr.html").read_text(encoding="utf-8")
+    for page in tmp_path.rglob("*.html"):
+        loaded = re.findall(r"(?:src|<link[^>]* href)=\"(https?:[^\"]*)", page.read_text("utf-8"))
+        assert not loaded, f"{page.name} asks other machines for {loaded}"
+    # The search needs no server: its index is a script.
+    assert (tmp_path / "searchindex.js").read_text(encoding="utf-8").startswith("Search.setIndex(")
 
 
 def test_modules_with_slow_tests_are_listed():

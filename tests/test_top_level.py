@@ -9,7 +9,20 @@ import pytest
 
 import spiel_dl
 
-HEAVY = ("torch", "matplotlib", "numba", "pyspiel", "open_spiel", "numpy", "scipy", "tensorboard")
+HEAVY = ("torch", "matplotlib", "numba", "open_spiel", "numpy", "scipy", "tensorboard")
+WITHOUT_NETWORKS = (
+    "solve",
+    "play",
+    "show",
+    "serve",
+    "head_to_head",
+    "exploit",
+    "dl_cfr",
+    "generate_data",
+    "large_games",
+    "compare_cfr",
+)
+"""Commands that may never be asked for a network; the others train or publish one."""
 
 
 def imported_by(code: str) -> set[str]:
@@ -41,8 +54,50 @@ def test_unknown_names_are_refused() -> None:
         spiel_dl.CFRMinus  # noqa: B018
 
 
-def test_importing_the_package_imports_nothing_else() -> None:
-    assert not imported_by("import spiel_dl") & set(HEAVY)
+def test_importing_the_package_imports_openspiel_alone() -> None:
+    assert not imported_by("import spiel_dl; import spiel_dl.games") & set(HEAVY)
+
+
+def test_openspiel_knows_the_games_once_the_package_is_imported() -> None:
+    code = """
+import spiel_dl, pyspiel, sys
+assert "torch" not in sys.modules
+game = pyspiel.load_game("python_leduc(num_ranks=4)")
+assert game.rules.num_ranks == 4
+try:
+    pyspiel.load_game("python_leduc(num_ranks=1)")
+except ValueError as error:
+    assert "use 2 or more" in str(error)
+else:
+    raise AssertionError("it was made")
+"""
+    assert "torch" in imported_by(code)
+
+
+def test_commands_import_no_torch_until_a_network_is_asked_for() -> None:
+    code = f"""
+import importlib, sys
+for name in {[f"commands.{name}" for name in WITHOUT_NETWORKS] + ["serve.app"]}:
+    importlib.import_module("spiel_dl." + name)
+    for module in ("torch", "scipy.stats", "scipy.optimize", "matplotlib", "jinja2"):
+        assert module not in sys.modules, f"{{name}} imports {{module}}"
+"""
+    assert "numpy" in imported_by(code)
+
+
+def test_a_match_without_networks_imports_no_torch() -> None:
+    code = """
+import sys
+sys.argv = ["spiel-dl", "head-to-head", "--game=kuhn_poker", "--first=cfr+:5", "--second=uniform",
+    "--num_games=4"]
+from spiel_dl import cli
+try:
+    cli.main()
+except SystemExit as ending:
+    assert not ending.code, ending.code
+print()
+"""
+    assert not imported_by(code) & {"torch", "matplotlib"}
 
 
 def test_solving_a_game_of_openspiels_own_imports_no_torch() -> None:

@@ -1,4 +1,4 @@
-"""What turns the files of docs/ and results/ into pages of the site; knows nothing of MkDocs.
+"""What turns the files of docs/ and results/ into pages; knows nothing of what renders them.
 
 Pages are written to be read as they are, too. So what is put in at build time is a link to it,
 which a comment follows; the link says where it stands in the repository:
@@ -14,7 +14,11 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path, PurePosixPath
+
+import griffe
+from api_pages import load, module_section
 
 ROOT = Path(__file__).parents[2]
 _REPORT = r"\[[^\]]*\]\((?:\.\./)*(results/[^)\s]+\.md)\)"
@@ -79,11 +83,17 @@ def table_of(report: PurePosixPath, number: int) -> str:
     return tables[number - 1]
 
 
+@cache
+def package() -> griffe.Module:
+    """The package, read once."""
+    return load(ROOT, ROOT / "build" / "api")
+
+
 def modules_of(package: str) -> list[str]:
     """The modules of a package, or the module itself: names, sorted."""
     inside = package.removeprefix("spiel_dl").strip(".").replace(".", "/")
     # The games lie beside the package; setup.py says why.
-    path = ROOT / inside if inside == "games" else ROOT / "spiel_dl" / inside
+    path = ROOT / ("" if inside.split("/")[0] == "games" else "spiel_dl") / inside
     if path.with_suffix(".py").exists():
         return [package]
     modules = (module.relative_to(path) for module in path.rglob("*.py"))
@@ -114,7 +124,7 @@ def expand(markdown: str, depth: int) -> str:
         return f"[{title_of(report)}]({'../' * depth}{report}): {command_of(report)}"
 
     def api(match: re.Match[str]) -> str:
-        return "\n\n".join(f"::: {module}" for module in modules_of(match[1]))
+        return "\n\n".join(module_section(package()[name[9:]]) for name in modules_of(match[1]))
 
     for link, turned in _TURNED.items():
         markdown = link.sub(turned, markdown)

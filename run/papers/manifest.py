@@ -167,8 +167,10 @@ def _responses() -> list[Row]:
             for plies in (2, 4, 6)
         ),
         Row("responses", "biased_rps", "Figure 15", minutes=2),
-        Row("responses", "late_mistakes", "2025, abstract", None, ("players=0",), 10,
-            short_of="player 0 alone; portfolios of its figures are not known here"),
+        Row("responses", "late_mistakes", "2025, abstract", None, (), 10,
+            short_of="portfolios of its figures are not known here"),
+        Row("responses", "online", "ours", None, ("players=0",), 15),
+        Row("responses", "sampled_match", "ours", minutes=60),
         Row("responses", "network", "ours", minutes=15),
         Row("responses", "times", "ours", minutes=10),
     ]  # fmt: skip
@@ -290,6 +292,18 @@ CHANGES: Sequence[Change] = (
         "2026-11-23T01:30:00+00:00",
         "what an equilibrium reaches leaves out what it reaches with probability 1e-3 in all",
         ("particle/*/fractions",),
+    ),
+    Change(
+        "2026-11-23T04:30:00+00:00",
+        "critics learn bounded values, by other defaults",
+        (
+            "sepot/safety",
+            "sepot/*/curves",
+            "sepot/*/cfvs",
+            "sepot/*/table_1",
+            "sepot/distilled",
+            "sepot/*/position",
+        ),
     ),
 )
 """What made earlier reports old. Whoever changes what an experiment comes to adds a line."""

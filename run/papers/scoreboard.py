@@ -4,7 +4,8 @@ It is made of the manifest and of the reports' JSON files. A report is
 
   missing   if there is none;
   old       if the code has changed since in a way that matters, as `manifest.CHANGES` says, if its
-            settings are not those of the manifest, or if no clean commit made all of its parts;
+            settings are not those of the manifest, if it lacks a headline, or if no clean commit
+            made all of its parts;
   current   otherwise.
 """
 
@@ -58,6 +59,8 @@ def state(row: Row, results: Path, changes: Sequence[Change] = CHANGES) -> State
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is no JSON file ({error}); run {row.command}") from error
     why = [*_changed_since(row, report, changes), *_other_settings(row, report), *_unclean(report)]
+    if not report.get("headline"):
+        why.append("no headline")
     return State(OLD if why else CURRENT, tuple(why), report)
 
 
@@ -122,7 +125,8 @@ def page(results: Path) -> str:
         "`python run/reproduce.py --scoreboard_only`.",
         f"Of {len(states)} experiments {counts[CURRENT]} are current, {counts[OLD]} old and "
         f"{counts[MISSING]} missing. Old is a report since which the code has changed in a way "
-        "that matters, that has other settings than the manifest, or that no clean commit made. "
+        "that matters, that has other settings than the manifest or no headline, or that no clean "
+        "commit made. "
         f"All of them may take {sum(row.minutes for row in MANIFEST) / 60:.0f} hours on two cores.",
     ]
     for paper in PAPERS.values():

@@ -8,13 +8,11 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spiel_dl.play import control_variates as luck
 from spiel_dl.play import matches, presets, registry
-from spiel_dl.play.control_variates import HistoryValues
 from spiel_dl.play.matches import DecisionTime, MatchResult, PairResults, Policies
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.play.tally import Tally
@@ -23,6 +21,9 @@ from spiel_dl.runs.distributed import IN_PROCESS, Engine
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.load import turn_based_game
+
+if TYPE_CHECKING:
+    from spiel_dl.play.control_variates import HistoryValues
 
 _TITLES = {
     "first": "first",
@@ -319,7 +320,9 @@ def _play_part(item: tuple[_Players, range, int, str | None]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=1)
 def _load_values(name: str, game_string: str, device: str) -> HistoryValues:
-    return luck.load_values(name, game_string, device)
+    from spiel_dl.play import history_networks  # With torch, which not all players need.
+
+    return history_networks.load_values(name, game_string, device)
 
 
 @functools.lru_cache(maxsize=1)

@@ -68,7 +68,7 @@ GAMES: dict[str, dict[str, str]] = {
 }
 METRIC = "exploitability = NashConv / 2 (utility)"
 # Less than this counts as this, as in the code of Xu et al. (2024): rounding is no rank.
-_NOTHING = 1e-12
+NOTHING = 1e-12
 # Who takes at most so many times as long as CFR+ for an iteration may be the best for its time.
 _FAST = 1.5
 _POINTS_PER_DECADE = 6
@@ -199,7 +199,7 @@ def report(judged: Mapping[str, Mapping[str, Rows]], iterations: int) -> Report:
             "large to be listed, and Goofspiel without imp_info, whose information states are of "
             "imperfect recall.",
             "A rank is among the variants of this report, 1 is the least exploitable; less than "
-            f"{_NOTHING:g} counts as that, and equals share the mean of their ranks. A factor is "
+            f"{NOTHING:g} counts as that, and equals share the mean of their ranks. A factor is "
             "the geometric mean over games of a variant's exploitability divided by that of CFR+.",
         ],
         tables,
@@ -244,7 +244,7 @@ def summarize(judged: Mapping[str, Mapping[str, Rows]]) -> Rows:
 def _last(judged: Mapping[str, Mapping[str, Rows]], game: str, name: str, metric: str) -> float:
     """A metric at the end of a run."""
     value = float(judged[game][name][-1][metric])
-    return value if metric == "seconds" else max(value, _NOTHING)
+    return value if metric == "seconds" else max(value, NOTHING)
 
 
 def _is_least(judged: Mapping[str, Mapping[str, Rows]], game: str, name: str) -> bool:

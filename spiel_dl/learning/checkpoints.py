@@ -15,6 +15,7 @@ the names of two arrays, both players' `strategies`.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -72,7 +73,8 @@ def load(
     described = header["critic"]
     names = tuple(described["transformations"])
     hidden_sizes = tuple(described["config"]["hidden_sizes"])
-    network = CriticNetwork(described["num_inputs"], len(names), hidden_sizes)
+    bound = described.get("bound") or math.inf  # there was none before version 0.2
+    network = CriticNetwork(described["num_inputs"], len(names), hidden_sizes, bound)
     parameters = torch.from_numpy(arrays["critic.target_parameters"]).float().to(device)
     critic = NetworkCritic(known, network, parameters, names)
     return Trained(_blueprint(game or known, known, arrays, header, device), critic)

@@ -43,6 +43,12 @@ class CompiledSelfPlay(SelfPlay):
         self._sequence, self._begin, self._end = rows.unbind()
         self._sums = torch.zeros(0)
         self._known = torch.zeros(2 * shape[1], dtype=torch.int32)
+        # Of histories: the ones of each game, how much of what players know is among them, and
+        # for each move where in the list its own begin and end.
+        width = 2 * environment.games.bits.shape[2]
+        self._ones = torch.zeros((shape[1], width), dtype=torch.int32)
+        self._read = torch.zeros((shape[1], 3), dtype=torch.int32)
+        self._rows_of_histories = torch.zeros((3, size), dtype=torch.int32)
         self._units: list[torch.Tensor] = []
         self._sizes: tuple[int, ...] = ()  # of the network that they are for
 
@@ -79,14 +85,23 @@ class CompiledSelfPlay(SelfPlay):
         sums, known = self._sums.numpy(), self._known.numpy()
         units = tuple(layer.numpy() for layer in self._units)
         acts = [x.numpy() for x in (thresholds, record.behaviour, record.action)]
+        is_recorded = record.history.shape[-1] > 0
+        self._read.zero_()
+        sizes_of_history = (
+            environment.rules.public_size(True),
+            environment.rules.private_size(True),
+        )
+        lists = [x.numpy() for x in (self._read, self._ones, *self._rows_of_histories)]
         num_rows = 0
         for t in range(self.num_steps):
             shown = (games.player, games.legal, games.bits, games.num_bits)
             arrays: list[Any] = [t, *shown, *recorded, *first, sums, known, units]
-            arrays += [num_rows, packed, *acts]
+            arrays += [num_rows, packed, *acts, policy.exploration]
+            if is_recorded:
+                of_history: list[Any] = [num_rows, games.player, games.bits, games.num_bits]
+                of_history += [*sizes_of_history, *lists]
+                play_kernels.meet_histories(*of_history)
             num_rows = play_kernels.decide(*arrays)
-            if record.history.shape[-1]:
-                environment.history_tensor(out=record.history[t])
             environment.move(record.action[t], numbers[t])
         return num_rows
 
@@ -106,6 +121,15 @@ class CompiledSelfPlay(SelfPlay):
         )
         is_full = num_moves == self._place.numel()
         moves = None if is_full else (record.player >= 0).flatten().nonzero()[:, 0]
-        played = ListedTrajectories(*record._replace(observation=record.observation[..., :0]))
+        played = ListedTrajectories(
+            *record._replace(
+                observation=record.observation[..., :0], history=record.history[..., :0]
+            )
+        )
         played.listed = Distinct(inputs, self._place, self._place.shape, moves)
+        if record.history.shape[-1]:
+            sequence, begin, end = self._rows_of_histories[:, :num_moves]
+            size = record.history.shape[-1]
+            histories = GrowingInputs(self._ones, sequence, begin, end, size)
+            played.listed_histories = Distinct(histories, self._place, self._place.shape, moves)
         return played

@@ -21,12 +21,13 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.self_play import ActingPolicy, Trajectories
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Trajectories, explored
 from spiel_dl.learning.tabulation import table_of, tabulate
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
+from spiel_dl.policies.policy_network import policy_of
 from spiel_dl.tree.load import AnyGame, compile_game
 
 BLUEPRINT_PARAMETERS = "blueprint"
@@ -49,8 +50,8 @@ class CriticLearner(Learner):
         config: CriticConfig | None = None,
         *,
         device: torch.device | str = "cpu",
-        batch_size: int = 128,
-        exploration: float = 0.2,
+        batch_size: int = 64,
+        exploration: float = 0.5,
         max_tree_histories: int = 200_000,
     ):
         """Makes a fresh critic.
@@ -100,7 +101,7 @@ class CriticLearner(Learner):
         environment = self._self_play.environment
         if isinstance(environment, TreeEnvironment):
             self._table = table_of(environment, self._tabulated(environment))
-            self._acting_table = self._explore(self._table, environment.infoset_legal)
+            self._acting_table = explored(self._table, environment.infoset_legal, exploration)
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The blueprint: an `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`.
@@ -131,18 +132,23 @@ class CriticLearner(Learner):
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
         if self._table is not None:
             return self._acting_table
-        source = self._network_policy()
-        return lambda observation, legal: self._explore(source.act(observation, legal), legal)
+        source, exploration = self._network_policy(), self._games["exploration"]
+        if source.fine_tuning is None:
+            return ActingNetwork(source.network, source.parameters.detach(), exploration)
+        return lambda seen, legal: explored(source.act(seen, legal), legal, exploration)
 
-    def _explore(self, policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        uniform = legal / legal.sum(dim=-1, keepdim=True).clamp(min=1)
-        return torch.lerp(policy, uniform, self._games["exploration"])
-
+    @torch.no_grad()
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
         """As `Learner.policy_at`: the blueprint, without exploration."""
         if self._table is not None:
             return self._table[trajectories.infoset]
-        return self._network_policy().act(trajectories.observation, trajectories.legal)
+        source = self._network_policy()
+        if source.fine_tuning is not None:
+            return source.act(trajectories.observation, trajectories.legal)
+        # What the network said in play is known.
+        seen = trajectories.distinct_observations()
+        outputs = source.network.outputs(source.parameters, seen.tensors)
+        return policy_of(seen.at_moves(outputs[:, :-1]), trajectories.legal)
 
     def _network_policy(self) -> NetworkPolicy:
         assert isinstance(self._source, NetworkPolicy)  # Any other one is played by tables.

@@ -7,6 +7,7 @@ is worth if its opponent follows each of the transformations.
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pyspiel
@@ -14,6 +15,7 @@ import torch
 
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critics import Critic
+from spiel_dl.policies.listed_inputs import ListedInputs
 from spiel_dl.policies.perceptron import Perceptron
 from spiel_dl.tree.compiled_tree import CompiledTree
 
@@ -29,11 +31,14 @@ class CriticNetwork(Perceptron):
       num_inputs: E, the length of a history's tensor.
       num_transformations: K.
       hidden_sizes: units of each hidden layer.
+      bound: the largest absolute value there is, towards which the last layer's numbers are
+        squashed; infinite: they are the values.
     """
 
     num_inputs: int
     num_transformations: int
     hidden_sizes: tuple[int, ...]
+    bound: float = math.inf
 
     def __post_init__(self) -> None:
         if min(self.sizes) < 1:
@@ -48,15 +53,25 @@ class CriticNetwork(Perceptron):
         """The numbers of inputs, of each hidden layer's units, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, 2 * self.num_transformations)
 
-    def values(self, parameters: torch.Tensor, history: torch.Tensor) -> torch.Tensor:
+    def values(
+        self, parameters: torch.Tensor, history: torch.Tensor | ListedInputs
+    ) -> torch.Tensor:
         """Both players' values: float32 [..., 2, K].
 
         Args:
           parameters: float32 [P].
-          history: float32 [..., E].
+          history: float32 [..., E], or rows as lists.
         """
-        outputs = self.outputs(parameters, history.reshape(-1, self.num_inputs))
-        return outputs.view(*history.shape[:-1], 2, self.num_transformations)
+        if isinstance(history, torch.Tensor):
+            shape, history = history.shape[:-1], history.reshape(-1, self.num_inputs)
+        else:
+            shape = history.length.shape
+        outputs = self.squashed(self.outputs(parameters, history))
+        return outputs.view(*shape, 2, self.num_transformations)
+
+    def squashed(self, outputs: torch.Tensor) -> torch.Tensor:
+        """What the last layer's numbers, float32 [...], mean as values."""
+        return outputs if self.bound == math.inf else self.bound * outputs.tanh()
 
 
 class NetworkCritic(Critic):

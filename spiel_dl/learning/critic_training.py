@@ -2,15 +2,21 @@
 
 Kubíček et al. (2023), section 4.1 and Table 2. One step, on one batch of games:
 
-  1. Off-policy v-trace (`learning.history_vtrace`), with the values of the target network, gives
-     targets for both players and all transformations. Own moves are weighted with pi / mu, the
-     opponent's with f(pi) / mu: pi is the blueprint, mu the policy that acted.
-  2. Adam descends the mean squared error of the values, over all histories of the batch, both
-     players and all transformations.
-  3. The target network moves by `target_averaging` of the way to the current one.
+  1. Off-policy v-trace (`learning.history_vtrace`) gives targets for both players and all
+     transformations. Own moves are weighted with pi / mu, the opponent's with f(pi) / mu: pi is the
+     blueprint, mu the policy that acted. In compiled games, where it is known what comes of every
+     action, the sampled step is replaced by what is expected of it, which has no noise:
 
-As with the blueprint, the critic handed out is the target network. The paper does not say whether
-its critic has one; here Table 2 holds for the critic as it does for the blueprint.
+         v_t' = sum_a f(pi)(a | h_t) v(h_t a) + lambda min(c_bar, rho_t) (v_(t+1)' - v_(t+1)).
+
+  2. Adam descends the values' loss, over all histories of the batch, both players and all
+     transformations. Values are the game's largest utility times tanh of what the network says, and
+     the loss is the cross-entropy of (1 + v) / 2, in these units: its derivative by what the
+     network says is v - v', so that, as with squared errors, noise in targets does no harm.
+  3. The target network moves towards the current one; the critic handed out is the target network.
+
+The paper has squared errors of values that are not bounded (`bounded=False`), and takes all values
+from the target network. Here targets are made of the current one's, which learn sooner.
 """
 
 from __future__ import annotations
@@ -23,10 +29,12 @@ import pyspiel
 import torch
 
 from spiel_dl.learning.config import NetworkConfig
+from spiel_dl.learning.critic_kernel import CriticNumbers, critic_gradient
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
-from spiel_dl.learning.self_play import Distinct, Trajectories
+from spiel_dl.learning.self_play import Branches, ListedTrajectories, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.policies.listed_inputs import ListedInputs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,17 +45,35 @@ class CriticConfig(NetworkConfig):
       c_bar: v-trace's bound on the ratios that carry targets backwards.
       rho_bar: v-trace's bound on the ratios that correct values; infinite: unbiased.
       target_averaging: how far the target network moves to the current one in a step.
+      target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
+        is an average over about this share of all steps so far; infinite: `target_averaging` alone.
+      bounded: whether values cannot be larger than the game's largest utility.
+      expected: whether targets are what is expected of all actions, rather than what came of one;
+        None: if that is known.
+      trace_decay: lambda, of targets that are expected: how far they trust what came of the game
+        rather than the network's values.
     """
 
+    hidden_sizes: tuple[int, ...] = (256, 256)
+    learning_rate: float = 5e-3
+    final_learning_rate: float | None = 5e-5
+    decay_steps: int = 20_000
+    adam_beta1: float = 0.9
     c_bar: float = 1.0
     rho_bar: float = math.inf
     target_averaging: float = 1e-3
+    target_share: float = 0.1
+    bounded: bool = True
+    expected: bool | None = None
+    trace_decay: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("c_bar", "rho_bar"):
             self._check(name, getattr(self, name) > 0, "positive")
         self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
+        self._check("target_share", self.target_share > 0, "positive")
+        self._check("trace_decay", 0 <= self.trace_decay <= 1, "between 0 and 1")
 
 
 class CriticTrainer:
@@ -66,6 +92,9 @@ class CriticTrainer:
         transformations: PolicyTransformations,
         config: CriticConfig,
         device: torch.device | str = "cpu",
+        *,
+        largest_utility: float,
+        knows_branches: bool = False,
     ):
         """Makes a fresh network.
 
@@ -75,15 +104,25 @@ class CriticTrainer:
           transformations: K of them.
           config: how to learn.
           device: where the network lives.
+          largest_utility: the largest absolute one of the game.
+          knows_branches: whether trajectories tell what comes of all actions.
 
         Raises:
-          ValueError: if a transformation returns no weights for so many actions.
+          ValueError: if a transformation returns no weights for so many actions, or if what is to
+            be expected of actions is not known.
         """
+        if config.expected and not knows_branches:
+            raise ValueError(
+                "expected=True, but what comes of all actions is known in compiled games on a CPU "
+                "only; use expected=None, or raise max_tree_histories"
+            )
+        self._is_expected = knows_branches and config.expected is not False
         everything = torch.ones((1, num_actions), dtype=torch.bool, device=device)
         transformations.apply(everything / num_actions, everything)
         self.transformations = transformations
         self.config = config
-        self.network = CriticNetwork(num_inputs, len(transformations), config.hidden_sizes)
+        bound = largest_utility if config.bounded else math.inf
+        self.network = CriticNetwork(num_inputs, len(transformations), config.hidden_sizes, bound)
         self._parameters = self.network.initial_parameters(config.seed).to(device)
         self._target = self._parameters.clone()
         self._descent = config.descent(self._parameters)
@@ -98,15 +137,58 @@ class CriticTrainer:
         Returns:
           The mean squared error before the step, a scalar.
         """
+        learn = self._learn_by_kernel if policy.is_cpu else self._learn_by_torch
+        # On the device, as a CUDA graph demands.
+        step = self._descent.state(self._parameters)["step"]
+        share = (1 / (1 + self.config.target_share * step)).clamp(min=self.config.target_averaging)
+        error = learn(trajectories, policy)
+        self._target.lerp_(self._parameters.detach(), share)
+        return error
+
+    @torch.no_grad()
+    def _learn_by_kernel(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
+        """Steps 1 and 2 on a CPU; returns the error."""
+        seen = trajectories.distinct_histories().lists()
+        said = self.network.answer(self._parameters, seen.tensors)
+        branches = self._branches(trajectories)
+        gradient, error = critic_gradient(
+            self.network.squashed(said.outputs),
+            policy,
+            self.transformations,
+            trajectories,
+            seen,
+            branches,
+            torch.zeros((0, 0)) if branches is None else self._values_of(branches.tensors),
+            CriticNumbers(self.config.c_bar, self.config.rho_bar, self._trace_decay()),
+        )
+        self._descent.follow(said.gradient(gradient))
+        return error
+
+    def _learn_by_torch(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
+        """The same on any device."""
         seen = trajectories.distinct_histories().dense()
-        target = self.targets(trajectories, seen, policy)
-        outputs = seen.at_moves(self.network.values(self._parameters, seen.tensors))
-        error = outputs.detach() - target
+        outputs = seen.at_moves(self.network.outputs(self._parameters, seen.tensors))
+        values = self.network.squashed(outputs.detach()).unflatten(-1, (2, -1))
+        error = values - self.targets(trajectories, values, policy)
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
         weight = (trajectories.valid / count)[..., None, None]
-        self._descent.step(outputs, 2 * weight * error)
-        self._target.lerp_(self._parameters.detach(), self.config.target_averaging)
+        self._descent.step(outputs, (2 * weight * error).flatten(-2))
         return (weight * error.square()).sum()
+
+    def _branches(self, trajectories: Trajectories) -> Branches | None:
+        """What comes of all actions, if it is asked for."""
+        if not self._is_expected:
+            return None
+        assert isinstance(trajectories, ListedTrajectories)  # by `SelfPlay.record_branches`
+        return trajectories.branches
+
+    def _values_of(self, rows: torch.Tensor | ListedInputs) -> torch.Tensor:
+        """The current network's values of histories: float32 [M, 2 K]."""
+        return self.network.squashed(self.network.outputs(self._parameters, rows))
+
+    def _trace_decay(self) -> float:
+        """What is expected is already there without traces; v-trace needs them."""
+        return self.config.trace_decay if self._is_expected else 1.0
 
     def critic(self, game: pyspiel.Game) -> NetworkCritic:
         """The critic that was learned so far, of a game; later steps do not change it."""
@@ -124,17 +206,18 @@ class CriticTrainer:
             "config": self.config.to_json(),
             "num_inputs": self.network.num_inputs,
             "transformations": list(self.transformations.names),
+            "bound": None if self.network.bound == math.inf else self.network.bound,
         }
 
     @torch.no_grad()
     def targets(
-        self, trajectories: Trajectories, seen: Distinct, policy: torch.Tensor
+        self, trajectories: Trajectories, values: torch.Tensor, policy: torch.Tensor
     ) -> torch.Tensor:
-        """What the values should be, by v-trace: float32 [T, B, 2, K].
+        """What the values should be: float32 [T, B, 2, K].
 
         Args:
           trajectories: with histories.
-          seen: these histories.
+          values: what they are, float32 [T, B, 2, K].
           policy: the blueprint at all moves, float32 [T, B, A]; 0 for illegal actions.
         """
         ratio = transformation_ratios(
@@ -145,12 +228,37 @@ class CriticTrainer:
             player=trajectories.player,
             transformations=self.transformations,
         )
+        branches = self._branches(trajectories)
         return history_v_trace(
-            value=seen.at_moves(self.network.values(self._target, seen.tensors)),
+            value=values,
             # Where nobody moves, the acting policy may be 0 at any action.
             ratio=torch.where(trajectories.valid[..., None, None], ratio, 0.0),
             valid=trajectories.valid,
             reward=trajectories.reward,
             c_bar=self.config.c_bar,
             rho_bar=self.config.rho_bar,
+            trace_decay=self._trace_decay(),
+            expected=None if branches is None else self._expected(trajectories, branches, policy),
         )
+
+    def _expected(
+        self, trajectories: Trajectories, branches: Branches, policy: torch.Tensor
+    ) -> torch.Tensor:
+        """What the values behind all actions come to on average: float32 [T, B, 2, K].
+
+        Args:
+          trajectories: the games.
+          branches: of their distinct histories.
+          policy: the blueprint, float32 [T, B, A].
+        """
+        found = self._values_of(branches.tensors).unflatten(-1, (2, -1))
+        sign = torch.tensor([1.0, -1.0])
+        worth = branches.utility[..., None, None] * sign[:, None].expand(found.shape[1:])
+        goes_on = branches.place >= 0
+        worth[goes_on] = found[branches.place[goes_on]]
+        at_moves = trajectories.distinct_histories().at_moves(worth)  # [T, B, A, 2, K]
+        transformed = self.transformations.apply(policy, trajectories.legal, check=False)
+        expected = torch.einsum("ktba,tbapk->tbpk", transformed, at_moves)
+        own = torch.einsum("tba,tbapk->tbpk", policy, at_moves)
+        is_own = trajectories.player.unsqueeze(-1) == torch.tensor([0, 1])
+        return torch.where(is_own.unsqueeze(-1), own, expected)

@@ -7,8 +7,9 @@ transformed policy at the opponent's), divided by the probability with which it 
 
     v_t' = v_t + min(rho_bar, rho_t) (r_t + v_(t+1) - v_t) + min(c_bar, rho_t) (v_(t+1)' - v_(t+1))
 
-with v = v' = 0 behind the last move. `learning.vtrace` is the same for infosets of one's own; there
-a step lasts from one own move to the next.
+with v = v' = 0 behind the last move. Where it is known what all actions come to, the first two
+terms are what is expected of them, and the last one is multiplied by lambda. `learning.vtrace` is
+the same for infosets of one's own; there a step lasts from one own move to the next.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ def history_v_trace(
     reward: torch.Tensor,
     c_bar: float = 1.0,
     rho_bar: float = math.inf,
+    trace_decay: float = 1.0,
+    expected: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Targets for the values of all histories on the way; the module's docstring has the equation.
 
@@ -73,6 +76,9 @@ def history_v_trace(
       reward: float [T, B], what the move earned player 0.
       c_bar: bound on the ratios that carry a target backwards.
       rho_bar: bound on the ratios that correct a value; infinite: unbiased.
+      trace_decay: lambda.
+      expected: what the values behind all actions come to on average, float [T, B, 2, K]; None:
+        that is not known.
 
     Returns:
       Float [T, B, 2, K]; the values themselves at invalid moves.
@@ -84,9 +90,13 @@ def history_v_trace(
     targets = []
     for t in reversed(range(len(value))):
         is_valid = valid[t, :, None, None]
-        corrected = ratio[t].clamp(max=rho_bar) * (earned[t] + next_value - value[t])
-        carried = ratio[t].clamp(max=c_bar) * (next_target - next_value)
-        target = torch.where(is_valid, value[t] + corrected + carried, value[t])
+        if expected is None:
+            surprise = earned[t] + next_value - value[t]
+            corrected = value[t] + ratio[t].clamp(max=rho_bar) * surprise
+        else:
+            corrected = expected[t]
+        carried = trace_decay * ratio[t].clamp(max=c_bar) * (next_target - next_value)
+        target = torch.where(is_valid, corrected + carried, value[t])
         targets.append(target)
         next_value = torch.where(is_valid, value[t], 0.0)
         next_target = torch.where(is_valid, target, 0.0)

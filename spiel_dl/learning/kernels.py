@@ -338,8 +338,9 @@ def act(
     place: np.ndarray,
     behaviour: np.ndarray,
     action: np.ndarray,
+    exploration: float,
 ) -> None:
-    """Samples a move in every game from the softmax over its legal actions.
+    """Samples a move in every game from the softmax over its legal actions, or at random.
 
     Args:
       t: which move of the game.
@@ -350,6 +351,7 @@ def act(
       place: int64 [T, B], the row of each move.
       behaviour: float32 [T, B, A]; row t is written, 0 for illegal actions, unless all are.
       action: int64 [T, B]; row t is written, 0 where nobody moves.
+      exploration: share of decisions that are made at random.
     """
     num_actions = legal.shape[2]
     for game in range(legal.shape[1]):
@@ -359,15 +361,16 @@ def act(
             continue
         behaviour[t, game] = 0.0
         logits, may, shares = outputs[place[t, game]], legal[t, game], behaviour[t, game]
-        largest, total = np.float32(-np.inf), np.float32(0.0)
+        largest, total, count = np.float32(-np.inf), np.float32(0.0), 0
         for a in range(num_actions):
             if may[a]:
                 largest = max(largest, logits[a])
+                count += 1
         for a in range(num_actions):
             if may[a]:
                 shares[a] = np.exp(logits[a] - largest)
                 total += shares[a]
         for a in range(num_actions):
             if may[a]:
-                shares[a] /= total
+                shares[a] = (1 - exploration) * (shares[a] / total) + exploration / count
         action[t, game] = _sampled(shares, threshold[t, game])

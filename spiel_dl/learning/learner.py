@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyspiel
 import torch
 import tqdm
 from open_spiel.python import policy as openspiel_policy
@@ -113,7 +114,13 @@ class Learner(abc.ABC):
             size = self._self_play.record_histories()
             num_actions = self._self_play.environment.legal_actions().shape[1]
             self._critic = CriticTrainer(
-                size, num_actions, transformations, critic or CriticConfig(), device
+                size,
+                num_actions,
+                transformations,
+                critic or CriticConfig(),
+                device,
+                largest_utility=largest_utility(self.game),
+                knows_branches=self._self_play.record_branches(),
             )
         self.num_steps = 0
         self._terms = (*self.terms, *([_CRITIC_LOSS] if self._critic else []))
@@ -360,6 +367,11 @@ class Learner(abc.ABC):
             f"{name} {what} at step {step}; the last good checkpoint is {self._last_checkpoint}; "
             f"use a smaller learning rate than {config.learning_rate}"
         )
+
+
+def largest_utility(game: pyspiel.Game) -> float:
+    """The largest absolute utility; 1 where all are 0."""
+    return max(abs(game.min_utility()), abs(game.max_utility())) or 1.0
 
 
 @dataclasses.dataclass

@@ -35,6 +35,7 @@ def decide(
     threshold: np.ndarray,
     behaviour: np.ndarray,
     action: np.ndarray,
+    exploration: float,
 ) -> int:
     """Decides on a move in every game; see `kernels.meet` and `kernels.act`.
 
@@ -47,14 +48,64 @@ def decide(
         total, known, units[0], first_row,
     )  # fmt: skip
     after_first(units, packed, first_row, num_rows)
-    act(t, units[-1], threshold, player, legal, place, behaviour, action)
+    act(t, units[-1], threshold, player, legal, place, behaviour, action, exploration)
     return num_rows
+
+
+@_jit
+def meet_histories(
+    first_row: int,
+    mover: np.ndarray,
+    bits: np.ndarray,
+    num_bits: np.ndarray,
+    public_size: int,
+    private_size: int,
+    read: np.ndarray,
+    ones: np.ndarray,
+    sequence: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+) -> None:
+    """Records the histories before a move in every game, as rows of `GrowingInputs`.
+
+    A history is what everybody knows, then what player 0 alone knows, then player 1; see
+    `Rules.history_tensor`. What a player knows begins with two columns that say who it is.
+
+    Args:
+      first_row: how many moves there were before.
+      mover: int8 [B], who moves; negative: nobody.
+      bits: int32 [B, 2, K], as in `games.compiled.Games`, and so is `num_bits`.
+      public_size: how many columns everybody knows.
+      private_size: how many one player alone knows.
+      read: int32 [B, 3], of each player how many of its bits are in the list, and how many were in
+        the list at the game's move before; zeros before the first move. Is written.
+      ones: int32 [B, 2 K], the columns of each game's ones; is written, as far as they are known.
+      sequence: int32 [T B], as in `GrowingInputs`, and so are `begin` and `end`; written from
+        `first_row` on.
+    """
+    row = first_row
+    for game in range(len(mover)):
+        if mover[game] < 0:
+            continue
+        before = read[game, 2]
+        count = before
+        for player in range(2):
+            for index in range(read[game, player], num_bits[game, player]):
+                column = bits[game, player, index] - 2
+                is_private = column >= public_size
+                if column >= 0 and (player == 0 or is_private):
+                    ones[game, count] = column + player * private_size
+                    count += 1
+            read[game, player] = num_bits[game, player]
+        sequence[row], begin[row], end[row], read[game, 2] = game, before, count, count
+        row += 1
 
 
 @_jit
 def play_by_tables(
     parameters: np.ndarray,
     sizes: tuple[int, ...],
+    exploration: float,
     table: tuple[np.ndarray, ...],
     inputs: tuple[np.ndarray, ...],
     units: tuple[np.ndarray, ...],
@@ -82,6 +133,7 @@ def play_by_tables(
     Args:
       parameters: float32 [P], the network's.
       sizes: see `perceptron_kernels`.
+      exploration: share of decisions that are made at random.
       table: the information state tensors of all R infosets, as `ListedInputs.arrays`.
       inputs: T B of these; those of the infosets met are written.
       units: per layer, what comes out of it, float32 [T B, units]; written likewise.
@@ -110,7 +162,7 @@ def play_by_tables(
             )  # fmt: skip
             first_of_lists(parameters, sizes, news, units[0][first_row:num_rows])
             after_first(units, packed, first_row, num_rows)
-        act(t, units[-1], threshold, player, legal, place, behaviour, action)
+        act(t, units[-1], threshold, player, legal, place, behaviour, action, exploration)
         make_move(
             t, behaviour.shape[2], uniform, action, history, infoset, successor, infoset_row,
             row, cumulative, child,

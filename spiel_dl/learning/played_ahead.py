@@ -142,7 +142,7 @@ def _play(order: _Order) -> dict[str, Any]:
     played = self_play.play(policy)
     arrays: dict[str, Any] = {name: x.numpy() for name, x in played._asdict().items()}
     if isinstance(played, ListedTrajectories):
-        arrays["listed"] = _packed(played.listed)
+        arrays["listed"] = _packed(played.distinct_observations())
         if played.listed_histories is not None:
             arrays["listed_histories"] = _packed(played.listed_histories)
     return arrays

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import torch
 
@@ -23,6 +25,52 @@ def play_out(
     Returns:
       float64 [N], player 0's utility at the end of each.
     """
+    return _play(rules, states, lambda here, who, _: policies(here, who), generator)
+
+
+def play_out_by(
+    rules: Rules,
+    states: StateBatch,
+    strategies: tuple[Sequence[PolicyRows], Sequence[PolicyRows]],
+    chosen: np.ndarray,
+    generator: np.random.Generator,
+) -> np.ndarray:
+    """Plays games to the end, each by two strategies of its own.
+
+    Args:
+      rules: the game.
+      states: where they begin, batch dimension N.
+      strategies: those of player 0, and those of player 1.
+      chosen: int [2, N], which of them each player goes on with in each game.
+      generator: draws all that is drawn.
+
+    Returns:
+      float64 [N], player 0's utility at the end of each.
+    """
+
+    def ask(here: StateBatch, who: int, rows: np.ndarray) -> np.ndarray:
+        which = chosen[who, rows]
+        weights: np.ndarray | None = None
+        for number in np.unique(which).tolist():
+            mine = np.flatnonzero(which == number)
+            found = strategies[who][number](here.take(torch.from_numpy(mine)), who)
+            if weights is None:
+                weights = np.zeros((len(rows), found.shape[1]))
+            weights[mine] = found
+        assert weights is not None
+        return weights
+
+    return _play(rules, states, ask, generator)
+
+
+_Ask = Callable[[StateBatch, int, np.ndarray], np.ndarray]
+"""From states in which a player acts, the player, and which games they are, to probabilities."""
+
+
+def _play(
+    rules: Rules, states: StateBatch, ask: _Ask, generator: np.random.Generator
+) -> np.ndarray:
+    """Plays games to the end: player 0's utilities."""
     returns = np.zeros(states.batch_size)
     rows = np.arange(states.batch_size)
     while True:
@@ -35,14 +83,15 @@ def play_out(
             rows, mover = rows[~over], mover[~over]
         if not len(rows):
             return returns
-        states = rules.apply(states, _moves(rules, states, mover, policies, generator))
+        states = rules.apply(states, _moves(rules, states, mover, rows, ask, generator))
 
 
 def _moves(
     rules: Rules,
     states: StateBatch,
     mover: np.ndarray,
-    policies: PolicyRows,
+    rows: np.ndarray,
+    ask: _Ask,
     generator: np.random.Generator,
 ) -> torch.Tensor:
     """What everybody does, chance included: int64 [N]."""
@@ -56,7 +105,7 @@ def _moves(
         if who == CHANCE_PLAYER:
             weights = rules.chance_probabilities(here).numpy()
         else:
-            weights = policies(here, who)
+            weights = ask(here, who, rows[acting])
         line = np.cumsum(weights, axis=1)
         target = uniform[acting] * line[:, -1]
         # The first action at which the sum of weights exceeds the number.

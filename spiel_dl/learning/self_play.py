@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds, keep_freed_memory
+from spiel_dl.policies.listed_inputs import ListedInputs
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 
 ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -28,14 +29,24 @@ class ActingNetwork:
     Attributes:
       network: the network.
       parameters: float32 [P], not to be changed while it acts.
+      exploration: share of decisions that are made at random instead, all legal actions being
+        equally likely.
     """
 
     network: PolicyNetwork
     parameters: torch.Tensor
+    exploration: float = 0.0
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         """Action probabilities, float32 [B, A]; see `ActingPolicy`."""
-        return policy_of(self.network.outputs(self.parameters, observation)[:, :-1], legal)
+        policy = policy_of(self.network.outputs(self.parameters, observation)[:, :-1], legal)
+        return explored(policy, legal, self.exploration) if self.exploration else policy
+
+
+def explored(policy: torch.Tensor, legal: torch.Tensor, exploration: float) -> torch.Tensor:
+    """A policy that plays a share `exploration` of decisions at random: float32 [..., A]."""
+    uniform = legal / legal.sum(dim=-1, keepdim=True).clamp(min=1)
+    return torch.lerp(policy, uniform, exploration)
 
 
 class Environment(Protocol):
@@ -103,6 +114,12 @@ class Distinct(NamedTuple):
             return self
         return self._replace(tensors=self.tensors.dense())
 
+    def lists(self) -> Distinct:
+        """The same as lists; on a CPU."""
+        if not isinstance(self.tensors, torch.Tensor):
+            return self
+        return self._replace(tensors=ListedInputs.of(self.tensors))
+
     def at_moves(self, outputs: torch.Tensor) -> torch.Tensor:
         """What is said of the tensors, [N, ...], for each move: [T, B, ...]; 0 if it has none."""
         if self.moves is not None:
@@ -129,6 +146,21 @@ class _Spread(torch.autograd.Function):
         context, gradient: torch.Tensor
     ) -> tuple[torch.Tensor, None, None]:
         return gradient.flatten(0, 1).index_select(0, context.moves), None, None
+
+
+class Branches(NamedTuple):
+    """What comes of each action in some histories, one sampled chance event after the other.
+
+    Attributes:
+      tensors: float32 [M, E], histories in which a player acts; or the same as lists.
+      place: int64 [N, A], for each history and action the row of what comes of it; -1 where the
+        game is over then, or the action is not legal.
+      utility: float32 [N, A], player 0's where the game is over.
+    """
+
+    tensors: Any
+    place: torch.Tensor
+    utility: torch.Tensor
 
 
 class Trajectories(NamedTuple):
@@ -170,17 +202,20 @@ class Trajectories(NamedTuple):
 
 
 class ListedTrajectories(Trajectories):
-    """`Trajectories` whose distinct observations are known from play.
+    """`Trajectories` whose distinct observations or histories are known from play.
 
-    They are there alone: D is 0 in `observation`.
+    They are there alone then: D is 0 in `observation`.
 
     Attributes:
-      listed: the observations: one row for each move made, or for each infoset met.
+      listed: the observations: one row for each move made, or for each infoset met; None: they are
+        in `observation`.
       listed_histories: the histories likewise, and then E is 0; None: they are in `history`.
+      branches: of the distinct histories; None: they are not known.
     """
 
-    listed: Distinct
+    listed: Distinct | None = None
     listed_histories: Distinct | None = None
+    branches: Branches | None = None
 
     def distinct_histories(self) -> Distinct:
         """As `Trajectories.distinct_histories`."""
@@ -188,7 +223,7 @@ class ListedTrajectories(Trajectories):
 
     def distinct_observations(self) -> Distinct:
         """The observations that were listed, and what a network has said of them."""
-        return self.listed
+        return self.listed or super().distinct_observations()
 
 
 class SelfPlay:
@@ -241,6 +276,10 @@ class SelfPlay:
         room = history.new_zeros((self.num_steps, *history.shape))
         self._trajectories = self._trajectories._replace(history=room)
         return int(history.shape[1])
+
+    def record_branches(self) -> bool:
+        """Makes trajectories tell what would come of all actions, if they can; whether they do."""
+        return False
 
     @torch.no_grad()
     def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-import pyspiel
 import torch
 
 from spiel_dl.learning.action_values import (
@@ -19,7 +18,7 @@ from spiel_dl.learning.action_values import (
 )
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.learner import Learner
+from spiel_dl.learning.learner import Learner, largest_utility
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Distinct, Trajectories
 from spiel_dl.learning.step_kernels import References
 from spiel_dl.learning.tabulation import tabulate
@@ -98,7 +97,7 @@ class SelfPlayLearner(Learner):
         if wants or (wants is None and isinstance(environment, TreeEnvironment)):
             size = self._self_play.record_histories()
             self._histories = ActionValueTrainer(size, num_actions, config, device)
-        self.utility_scale = config.utility_unit or _largest_utility(self.game)
+        self.utility_scale = config.utility_unit or largest_utility(self.game)
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._log_policy_tables = self._tabulate()
@@ -296,8 +295,3 @@ class SelfPlayLearner(Learner):
         seen = trajectories.distinct_observations()
         logits = self.network.evaluate(self._fixed[_TARGET], seen.tensors).logits
         return policy_of(seen.at_moves(logits), trajectories.legal)
-
-
-def _largest_utility(game: pyspiel.Game) -> float:
-    """The largest absolute utility; 1 where all are 0."""
-    return max(abs(game.min_utility()), abs(game.max_utility())) or 1.0

@@ -11,6 +11,7 @@ from spiel_dl.learning import kernels, play_kernels
 from spiel_dl.learning.self_play import (
     ActingNetwork,
     ActingPolicy,
+    Branches,
     Distinct,
     ListedTrajectories,
     SelfPlay,
@@ -58,6 +59,7 @@ class TableSelfPlay(SelfPlay):
         # What networks are asked about, by lists; made when the first one acts.
         self._inputs = ListedInputs.of(torch.zeros((0, 0)))
         self._histories: ListedInputs | None = None
+        self._has_branches = False
         self._units: list[torch.Tensor] = []
         self._sizes: tuple[int, ...] = ()  # of the network that they are for
         self._arrays: list[Any] = []  # of `play_kernels.play_by_tables`
@@ -83,7 +85,12 @@ class TableSelfPlay(SelfPlay):
         else:
             self._play_by_torch(policy)
         self._look_up()
-        return self._trajectories
+        record = self._trajectories
+        if not (is_cpu and record.history.shape[-1]):
+            return record
+        played = ListedTrajectories(*record._replace(history=record.history[..., :0]))
+        self._list_histories(played)
+        return played
 
     def _play_network(self, policy: ActingNetwork) -> ListedTrajectories:
         """Plays all moves, and lists the infosets met with what the network says of them."""
@@ -91,7 +98,7 @@ class TableSelfPlay(SelfPlay):
         torch.rand(self._uniform.shape, generator=environment.generator, out=self._uniform)
         self._make_room(policy.network)
         num_met = play_kernels.play_by_tables(
-            policy.parameters.numpy(), policy.network.sizes, *self._arrays
+            policy.parameters.numpy(), policy.network.sizes, policy.exploration, *self._arrays
         )
         last = self._history[-1]
         of_end = [x.index_select(0, last) for x in (environment.player, environment.utility)]
@@ -106,11 +113,16 @@ class TableSelfPlay(SelfPlay):
         )
         played.listed = Distinct(met, self._place, self._place.shape)
         if record.history.shape[-1]:
-            played.listed_histories = self._list_histories()
+            self._list_histories(played)
         return played
 
-    def _list_histories(self) -> Distinct:
-        """The histories before all moves, each once."""
+    def record_branches(self) -> bool:
+        """As `SelfPlay.record_branches`; on a CPU."""
+        self._has_branches = self._history.device.type == "cpu"
+        return self._has_branches
+
+    def _list_histories(self, played: ListedTrajectories) -> None:
+        """Lists the histories before all moves, each once, and what comes of actions there."""
         rows, tensors = self.environment.history_tables()
         if self._histories is None:
             self._histories = ListedInputs.of(tensors)
@@ -119,8 +131,16 @@ class TableSelfPlay(SelfPlay):
         torch.index_select(rows, 0, self._history[:-1].view(-1), out=number.view(-1))
         lists = (number, self._row_of_history, self._met_histories, self._place_of_history)
         count = play_kernels.list_once(*(x.numpy() for x in lists))
-        met = self._histories.take(self._met_histories[:count])
-        return Distinct(met, self._place_of_history, number.shape)
+        met = self._met_histories[:count]
+        played.listed_histories = Distinct(
+            self._histories.take(met), self._place_of_history, number.shape
+        )
+        if self._has_branches:
+            after, utility = self.environment.branches(met)
+            goes_on = after >= 0
+            numbers, place = after[goes_on].unique(return_inverse=True)
+            after[goes_on] = place
+            played.branches = Branches(self._histories.take(numbers), after, utility)
 
     def _make_room(self, network: PolicyNetwork) -> None:
         """For T B inputs, and for what comes out of each layer."""
@@ -193,5 +213,5 @@ class TableSelfPlay(SelfPlay):
         ends_in_time = is_over[-1]
         torch.logical_and(record.player >= 0, ends_in_time, out=record.valid)
         torch.mul(environment.utility[after], is_over & record.valid, out=record.reward)
-        if record.history.shape[-1]:
+        if record.history.shape[-1] and before.device.type != "cpu":
             environment.look_up_histories(before, record.history_number, record.history)

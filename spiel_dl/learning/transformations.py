@@ -15,12 +15,32 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pyspiel
 import torch
+
+_LARGEST_LOGARITHM = 300.0
 
 Weights = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From policies (float [..., A], 0 for illegal actions) and legal actions (bool [..., A]) to
 weights of actions, float [..., A], finite and not negative; illegal actions' are ignored."""
+
+
+class Line(NamedTuple):
+    """Weights that are offset + slope * policy, action by action, up to a common factor.
+
+    Attributes:
+      offset: float64 [A], or [1] if it is the same for all actions.
+      slope: float64 [A], or [1].
+    """
+
+    offset: torch.Tensor
+    slope: torch.Tensor
+
+    @classmethod
+    def of(cls, offset: float = 0.0, slope: float = 1.0) -> Line:
+        """The same for all actions."""
+        return cls(*torch.tensor([[offset], [slope]], dtype=torch.float64))
 
 
 class Transformation(NamedTuple):
@@ -29,10 +49,12 @@ class Transformation(NamedTuple):
     Attributes:
       name: the name for people.
       weights: what it makes of a batch of policies.
+      line: the same for compiled loops, if it is one; None: it need not be.
     """
 
     name: str
     weights: Weights
+    line: Line | None = None
 
 
 def _unchanged(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
@@ -47,9 +69,9 @@ def _rare(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     return (1 - policy).clamp(min=0)
 
 
-IDENTITY = Transformation("identity", _unchanged)
-UNIFORM = Transformation("uniform", _uniform)
-RARE = Transformation("rare actions", _rare)
+IDENTITY = Transformation("identity", _unchanged, Line.of())
+UNIFORM = Transformation("uniform", _uniform, Line.of(1.0, 0.0))
+RARE = Transformation("rare actions", _rare, Line.of(1.0, -1.0))
 
 
 class PolicyTransformations:
@@ -76,6 +98,7 @@ class PolicyTransformations:
             raise ValueError(f"the first transformation must be IDENTITY; got {names}")
         self.names = tuple(transformation.name for transformation in transformations)
         self._weights = [transformation.weights for transformation in transformations]
+        self._lines = [transformation.line for transformation in transformations]
 
     def __len__(self) -> int:
         """K."""
@@ -118,6 +141,21 @@ class PolicyTransformations:
         transformed = torch.where(is_empty, policy, kept / total.where(~is_empty, 1.0))
         transformed[0] = policy  # to the last digit
         return transformed
+
+    def lines(self, num_actions: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """All `Line`s: offsets and slopes, float64 [K, A] each; None if one has no such form.
+
+        Args:
+          num_actions: A.
+        """
+        lines = [line for line in self._lines if line is not None]
+        if len(lines) < len(self):
+            return None
+        offsets, slopes = (
+            np.stack([number.expand(num_actions).numpy() for number in numbers])
+            for numbers in zip(*lines, strict=True)
+        )
+        return offsets, slopes
 
 
 def action_values(game: pyspiel.Game) -> torch.Tensor:
@@ -179,7 +217,7 @@ def pure_transformations(num_actions: int) -> PolicyTransformations:
     The paper uses them in Leduc. Where every player decides at most once more, there are no other
     deterministic continuations.
     """
-    constants = [_constant(action) for action in range(num_actions)]
+    constants = [_constant(action, num_actions) for action in range(num_actions)]
     return PolicyTransformations([IDENTITY, *constants])
 
 
@@ -209,7 +247,11 @@ def _scaled(name: str, log_factor: torch.Tensor) -> Transformation:
         # The largest weight of a decision becomes 1, so nothing overflows.
         return (logits - most.where(most > -math.inf, 0.0)).exp()
 
-    return Transformation(name, weights)
+    largest = float(log_factor.max())
+    # Beyond what float64 can tell apart, only `weights` knows.
+    is_told = largest - float(log_factor.min()) < _LARGEST_LOGARITHM
+    slope = (log_factor - largest).exp()
+    return Transformation(name, weights, Line(torch.zeros_like(slope), slope) if is_told else None)
 
 
 def _restricted(name: str, kept: torch.Tensor) -> Transformation:
@@ -218,13 +260,16 @@ def _restricted(name: str, kept: torch.Tensor) -> Transformation:
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         return policy * kept.to(policy)
 
-    return Transformation(name, weights)
+    slope = kept.to(torch.float64)
+    return Transformation(name, weights, Line(torch.zeros_like(slope), slope))
 
 
-def _constant(action: int) -> Transformation:
+def _constant(action: int, num_actions: int) -> Transformation:
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         chosen = torch.zeros_like(policy)
         chosen[..., action] = 1.0
         return chosen
 
-    return Transformation(f"action {action}", weights)
+    offset = torch.zeros(num_actions, dtype=torch.float64)
+    offset[action] = 1.0
+    return Transformation(f"action {action}", weights, Line(offset, torch.zeros_like(offset)))

@@ -76,6 +76,7 @@ class TreeEnvironment:
         self.utility = to_device(tree.utility)
         self.chance = [to_device(array) for array in _chance_tables(tree)]
         self._events_at_root, self.events_after_move = _longest_chance_runs(tree)
+        self._history_of_row: torch.Tensor | None = None
         self._roots = torch.zeros(batch_size, dtype=torch.int64, device=device)
         self.restart()
 
@@ -122,6 +123,30 @@ class TreeEnvironment:
         The last row is that of histories in which no player acts.
         """
         return self._histories
+
+    def branches(self, number: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """What comes of all actions of histories; chance is sampled.
+
+        Args:
+          number: int64 [N], rows of `history_tables`.
+
+        Returns:
+          The rows after each action, int64 [N, A], -1 where the game is over or the action is not
+          legal, and player 0's utility there, float32 [N, A].
+        """
+        rows, tensors = self._histories
+        if self._history_of_row is None:
+            acts = (rows < len(tensors) - 1).nonzero()[:, 0]
+            self._history_of_row = torch.cat([acts, acts[:1]])
+        history = self._history_of_row.index_select(0, number)
+        actions = torch.arange(self._num_actions, device=number.device)
+        after = self.successor[history.unsqueeze(1) * self._num_actions + actions]
+        is_legal = after != history.unsqueeze(1)
+        shape = after.shape
+        after = self._play_chance(after.flatten(), self.events_after_move).view(shape)
+        goes_on = is_legal & ~self.is_over[after]
+        utility = torch.where(is_legal, self.utility[after], 0.0)
+        return torch.where(goes_on, rows[after], -1), utility.float()
 
     def look_up_histories(
         self, histories: torch.Tensor, number: torch.Tensor, tensor: torch.Tensor

@@ -31,7 +31,6 @@ from spiel_dl.play.control_variates import HistoryValues, Step, luck, without_lu
 from spiel_dl.play.tally import Tally
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
 from spiel_dl.tree.from_openspiel import zero_sum_utility
 from spiel_dl.tree.load import AnyGame, turn_based_game
@@ -149,13 +148,16 @@ class MatchResult:
 
 
 _QUICK = (
-    NetworkPolicy,
     ArrayPolicy,
     HighestActionPolicy,
     UniformPolicy,
     openspiel_policy.UniformRandomPolicy,
     openspiel_policy.TabularPolicy,
 )
+
+
+def _is_quick(policy: openspiel_policy.Policy) -> bool:
+    return type(policy) in _QUICK or isinstance(policy, asking.AnswersAtOnce)
 
 
 def play_match(
@@ -234,7 +236,7 @@ def play_pairs(
         raise ValueError(f"seed={seed} must not be negative")
     turn_based = turn_based_game(game)
     games = [_Game.start(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
-    at_once = all(type(policy) in _QUICK for policy in policies)
+    at_once = all(_is_quick(policy) for policy in policies)
     parts = [_play(group, policies) for group in ([games] if at_once else [[g] for g in games])]
     for each in games:
         zero_sum_utility(turn_based, each.state)  # Refuses other games.
@@ -285,7 +287,7 @@ class Answer(NamedTuple):
 
 def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> list[Answer]:
     """A policy's answers in states of one turn-based game, in each of which a player acts."""
-    if isinstance(policy, NetworkPolicy):
+    if isinstance(policy, asking.AnswersAtOnce):
         start = time.perf_counter()
         found = policy.probabilities_of(states)
         seconds = (time.perf_counter() - start) / len(states)

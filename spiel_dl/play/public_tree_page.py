@@ -35,6 +35,8 @@ def render(view: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Smaller numbers are what rounding leaves of 0.
+    environment.filters["told"] = lambda number: 0.0 if abs(number) < 1e-12 else number
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment.get_template(_TEMPLATE).render(view=view)
 

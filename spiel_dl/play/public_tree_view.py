@@ -15,15 +15,14 @@ import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.learning.critics import ExactCritic
-from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
 from spiel_dl.play.public_state_view import PublicStateNumbers, PublicStateView, ratio
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.history_values import history_values
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.tree.public_texts import public_text, step_names
+from spiel_dl.tree.public_texts import in_order, public_text, step_names
 from spiel_dl.tree.trunk import cut
 
 MAX_PUBLIC_STATES = 5_000
@@ -115,7 +114,7 @@ def _states_above(tree: GameTree, depth_limit: DepthLimit) -> tuple[list[int], s
     leaves = set(trunk.leaves.public_states.tolist())
     above = (trunk.leaf_of_history < 0) & ~tree.is_terminal
     inside = np.unique(tree.public_states.of_history[above]).tolist()
-    return sorted(leaves.union(inside)), leaves
+    return in_order(tree, leaves.union(inside)), leaves
 
 
 def _check_size(
@@ -154,8 +153,8 @@ class PolicyNumbers(PublicStateNumbers):
         tree = compile_game(policy.tree)
         super().__init__(tree)
         self._policy = policy
-        critic = ExactCritic(tree, policy.strategies, PolicyTransformations([IDENTITY]))
-        self.values = critic.values(tree, np.arange(tree.num_histories), 0)[:, 0]
+        first, second = policy.strategies
+        self.values = history_values(tree, 0, first, second[None])[:, 0]
         plans = [realization_plan(tree.treeplexes[p], policy.strategies[p]) for p in (0, 1)]
         self._reach = np.stack([plans[p][tree.sequence[p]] for p in (0, 1)])
         self._gains = np.stack([self.values, -self.values])

@@ -7,8 +7,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.policies.small_policies import UniformPolicy
+from spiel_dl.search import beliefs
 from spiel_dl.search.beliefs import policy_rows, replayed_reach
 from spiel_dl.search.found import Found
 from spiel_dl.search.sepot_played import SePoTPlayedStep
@@ -23,14 +22,8 @@ MAX_HISTORIES = 20_000
 
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
     """What a policy does in many states at once: a network, a search's blueprint; else None."""
-    if isinstance(policy, NetworkPolicy):
-        return policy.act
     step = getattr(policy, "step", None)
-    if isinstance(step, SePoTPlayedStep):
-        return step.blueprint
-    if isinstance(policy, UniformPolicy):
-        return lambda _, legal: legal / legal.sum(dim=-1, keepdim=True)
-    return None
+    return step.blueprint if isinstance(step, SePoTPlayedStep) else beliefs.acting_policy(policy)
 
 
 def reconstruct(state: pyspiel.State, act: ActingPolicy) -> Found | None:

@@ -278,10 +278,11 @@ _ALL = (
     ),
     Kind(
         "abd:P:MODEL",
-        "the same with portfolios behind the depth limit, for models that err there",
+        "the same with portfolios behind the depth limit, for models that err there; along the "
+        "game that is played if the model is weakened:... and the game is not compiled",
         searches.abd,
         compiles=True,
-        uses=("depth_limit", "iterations"),
+        uses=("depth_limit", "iterations", "budget", "num_rollouts"),
     ),
     Kind(
         "rnr:P:MODEL",
@@ -333,6 +334,11 @@ _ALL = (
         searches.mirror_descent,
         uses=("budget", "stepsize", "num_rollouts"),
         models="rnad",
+    ),
+    Kind(
+        "weakened:ROUNDS:CHECKPOINT",
+        "a learner's network, and from round ROUNDS on all legal actions alike",
+        searches.weakened,
     ),
     Kind("rnad:NAME", "a network of the model zoo, trained by R-NaD", _network),
     Kind("mmd:NAME", "the same by MMD", _network),
@@ -401,7 +407,7 @@ def blueprint_of(name: str) -> str | None:
         return model if model in zoo.models() else source
     if kind in ("cdbr", "late"):
         return source
-    return source.partition(":")[2] if kind in ("cdrnr", "abd", "rnr") else None
+    return source.partition(":")[2] if kind in ("cdrnr", "abd", "rnr", "weakened") else None
 
 
 def path_in(name: str) -> Path | None:

@@ -16,7 +16,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.play import zoo
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy
+from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy, UniformPolicy
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.game_tree import GameTree
@@ -26,6 +26,7 @@ from spiel_dl.tree.load import AnyGame, turn_based_game
 if TYPE_CHECKING:
     from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
     from spiel_dl.learning.self_play import ActingPolicy
+    from spiel_dl.policies.late_policy import LatePolicy
 
 _RESPONSE_TOLERANCE = 1e-6
 """The gap at which a response's iterations stop, in utility units."""
@@ -70,16 +71,54 @@ def cdrnr(request: Request) -> openspiel_policy.Policy:
 
 
 def abd(request: Request) -> openspiel_policy.Policy:
-    """The response to a model that errs behind the depth limit, too."""
+    """The response to a model that errs behind the depth limit, too.
+
+    Along the game that is played if the model is a weakened network and the game is not compiled;
+    then it searches from the round on in which the model begins to err.
+    """
+    number, _, model = request.source.partition(":")
+    if model.startswith("weakened:") and not isinstance(request.given_game, GameTree):
+        return _abd_along_the_game(request, _probability(request, number), model)
     from spiel_dl.algorithms.abd import ABDPolicy
 
     tree, search = request.compiled(), request.search()
-    p, model = _probability_and_model(request, tree)
+    p, known = _probability_and_model(request, tree)
     effort = Effort(search.effort.iterations, tolerance=_RESPONSE_TOLERANCE)
     return _respond(
         search,
-        lambda player: ABDPolicy(tree, player, model, search.depth_limit, p=p, effort=effort),
+        lambda player: ABDPolicy(tree, player, known, search.depth_limit, p=p, effort=effort),
     )
+
+
+def _abd_along_the_game(request: Request, p: float, model: str) -> openspiel_policy.Policy:
+    from spiel_dl.algorithms.abd_play import ABDPlayPolicy, PortfolioConfig
+
+    search, source = request.search(), model.partition(":")[2]
+    late = weakened(dataclasses.replace(request, name=model, source=source))
+    config = PortfolioConfig(p, search.num_rollouts, search.budget, first_round=late.num_rounds)
+    return RememberingPolicy(
+        ABDPlayPolicy(
+            late.game, late, [late.above], search.depth_limit, others=[late.above], config=config
+        )
+    )
+
+
+def weakened(request: Request) -> LatePolicy:
+    """A learner's network, which plays uniformly from a round on."""
+    from spiel_dl.learning import checkpoints
+    from spiel_dl.policies.late_policy import LatePolicy
+
+    number, _, source = request.source.partition(":")
+    if not number.isdecimal() or not source:
+        raise ValueError(
+            f"no policy {request.name!r}: say from which round on, and the network, as in "
+            "weakened:10:rnad:leduc"
+        )
+    path = zoo.file_of(source, "rnad")
+    _check_checkpoint(path)
+    game = _turn_based(request.given_game)
+    network = checkpoints.load_blueprint(path, game, request.device)
+    return LatePolicy(network, UniformPolicy(network.game, [0, 1]), int(number))
 
 
 def rnr(request: Request) -> openspiel_policy.Policy:
@@ -95,13 +134,17 @@ def rnr(request: Request) -> openspiel_policy.Policy:
 def _probability_and_model(request: Request, tree: GameTree) -> tuple[float, ArrayPolicy]:
     """What "P:MODEL" says."""
     number, _, model = request.source.partition(":")
+    return _probability(request, number), request.load_model(model, tree)
+
+
+def _probability(request: Request, number: str) -> float:
+    """What "P" says."""
     try:
-        p = float(number)
+        return float(number)
     except ValueError:
         raise ValueError(
             f"no policy {request.name!r}: P={number!r} is not a number; as in rnr:0.5:cfr:9"
         ) from None
-    return p, request.load_model(model, tree)
 
 
 def _respond(

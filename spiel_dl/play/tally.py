@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 _CONFIDENCE_95 = 1.959963984540054
 """Two-sided 95% quantile of the normal distribution, in standard errors."""
@@ -54,4 +54,4 @@ def student_half_width(values: Sequence[float]) -> float | None:
     if len(values) < 2:
         return None
     error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return float(stats.t.ppf(0.975, len(values) - 1)) * error
+    return float(special.stdtrit(len(values) - 1, 0.975)) * error

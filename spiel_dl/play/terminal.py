@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import random
 import re
+import types
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TextIO
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.games import views
 from spiel_dl.play.registry import load_policy
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies import asking
@@ -175,7 +175,7 @@ class Match:
         while True:
             line = self._read(f"Player {player}> ").strip()
             if line == "help":
-                self._write("\n".join(filter(None, [_HELP, _summary(self.game)])))
+                self._write("\n".join(filter(None, [_HELP, summary(self.game)])))
             elif line == "actions":
                 self._write(list_options(offered))
             else:
@@ -218,7 +218,7 @@ def view(state: pyspiel.State, player: int) -> str:
     """What a player of a turn-based game may know, as text."""
     game = state.get_game()
     if hasattr(game, "rules"):
-        return views.view(game.rules, state.batch, player)
+        return _views().view(game.rules, state.batch, player)
     game_type = game.get_type()
     texts = []
     if game_type.provides_observation_string:
@@ -333,8 +333,15 @@ def _has_perfect_information(game: pyspiel.Game) -> bool:
     return bool(game.get_type().information == pyspiel.GameType.Information.PERFECT_INFORMATION)
 
 
-def _summary(game: pyspiel.Game) -> str:
-    return views.summary(game.rules) if hasattr(game, "rules") else ""
+def summary(game: pyspiel.Game) -> str:
+    """How a game of this package is played, in a few lines; empty for others."""
+    return _views().summary(game.rules) if hasattr(game, "rules") else ""
+
+
+def _views() -> types.ModuleType:
+    from spiel_dl.games import views  # With torch, which other games do without.
+
+    return views
 
 
 def _words(text: str) -> str:

@@ -6,13 +6,22 @@ first, and player 1 moves without knowing how. Policies may be for either form o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 SUM_TOLERANCE = 1e-6
 """By how much the sum of a policy's probabilities may differ from 1."""
+
+
+@runtime_checkable
+class AnswersAtOnce(Protocol):
+    """A policy that answers many states in hardly more time than one, as networks do."""
+
+    def probabilities_of(self, states: Sequence[pyspiel.State]) -> Sequence[Mapping[int, float]]:
+        """Action probabilities in states of one game, in each of which a player acts."""
 
 
 def acting_player(state: pyspiel.State, player_id: int | None = None) -> int:

@@ -296,12 +296,19 @@ def _program() -> list[str]:
 
 
 def _git_commit() -> str | None:
-    """The commit of the code that runs; None if it does not run from a checkout of its own."""
+    """The commit of the code that runs, and "-dirty" if a tracked file has changed since.
+
+    Reports, and pages that are made of them, may have changed: one run may write many. None if the
+    code does not run from a checkout of its own.
+    """
     here = Path(__file__)
     # An installed package may lie inside the checkout of something else, which does not track it.
     if not _git(here.parent, "ls-files", "--error-unmatch", here.name):
         return None
-    return _git(here.parent, "describe", "--always", "--dirty", "--abbrev=40")
+    commit = _git(here.parent, "rev-parse", "HEAD")
+    made = (":(top)", ":(top,exclude)results", ":(top,exclude)docs/scoreboard.md")
+    changed = _git(here.parent, "status", "--porcelain", "--untracked-files=no", "--", *made)
+    return f"{commit}-dirty" if commit and changed else commit
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

@@ -23,9 +23,13 @@ from collections.abc import Iterator
 import numpy as np
 import pyspiel
 import torch
+from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.rules import ConsistentHistories, Rules, StateBatch
 from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.policies.late_policy import LatePolicy
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.tree.beam import Observed, PolicyRows, drawn_by_policies, sample_consistent
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import first_occurrence_ids
@@ -222,6 +226,47 @@ def policy_rows(rules: Rules, acting: ActingPolicy) -> PolicyRows:
         tensors = rules.information_state_tensor(states, player)
         policy = acting(tensors, rules.legal_actions(states))
         return policy.double().cpu().numpy()
+
+    return rows
+
+
+def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
+    """What a network, or the uniform policy, does in many states at once; None for any other."""
+    if isinstance(policy, NetworkPolicy):
+        return policy.act
+    if isinstance(policy, UniformPolicy):
+        return lambda _, legal: legal / legal.sum(dim=-1, keepdim=True)
+    return None
+
+
+def rows_of(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows:
+    """What both players do by a policy network, the uniform policy, or a `LatePolicy` of these.
+
+    Raises:
+      ValueError: if the policy is none of these, which answer many states at once.
+    """
+    if not isinstance(policy, LatePolicy):
+        acting = acting_policy(policy)
+        if acting is None:
+            raise ValueError(
+                f"{type(policy).__name__} does not answer many states at once; give a policy "
+                "network, the uniform policy, or a LatePolicy of these"
+            )
+        return policy_rows(rules, acting)
+    above, below = rows_of(rules, policy.above), rows_of(rules, policy.below)
+
+    def rows(states: StateBatch, player: int) -> np.ndarray:
+        is_late = (rules.round_index(states) >= policy.num_rounds).numpy()
+        found: np.ndarray | None = None
+        for part, chosen in ((above, ~is_late), (below, is_late)):
+            which = np.flatnonzero(chosen)
+            if len(which):
+                answer = part(states.take(torch.from_numpy(which)), player)
+                if found is None:
+                    found = np.zeros((len(is_late), answer.shape[1]))
+                found[which] = answer
+        assert found is not None
+        return found
 
     return rows
 

@@ -76,7 +76,7 @@ class ParticleSePoTStep(SePoTPlayedStep):
         self,
         game: pyspiel.Game | str,
         blueprint: ActingPolicy,
-        critic: Critic,
+        critic: Critic | None,
         depth_limit: DepthLimit,
         config: SearchConfig,
         particles: ParticleConfig,

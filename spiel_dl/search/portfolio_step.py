@@ -68,10 +68,9 @@ class PortfolioStep(JointStep):
             leaves.chance_reach,
         )
         own, others = form.treeplexes
-        root, plan = np.ones(1), np.zeros(others.num_sequences)
+        root = np.ones(1)
         above = self.model_plan_on(trunk, root)
-        plan[: len(above)] = above
-        plan[len(above) :: matrices.shape[2]] = above[leaves.sequences[opponent]]
+        plan = with_model_chosen(above, leaves.sequences[opponent], matrices.shape[2])
         decided, is_bound = own.uniform_strategy(), np.zeros(own.num_infosets, np.bool_)
         sequences, infosets = trunk.sequences[player], trunk.infosets[player]
         decided[: len(sequences)] = self.policy.strategies[player][sequences]
@@ -79,3 +78,19 @@ class PortfolioStep(JointStep):
         everywhere = np.ones(others.num_infosets, np.bool_)
         fixed = FixedStrategy(is_bound, decided)
         return restrict(form, (root, root), plan, everywhere, self.p, fixed)
+
+
+def with_model_chosen(plan: np.ndarray, sequences: np.ndarray, num_choices: int) -> np.ndarray:
+    """A model's plan (float64 [S]) with its choice of the first strategy in all leaf infosets.
+
+    Args:
+      plan: of the game above the leaves.
+      sequences: int [L], from which each leaf infoset hangs.
+      num_choices: K, how many strategies there are.
+
+    Returns:
+      float64 [S + L K], as `solvers.leaf_choices` numbers them.
+    """
+    choices = np.zeros((len(sequences), num_choices))
+    choices[:, 0] = plan[sequences]
+    return np.concatenate([plan, choices.reshape(-1)])

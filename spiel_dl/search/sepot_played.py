@@ -61,6 +61,20 @@ class Seconds(NamedTuple):
     solution: float
 
 
+class Plan(NamedTuple):
+    """What was found for a trunk.
+
+    Attributes:
+      plan: float64 [S_p], the searching player's realization plan.
+      fixed: where the player was bound; None: nowhere.
+      valued_at: by `time.perf_counter`, when the values of histories were known.
+    """
+
+    plan: np.ndarray
+    fixed: FixedStrategy | None
+    valued_at: float
+
+
 class PlayedSolution(NamedTuple):
     """What a search found, down to where the next one may begin.
 
@@ -102,7 +116,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         self,
         game: pyspiel.Game | str,
         blueprint: ActingPolicy,
-        critic: Critic,
+        critic: Critic | None,
         depth_limit: DepthLimit,
         config: SearchConfig,
     ):
@@ -204,16 +218,22 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         if mass == 0:
             return None
         histories = np.arange(1, particles.num_particles + 1)
-        prior = particles.reach[1 - player] if self._refines else None
+        prior = particles.reach[1 - player] if self._asks_prior else None
         root = Root(trunk, histories, reach / mass, start == path.decisions[0], prior)
-        given = None if root.is_first else self._searcher.critic_cfvs(player, root)
-        leaf_values = self._searcher.leaf_values(player, trunk.leaves)
-        fixed = self.fixed(path, start, root)
-        times.append(time.perf_counter())
-        plan = self._searcher.solve(player, root, given, leaf_values, fixed)
-        times.append(time.perf_counter())
+        found = self.plan(path, start, root)
+        times += [found.valued_at, time.perf_counter()]
         self.seconds = Seconds(*np.diff(times).tolist())
-        return self._kept(trunk, player, plan, fixed)
+        return self._kept(trunk, player, found.plan, found.fixed)
+
+    def plan(self, path: PlayedPath, start: int, root: Root) -> Plan:
+        """Solves the game from where a search starts down to the depth limit."""
+        player = path.player
+        given = None if root.is_first else self._searcher.critic_cfvs(player, root)
+        leaf_values = self._searcher.leaf_values(player, root.trunk.leaves)
+        fixed = self.fixed(path, start, root)
+        valued_at = time.perf_counter()
+        plan = self._searcher.solve(player, root, given, leaf_values, fixed)
+        return Plan(plan, fixed, valued_at)
 
     def histories(self, path: PlayedPath, start: int, before: PlayedSolution | None) -> Particles:
         """What a search starts from: histories of the public state, with reaches.
@@ -235,7 +255,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         keys, policies = self.keys.of_level(found.states)[0], self.policies(player, before)
         reach = np.ones((2, found.states.batch_size))
         # The blueprint is known for both players; reading it tells nothing of what is hidden.
-        for each in (0, 1) if self._refines else (player,):
+        for each in (0, 1) if self._asks_prior else (player,):
             reach[each] = replayed_reach(self.game, keys[each], found.actions, each, policies)
         return Particles(self.game, found.states, reach, found.chance_reach.numpy())
 
@@ -245,7 +265,8 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         return None
 
     @property
-    def _refines(self) -> bool:
+    def _asks_prior(self) -> bool:
+        """Whether the opponent's own reach of histories is asked for."""
         return self._searcher.config.refinement not in (None, "ones")
 
     def _kept(

@@ -65,6 +65,17 @@ class Root(NamedTuple):
         """The searching player's reach of its root infosets: float64 [R_p]."""
         return self._by_infoset(player, self.reach)
 
+    def opponent_range(self, opponent: int) -> np.ndarray:
+        """The opponent's reach of its root infosets: float64 [R_-p], 1 in all if it never comes.
+
+        Scaled such that the product of all reaches sums to 1.
+        """
+        assert self.prior is not None
+        chance = self.trunk.tree.chance_reach[self.histories]
+        mass = float((self.reach * chance) @ self.prior)
+        found = self._by_infoset(opponent, self.prior)
+        return found / mass if mass > 0 else np.ones(len(found))
+
     def gadget(self, player: int, given_cfvs: np.ndarray, config: SearchConfig) -> Gadget:
         """What is put on top for a searching player.
 

@@ -51,6 +51,7 @@ def serve(
     )
     socket = config.bind_socket()
     with socket:
+        socket.listen(config.backlog)  # Who opens the address at once waits until it is served.
         print(_greeting(host, socket.getsockname()[1]), flush=True)
         with contextlib.suppress(KeyboardInterrupt):  # That is how it is ended.
             uvicorn.Server(config).run([socket])

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import pyspiel
 
-from spiel_dl.games import pictures, views
 from spiel_dl.play import terminal
 from spiel_dl.tree.load import turn_based_game
 
@@ -67,10 +66,9 @@ def begin(game: str, seat: int, seed: int) -> tuple[Place, dict[str, Any]]:
     """
     found = loaded(game)
     place = Place(str(found), (), seat)
-    rules = getattr(found, "rules", None)
     about = {
         "game": str(found),
-        "summary": views.summary(rules) if rules is not None else "",
+        "summary": terminal.summary(found),
         "utility": [found.min_utility(), found.max_utility()],
     }
     return play_chance(place, seed), about
@@ -199,4 +197,8 @@ def _turn(state: pyspiel.State, seat: int) -> str:
 
 def _picture(state: pyspiel.State, seat: int, actions: list[int]) -> list[dict[str, Any]]:
     rules = getattr(state.get_game(), "rules", None)
-    return [] if rules is None else pictures.picture(rules, state.batch, seat, actions)
+    if rules is None:
+        return []
+    from spiel_dl.games import pictures  # With torch, which other games do without.
+
+    return pictures.picture(rules, state.batch, seat, actions)

@@ -23,7 +23,7 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import compile_game
-from spiel_dl.tree.public_texts import public_text, step_names
+from spiel_dl.tree.public_texts import in_order, public_text, step_names
 
 _MAX_BRANCHES = 500
 
@@ -174,7 +174,7 @@ def branch(game: str, player: Player, number: int) -> dict[str, Any]:
     tree = numbers.tree
     if not 0 <= number < tree.num_public_states:
         raise ValueError(f"there is no public state {number}; {tree.num_public_states:,} there are")
-    all_below = np.flatnonzero(tree.public_states.parent == number).tolist()
+    all_below = in_order(tree, np.flatnonzero(tree.public_states.parent == number).tolist())
     below = all_below[:_MAX_BRANCHES]
     shown = {each: position_view.shown_histories(numbers, each) for each in (number, *below)}
     texts = {each: public_text(tree, each, shown[each]) for each in shown}

@@ -151,6 +151,103 @@ def run_iterations_extragradient(
 
 
 @_jit
+def _newest_regrets(treeplex, learner, cfv):
+    """An iteration's own regrets, into the learner's memory; zeros where it is held fixed."""
+    newest, strategy = learner.memory, learner.strategy
+    for i in range(treeplex.parent_sequence.size - 1, -1, -1):
+        first = treeplex.first_sequence[i]
+        end = first + treeplex.num_actions[i]
+        value = 0.0
+        for s in range(first, end):
+            value += strategy[s] * cfv[s]
+        cfv[treeplex.parent_sequence[i]] += value
+        for s in range(first, end):
+            newest[s] = 0.0 if learner.is_fixed[i] else cfv[s] - value
+
+
+@_jit
+def _slopes(learner, share):
+    """Half of the first and second derivative, by the share, of what `greedy_share` makes least."""
+    slope, curvature = 0.0, 0.0
+    for s in range(learner.regret.size):
+        change = learner.memory[s] - learner.regret[s]
+        mixed = learner.regret[s] + share * change
+        if mixed > 0.0:
+            slope += mixed * change
+            curvature += change * change
+    return slope, curvature
+
+
+@_jit
+def greedy_share(learner_0, learner_1):
+    """The share of the newest regrets, from 0 to 1, at which mean regrets are least.
+
+    What is least is the sum over both players and all infosets of squared positive regrets, which
+    is convex in the share: Newton's method within a bracket finds it.
+    """
+    # Nothing is known at 0 before it was looked at.
+    low, high, share = -1.0, 1.0, 1.0
+    for _ in range(100):
+        slope_0, curvature_0 = _slopes(learner_0, share)
+        slope_1, curvature_1 = _slopes(learner_1, share)
+        slope, curvature = slope_0 + slope_1, curvature_0 + curvature_1
+        if slope > 0.0:
+            high = share
+        else:
+            low = share
+        if high == low or slope == 0.0:
+            break
+        step = slope / curvature if curvature > 0.0 else 0.0
+        following = share - step
+        if following < 0.0 or not low < following < high:
+            following = 0.0 if low < 0.0 else 0.5 * (low + high)
+        if abs(following - share) <= 1e-15:
+            break
+        share = following
+    return share
+
+
+@_jit
+def _mix_in(treeplex, learner, share, iteration, tolerance):
+    """Mean regrets and plans with a share of the newest, and the next strategy."""
+    regret, strategy = learner.regret, learner.strategy
+    kept = (1.0 - share) * iteration / max(iteration - 1.0, 1.0)
+    for s in range(regret.size):
+        regret[s] += share * (learner.memory[s] - regret[s])
+        # The average's weights sum to the number of iterations.
+        learner.average[s] = kept * learner.average[s] + share * iteration * learner.realization[s]
+    for i in range(treeplex.parent_sequence.size):
+        if learner.is_fixed[i]:
+            continue
+        first = treeplex.first_sequence[i]
+        end = first + treeplex.num_actions[i]
+        for s in range(first, end):
+            strategy[s] = regret[s] if regret[s] > tolerance else 0.0
+        normalize(strategy, first, end)
+    realize(treeplex, learner)
+
+
+@_jit
+def run_iterations_greedy(
+    game, learned, iterations, numbers, alternating, tolerance, cfv
+):  # fmt: skip
+    """Greedy weights: `numbers` are the exponent 0 of the average, and the floor's divisor."""
+    (treeplex_0, treeplex_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
+    learner_0, learner_1 = learned
+    cfv_0, cfv_1 = cfv
+    for iteration in range(iterations[0], iterations[1] + 1):
+        counterfactual_values(payoffs_0, constants_0, learner_1.realization, cfv_0)
+        counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
+        _newest_regrets(treeplex_0, learner_0, cfv_0)
+        _newest_regrets(treeplex_1, learner_1, cfv_1)
+        t, share = float(iteration), 1.0
+        if iteration > 1:
+            share = max(greedy_share(learner_0, learner_1), 1.0 / (numbers[1] * t + 1.0))
+        _mix_in(treeplex_0, learner_0, share, t, tolerance)
+        _mix_in(treeplex_1, learner_1, share, t, tolerance)
+
+
+@_jit
 def update_player_volatile(treeplex, learner, iteration, numbers, tolerance, cfv):
     """An update of VAD-CFR: what is remembered is each infoset's mean size of regrets."""
     regret, strategy, memory = learner.regret, learner.strategy, learner.memory

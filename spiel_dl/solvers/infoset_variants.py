@@ -13,6 +13,10 @@ Reg-CFR: Liu, Ozdaglar, Yu, Zhang (2023), "The Power of Regularization in Solvin
 Games", section 4, as in the authors' LiteEFG: optimistic mirror descent in a game with entropy,
 whose temperature is halved now and then, so that the last iterate converges.
 
+Greedy weights: Zhang, Lerer, Brown (2022), "Equilibrium Finding in Normal-Form Games Via Greedy
+Regret Minimization". Each iterate is weighted such that the sum of squared positive mean regrets is
+as small as it can be, in regrets as in the average.
+
 The first three are defined for one decision; here every infoset does the same with counterfactual
 regrets in units of utility, and the sums of 1 are in this unit. They average with weight t, which
 their papers' theorems leave open. VAD-CFR's listing keeps one moving average in an object of which
@@ -98,6 +102,17 @@ def regularized_cfr(
     functions = Parts(update_player=infoset_kernels.update_player_regularized)
     numbers = (gamma, kappa, temperature, float(halved_after))
     return InfosetVariant(functions, numbers, memory=3)
+
+
+def greedy_weights(floor: float = 2.0) -> InfosetVariant:
+    """CFR by greedy weights; both players are updated at once.
+
+    Args:
+      floor: an iterate weighs at least as much as the mean of those before, divided by this.
+    """
+    _check_positive(floor=floor)
+    functions = Parts(run_iterations=infoset_kernels.run_iterations_greedy)
+    return InfosetVariant(functions, (0.0, floor), memory=1, drops_negative=False)
 
 
 def _check_positive(**values: float) -> None:

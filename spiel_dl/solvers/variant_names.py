@@ -18,10 +18,12 @@ VARIANTS: dict[str, AnyVariant] = {
     "pdcfr+": variants.PREDICTIVE_DISCOUNTED_CFR_PLUS,
     "hs-dcfr(30)": variants.scheduled_discounted_cfr(),
     "hs-pcfr+(30)": variants.scheduled_predictive_cfr_plus(),
+    "hs-pdcfr+": variants.scheduled_predictive_discounted_cfr_plus(),
     "smooth-pcfr+": infoset_variants.smooth_predictive_cfr_plus(),
     "stable-pcfr+": infoset_variants.stable_predictive_cfr_plus(),
     "excfr+": infoset_variants.extragradient_cfr_plus(),
     "vad-cfr": infoset_variants.volatility_adaptive_cfr(),
+    "greedy": infoset_variants.greedy_weights(),
     "reg-cfr": infoset_variants.regularized_cfr(),
 }
 """Variants by the names of their papers; docs/algorithms/cfr.md tells where each is from. Schedules

@@ -246,6 +246,17 @@ def scheduled_predictive_cfr_plus(gamma: float = 30.0, horizon: float = 1000.0) 
     return dataclasses.replace(PREDICTIVE_CFR_PLUS, gamma=gamma, gamma_change=-5.0, horizon=horizon)
 
 
+def scheduled_predictive_discounted_cfr_plus(horizon: float = 1000.0) -> Weighting:
+    """Predictive CFR+ with a discount and an average that both change up to the horizon.
+
+    Its exponents were found by `run/search_schedule.py`, in four games.
+    """
+    return Weighting(
+        alpha=1.339, beta=-math.inf, gamma=19.145, predictive=True,
+        alpha_change=1.989, gamma_change=-4.215, horizon=horizon,
+    )  # fmt: skip
+
+
 def check_infoset_by_infoset(variant: AnyVariant) -> None:
     """Raises a ValueError if a variant says more than what happens in one infoset."""
     parts = variant.parts

@@ -75,9 +75,8 @@ def _check_first_mover(game: pyspiel.Game) -> None:
 
 def _load_game(game_string: str) -> pyspiel.Game:
     if "python_" in game_string:
-        # Games written in Python register themselves when imported.
+        # OpenSpiel's games written in Python register themselves when imported.
         importlib.import_module("open_spiel.python.games")
-        importlib.import_module("spiel_dl.games")
     name = game_string.partition("(")[0].strip()
     known = pyspiel.registered_names()
     if name not in known:

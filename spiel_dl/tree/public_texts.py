@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from spiel_dl.tree.compiled_tree import CompiledTree
 
 _PART_ENDS = re.compile(r"\n|; |(?<=\])(?=\[)")
+# Empty lists, cards that are not dealt (OpenSpiel's kInvalidCard), and nobody's turn.
+_SAYS_NOTHING = re.compile(r":( (-10000)?)?$|^Player: -\d+$")
 Parts = tuple[str, ...]
 
 
@@ -94,14 +96,21 @@ def step_names(tree: CompiledTree, texts: Mapping[int, PublicText]) -> dict[int,
     return names
 
 
+def in_order(tree: CompiledTree, public_states: Iterable[int]) -> list[int]:
+    """Public states, parents before children, and siblings by the action that leads into them."""
+    partition = tree.public_states
+    actions = {state: int(tree.action[partition.histories(state)[0]]) for state in public_states}
+    return sorted(actions, key=lambda state: (partition.depth[state], actions[state], state))
+
+
 def action_name(tree: Any, history: int, action: int) -> str:
-    """What somebody, chance too, does in a history; without the "[P0]" that OpenSpiel may add."""
+    """What somebody, chance too, does in a history; without "[P0]" and "Chance outcome:"."""
     player = int(tree.player[history])
     if hasattr(tree.game, "rules"):
         name = tree.game.rules.action_to_string(player, action)
     else:
         name = tree.state(history).action_to_string(player, action)
-    return re.sub(r"^\[P\d\]\s*", "", name)
+    return re.sub(r"^(\[P\d\]\s*|Chance outcome:\s*(?=\S))", "", name)
 
 
 def _entering_action(tree: CompiledTree, public_state: int) -> str:
@@ -142,7 +151,7 @@ def _describe_by_rules(tree: Any, histories: np.ndarray) -> PublicText:
             )
         )
     everywhere = (_parts(game_rules.describe(batch, row)) for row in range(len(histories)))
-    return PublicText(_common(everywhere), (infosets[0], infosets[1]))
+    return PublicText(_said(_common(everywhere)), (infosets[0], infosets[1]))
 
 
 def _describe_by_strings(tree: Any, histories: np.ndarray) -> PublicText:
@@ -153,7 +162,7 @@ def _describe_by_strings(tree: Any, histories: np.ndarray) -> PublicText:
         strings.append([_infoset_string(tree, player, members) for members in own])
     parts = [[_parts(string) for string in own] for own in strings]
     infosets = [_infoset_texts(strings[player], parts[player]) for player in (0, 1)]
-    return PublicText(_common([*parts[0], *parts[1]]), (infosets[0], infosets[1]))
+    return PublicText(_said(_common([*parts[0], *parts[1]])), (infosets[0], infosets[1]))
 
 
 def _infoset_string(tree: Any, player: int, histories: np.ndarray) -> str:
@@ -185,6 +194,11 @@ def _parts(text: str) -> Parts:
     """The parts of a text, without brackets around them and with single spaces."""
     found = (" ".join(part.split()).strip("[]") for part in _PART_ENDS.split(text))
     return tuple(dict.fromkeys(part for part in found if part))
+
+
+def _said(parts: Parts) -> Parts:
+    """The parts that tell something."""
+    return tuple(part for part in parts if not _SAYS_NOTHING.search(part))
 
 
 def _common(texts: Iterable[Parts]) -> Parts:

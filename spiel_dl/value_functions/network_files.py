@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-
-import torch
+from typing import TYPE_CHECKING
 
 from spiel_dl.runs import tensor_files
 from spiel_dl.value_functions.base import ValueFunction, ZeroValue
 from spiel_dl.value_functions.exact import ExactValue
-from spiel_dl.value_functions.particle import ParticleNetwork
-from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.value_network import ValueNetwork
+
+if TYPE_CHECKING:  # Otherwise torch comes with the first network, which may never be asked for.
+    import torch
+
+    from spiel_dl.value_functions.value_network import ValueNetwork
 
 EXACT, ZERO = "exact", "zero"
-_KINDS: dict[str, type[PositionalNetwork | ParticleNetwork]] = {
-    kind.kind: kind for kind in (PositionalNetwork, ParticleNetwork)
-}
 
 
 def load_network(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> ValueNetwork:
@@ -26,14 +24,20 @@ def load_network(path: str | os.PathLike[str], device: torch.device | str = "cpu
       ValueError: if there is no such file, if it holds no value network, or if it holds a particle
         network with features of somebody's own; `ParticleNetwork.load` takes these.
     """
+    from spiel_dl.value_functions.particle import ParticleNetwork
+    from spiel_dl.value_functions.positional import PositionalNetwork
+
     _, header = tensor_files.load(path)
-    kind = header.get("kind")
-    if kind not in _KINDS:
+    kinds: dict[str, type[PositionalNetwork | ParticleNetwork]] = {
+        kind.kind: kind for kind in (PositionalNetwork, ParticleNetwork)
+    }
+    kind = header.get("kind", "")
+    if kind not in kinds:
         raise ValueError(
-            f"{path} holds a {kind}, not one of {', '.join(_KINDS)}; give a file that a value "
-            "network's save wrote"
+            f"{path} holds a {kind or 'file of another kind'}, not one of {', '.join(kinds)}; give "
+            "a file that a value network's save wrote"
         )
-    return _KINDS[kind].load(path, device=device)
+    return kinds[kind].load(path, device=device)
 
 
 def load_value_function(

@@ -5,6 +5,7 @@ What each game must satisfy is in `conformance`; the games' own tests call it.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import pathlib
 import pickle
@@ -20,8 +21,8 @@ from open_spiel.python import policy
 from open_spiel.python.algorithms import exploitability, generate_playthrough
 from open_spiel.python.observation import make_observation
 
-import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.games import openspiel
+from spiel_dl import games
+from spiel_dl.games import openspiel, registry
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from tests.games.flips import FlipsRules
 from tests.games.openspiel_conformance import OBSERVATION_TYPES, all_states
@@ -169,14 +170,14 @@ def test_unknown_or_mistyped_parameters_are_refused() -> None:
     with pytest.raises(pyspiel.SpielError, match="Wrong type for parameter num_cards"):
         pyspiel.load_game("python_goofspiel_ii(num_cards=four)")
     # ... and the game itself for those who call its class.
-    game_class = type(pyspiel.load_game("python_goofspiel_ii"))
+    registration = pyspiel.load_game("python_goofspiel_ii").registration
     with pytest.raises(ValueError, match="python_goofspiel_ii has no parameter 'cards'"):
-        game_class({"cards": 4})
+        openspiel.RulesGame(registration, {"cards": 4})
     with pytest.raises(ValueError, match="num_cards='four' of python_goofspiel_ii is of type str"):
-        game_class({"num_cards": "four"})
+        openspiel.RulesGame(registration, {"num_cards": "four"})
     with pytest.raises(ValueError, match="forced_last_round=1 of python_goofspiel_ii is of type"):
-        game_class({"forced_last_round": 1})
-    assert game_class({"num_cards": 4}).rules.num_cards == 4
+        openspiel.RulesGame(registration, {"forced_last_round": 1})
+    assert openspiel.RulesGame(registration, {"num_cards": 4}).rules.num_cards == 4
 
 
 def test_impossible_actions_are_refused() -> None:
@@ -218,12 +219,17 @@ def test_game_has_its_rules_and_another_process_can_load_it(tmp_path: pathlib.Pa
     assert done.stdout == f"{game} [2] [0, 1, 2, 3]\n"
 
 
+@pytest.mark.parametrize("registration", games.REGISTRATIONS, ids=lambda each: each.short_name)
+def test_parameters_are_those_of_the_rules(registration: registry.Registration) -> None:
+    made = registration.rules(registration.defaults)
+    parameters = inspect.signature(type(made)).parameters.values()
+    assert {each.name: each.default for each in parameters} == registration.defaults
+
+
 def test_more_actions_than_histories_can_record_are_refused() -> None:
     class WideRules(FlipsRules):
         num_actions = (1 << 15) + 1
 
-    class WideGame(openspiel.RulesGame):
-        registration = openspiel.Registration("python_wide", "Wide", {}, WideRules, True)
-
+    registration = registry.Registration("python_wide", "Wide", {}, WideRules, True)
     with pytest.raises(ValueError, match=r"python_wide has 32769 actions.*at most 32768"):
-        WideGame()
+        openspiel.RulesGame(registration)

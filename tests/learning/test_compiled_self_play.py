@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -47,12 +48,22 @@ def both_ways(rules: Rules, num_steps: int | None = None) -> tuple[Trajectories,
 def check_same_games(ours: Trajectories, theirs: Trajectories) -> None:
     valid = theirs.valid
     assert torch.equal(ours.valid, valid)
-    for name in ("legal", "player", "action", "reward", "history"):
+    for name in ("legal", "player", "action", "reward"):
         assert torch.equal(getattr(ours, name)[valid], getattr(theirs, name)[valid]), name
     assert torch.equal(ours.reward, theirs.reward)
     assert torch.allclose(ours.behaviour[valid], theirs.behaviour[valid], atol=1e-5)
     seen = ours.distinct_observations()
     assert torch.equal(seen.at_moves(seen.tensors.dense())[valid], theirs.observation[valid])
+    histories = ours.distinct_histories()
+    assert torch.equal(histories.at_moves(histories.tensors.dense())[valid], theirs.history[valid])
+
+
+def test_exploration_is_that_by_tensors() -> None:
+    exploring = dataclasses.replace(acting_network(LeducRules()), exploration=0.3)
+    ours = CompiledSelfPlay(CompiledEnvironment(LeducRules(), 50, seed=2), 8).play(exploring)
+    theirs = SelfPlay(BatchedEnvironment(LeducRules(), 50, seed=2), 8).play(exploring)
+    assert torch.equal(ours.action[ours.valid], theirs.action[theirs.valid])
+    torch.testing.assert_close(ours.behaviour[ours.valid], theirs.behaviour[theirs.valid])
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -10,7 +11,18 @@ import torch
 from spiel_dl.algorithms import mmd, rnad
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.transformations import (
+    IDENTITY,
+    RARE,
+    PolicyTransformations,
+    Transformation,
+    transformations_by_name,
+)
+from spiel_dl.tree.load import turn_based_game
 from tests.learning.learner_checks import NegatedAdvantage
 
 GAMES = (
@@ -110,6 +122,49 @@ def test_mmd_is_what_torch_says(
     )
     solver.run(27)
     check_kernel(solver, num_epochs)
+
+
+@pytest.mark.parametrize(("game", "max_tree_histories"), GAMES)
+@pytest.mark.parametrize("beside", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [("paper", {"bounded": False}), ("pure", {"expected": False}), ("own", {"trace_decay": 0.7})],
+)
+def test_a_critic_is_what_torch_says(
+    game: str, max_tree_histories: int, beside: bool, kind: str, settings: dict[str, Any]
+) -> None:
+    turn_based = turn_based_game(game)
+    if kind == "own":
+        own = Transformation("squared", lambda policy, legal: policy.square())
+        transformations = PolicyTransformations([IDENTITY, RARE, own])
+    else:
+        transformations = transformations_by_name(kind, turn_based)
+    bounds = {"rho_bar": 3.0, "c_bar": 0.8}
+    critic = CriticConfig(hidden_sizes=(16, 16), learning_rate=0.02, **bounds, **settings)
+    config = mmd.MMDConfig(max_tree_histories=max_tree_histories, **SIZES)
+    learner: Learner = MMDSolver(
+        game, config, transformations=transformations if beside else None,
+        critic=critic if beside else None,
+    )  # fmt: skip
+    if not beside:
+        learner = CriticLearner(
+            game, learner.policy(), transformations, critic, exploration=0.3, batch_size=32,
+            max_tree_histories=max_tree_histories,
+        )  # fmt: skip
+    learner.run(7)
+    trajectories, trainer = learner.play(), learner._critic
+    assert trainer is not None
+    policy = learner.policy_at(trajectories)
+    gradients: list[torch.Tensor] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer._descent, "follow", lambda x, at=None: gradients.append(x + 0))
+        error = trainer._learn_by_kernel(trajectories, policy)
+        expected_error = trainer._learn_by_torch(trajectories, policy)
+    gradient, expected = gradients
+    torch.testing.assert_close(error, expected_error, atol=1e-6, rtol=1e-5)
+    scale = expected.abs().max()
+    assert scale > 0
+    torch.testing.assert_close(gradient / scale, expected / scale, atol=1e-5, rtol=0)
 
 
 class Negated(NegatedAdvantage, MMDSolver):

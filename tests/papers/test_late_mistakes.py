@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
-from papers.responses import late_mistakes
+from papers.responses import late_mistakes, online, sampled_match
 from papers.responses.experiments import EXPERIMENTS
 from papers.responses.study import Settings, Study
 from papers.study import MET, NOT_MET, PARTLY, run
 from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit
@@ -65,6 +67,53 @@ def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert set(late_mistakes.SWEPT) < set(each["points"])
         for method, rows in each["points"].items():
             assert len(rows) == (5 if method in late_mistakes.SWEPT else 1)
+    as_player_0 = [{**row, "player": 0} for row in found]
+    tables = late_mistakes.LATE_MISTAKES.render(study, [*found, *as_player_0]).tables
+    both, first, second = list(tables.values())[:3]
+    assert list(tables)[1:3] == [f"Gain at equal exploitability, p = 0.5, player {p}" for p in "01"]
+    assert both.rows == first.rows == second.rows
     study = Study(Settings(games=("leduc",)), Workspace(tmp_path / "other"))
     with pytest.raises(ValueError, match="no depth limit for 'leduc'"):
         run(EXPERIMENTS, study, tmp_path / "results", ["late_mistakes"])
+
+
+def test_the_match_by_sampled_matrices_from_end_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampled_match, "GAME", "battleships_2x2")
+    monkeypatch.setattr(sampled_match, "ROUNDS", 2)
+    search = dataclasses.replace(sampled_match.SEARCH, budget=4, num_rollouts=20)
+    monkeypatch.setattr(sampled_match, "SEARCH", search)
+    settings = Settings(learner_steps=2, num_games=6)
+    study = Study(settings, Workspace(tmp_path / "work"))
+    [path] = run(EXPERIMENTS, study, tmp_path / "results", ["sampled_match"])
+    told = json.loads(path.with_suffix(".json").read_text())
+    response, base = told["found"]
+    assert response["games"] == base["games"] == 6
+    assert response["share_searched"] > 0
+    assert told["gain"] == pytest.approx(response["mean"] - base["mean"])
+    assert (tmp_path / "work" / "network" / "checkpoint.safetensors").is_file()
+    named = Study(dataclasses.replace(settings, network="rnad:leduc"), study.workspace)
+    assert sampled_match.network(named) == "rnad:leduc"
+
+
+def test_matches_against_changing_opponents_from_end_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = DepthLimit(moves=1)
+    monkeypatch.setattr(online, "LIMITS", {"kuhn": limit})
+    sizes = {"GAME": "kuhn", "SEEDS": (0, 1), "HANDS": 60, "CHANGES_EVERY": 20, "RESOLVE_EVERY": 10}
+    for name, value in sizes.items():
+        monkeypatch.setattr(online, name, value)
+    study = Study(Settings(players=(1,)), Workspace(tmp_path / "work"))
+    [path] = run(EXPERIMENTS, study, tmp_path / "results", ["online"])
+    told = json.loads(path.with_suffix(".json").read_text())
+    assert {len(matches) for matches in told["found"].values()} == {2}
+    rows = told["found"]["best_response"][0]
+    assert [row["opponent"] for row in rows[::2]] == list(online.OPPONENTS)
+    assert [row["hands"] for row in rows] == [10, 20, 30, 40, 50, 60]
+    tree = study.tree("kuhn")
+    for row in rows:
+        model = late_mistakes.model_of(row["opponent"], tree, limit)
+        assert row["expected"] <= best_response_value(tree, model, 1) + 1e-9
+    assert len(told["tables"]["After a change"]) == 2 * len(told["found"])

@@ -61,7 +61,7 @@ def test_networks_live_on_the_device_that_is_asked_for(
 
     monkeypatch.setattr(particle_study, "ParticleNetwork", Recording)
     monkeypatch.setattr(play, "ParticleSelfPlay", lambda *_: None)
-    monkeypatch.setattr(play, "learn", lambda *_: [{"step": 1}])
+    monkeypatch.setattr(play, "learn", lambda *_: [{"step": 1, "loss": 0.5}])
     monkeypatch.setattr(head_to_head, "play", stop)
     paths = run(EXPERIMENTS, study(tmp_path / "run"), tmp_path / "out", ["self_play"])
     assert paths == [tmp_path / "out" / "self_play.md"]

@@ -81,6 +81,7 @@ def test_a_report_is_missing_current_or_old(tmp_path: Path) -> None:
             "not made by a clean commit",
         ),
         ({"commits_of_parts": ["unknown"]}, "not made by a clean commit"),
+        ({"headline": ""}, "no headline"),
         ({"commits_of_parts": [COMMIT, "1" * 40]}, "parts of several commits"),
     ],
 )

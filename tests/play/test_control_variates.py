@@ -10,14 +10,8 @@ from spiel_dl.algorithms import rnad
 from spiel_dl.jobs import head_to_head
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play.control_variates import (
-    CriticValues,
-    HistoryValues,
-    NetworkValues,
-    load_values,
-    luck,
-    without_luck,
-)
+from spiel_dl.play.control_variates import HistoryValues, luck, without_luck
+from spiel_dl.play.history_networks import CriticValues, NetworkValues, load_values
 from spiel_dl.play.matches import play_match
 from spiel_dl.policies import opponent_models
 

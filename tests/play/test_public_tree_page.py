@@ -97,9 +97,12 @@ def test_a_browser_shows_the_selected_public_state(tmp_path: Path) -> None:
     path = tmp_path / "kuhn.html"
     public_tree_page.write(path, kuhn_view().to_json())
     start, bet = Page(browser.dump(path)), Page(browser.dump(path, "#state-4"))
-    assert start.text("h2") == "Public state 0: start"
+    # Before the cards are dealt there is nothing to be seen.
+    assert start.text("h2") == "Public state 2: chance: hidden"
+    assert "acts" in start.text("dt")
+    assert "player 0" in start.text("dd")
     assert bet.text("h2") == "Public state 4: player 0: Bet"
-    assert [chosen["data-state"] for chosen in start.selected()] == ["0"]
+    assert [chosen["data-state"] for chosen in start.selected()] == ["2"]
     assert [chosen["data-state"] for chosen in bet.selected()] == ["4"]
     assert [chosen["tabindex"] for chosen in bet.selected()] == ["0"]
     # Ranges of player 0 (1/2 each) and the strategies of player 1.

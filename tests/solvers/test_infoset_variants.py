@@ -1,6 +1,8 @@
 """Variants by whole infosets: against plain NumPy, and what their papers promise."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from tests.solvers.matrix_games import matrix_game
 
 ROCK_PAPER_SCISSORS = [[0.0, -1.0, 2.0], [1.0, 0.0, -1.0], [-2.0, 1.0, 0.0]]
 PAYOFFS = np.array(ROCK_PAPER_SCISSORS)
+PEER = json.loads((Path(__file__).parents[1] / "data" / "greedy_weights.json").read_text())["games"]
 
 
 @pytest.mark.parametrize(
@@ -140,6 +143,42 @@ def test_volatility_adaptive_cfr_in_plain_numpy():
         minimizer.average_plan(0)
 
 
+@pytest.mark.parametrize("name", PEER)
+def test_greedy_weights_iteration_by_iteration_as_their_authors_have_them(name):
+    peer = PEER[name]
+    minimizer = RegretMinimizer(matrix_game(peer["payoffs"]), infoset_variants.greedy_weights())
+    means = [0.0, 0.0]
+    for share, played in zip(peer["shares"], peer["played"], strict=True):
+        for player, strategy in enumerate(played):
+            learner = minimizer.learned[player]
+            # Where we forget all that was before, they weigh it 1e-6 times.
+            np.testing.assert_allclose(learner.strategy[1:], strategy, atol=2e-6)
+            means[player] += share * (np.array(strategy) - means[player])
+        minimizer.run(1)
+        for player in (0, 1):
+            np.testing.assert_allclose(minimizer.average_plan(player)[1:], means[player], atol=2e-6)
+
+
+def test_the_greedy_share_is_the_best_of_many():
+    generator = np.random.default_rng(5)
+    for size in (1, 2, 5, 40):
+        minimizer = RegretMinimizer(
+            matrix_game(np.ones((size, size)).tolist()), infoset_variants.greedy_weights()
+        )
+        for shift in (-2.0, -0.5, 0.0, 0.5):
+            before, newest = generator.normal(size=(2, 2, size + 1)) + shift
+            for player, learner in enumerate(minimizer.learned):
+                learner.regret[:], learner.memory[:] = before[player], newest[player]
+            found = infoset_kernels.greedy_share(*minimizer.learned)
+            assert 0.0 <= found <= 1.0
+
+            def potential(share, before=before, newest=newest):
+                return (np.maximum(before + share * (newest - before), 0.0) ** 2).sum()
+
+            least = min(potential(share) for share in np.linspace(0, 1, 2001))
+            assert potential(found) <= least + 1e-9
+
+
 def test_the_last_iterate_of_regularized_cfr_reaches_the_equilibrium():
     tree = GameTree.from_game("kuhn_poker")
     solver = CFRSolver(tree, variant="reg-cfr")
@@ -150,7 +189,7 @@ def test_the_last_iterate_of_regularized_cfr_reaches_the_equilibrium():
     assert found[-1] < 1e-8 < 1e-6 < found[0]
 
 
-@pytest.mark.parametrize("name", ["vad-cfr", "reg-cfr", "excfr+", "smooth-pcfr+"])
+@pytest.mark.parametrize("name", ["vad-cfr", "reg-cfr", "excfr+", "smooth-pcfr+", "greedy"])
 def test_states_go_on_to_the_same_bits(name):
     whole, first, second = (CFRSolver("kuhn_poker", variant=name) for _ in range(3))
     whole.run(600)
@@ -166,7 +205,7 @@ def test_what_these_variants_cannot_do_is_refused():
     solver = CFRSolver("kuhn_poker", variant="excfr+", num_threads=2)
     with pytest.raises(ValueError, match="use one thread and no leaves"):
         solver.run(1)
-    for name in ("vad-cfr", "reg-cfr", "excfr+"):
+    for name in ("vad-cfr", "reg-cfr", "excfr+", "greedy"):
         variant = CFRSolver("kuhn_poker", variant=name).weighting
         with pytest.raises(ValueError, match="updates whole players at once"):
             ContinuationChoices(None, variant, 2.0)

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from spiel_dl.games.leduc import LeducRules, LeducState
-from spiel_dl.games.openspiel import Registration, RulesGame
+from spiel_dl.games.openspiel import RulesGame
+from spiel_dl.games.registry import Registration
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import InvalidGameError
@@ -145,7 +146,7 @@ class FaultyLeduc(LeducRules):
 )
 def test_a_fault_of_rules_is_named(fault: str, actions: list[int], message: str) -> None:
     registration = Registration("faulty_leduc", "Faulty", {}, lambda: FaultyLeduc(fault), True)
-    game = type("FaultyGame", (RulesGame,), {"registration": registration})()
+    game = RulesGame(registration)
     pattern = re.escape(f"the state after the actions {actions} ") + ".*" + message
     with pytest.raises(InvalidGameError, match=pattern):
         GameTree.from_game(game)

@@ -6,7 +6,7 @@ import pyspiel
 import pytest
 
 from spiel_dl.tree import GameTree
-from spiel_dl.tree.public_texts import PublicText, public_text, step_names
+from spiel_dl.tree.public_texts import PublicText, in_order, public_text, step_names
 from tests import tiny_games
 
 GOOFSPIEL = "goofspiel(num_cards=3,imp_info=True,points_order=descending)"
@@ -40,10 +40,11 @@ def test_a_bidding_round_is_told_by_what_everybody_sees() -> None:
 def test_cards_are_private_and_bets_public() -> None:
     _, texts, names = describe("leduc_poker")
     assert (names[1], names[3]) == ("chance: hidden", "player 0: Call")
+    assert texts[0].observation == ("Round 1", "Pot: 2", "Money: 99 99")
     assert "Round1: 1" in texts[3].observation
     assert not any("Private" in part for part in texts[3].observation)
     assert [text.own for text in texts[3].infosets[0]] == [f"Private: {card}" for card in range(6)]
-    card = next(s for s, name in names.items() if name == "chance: Chance outcome:5")
+    card = next(s for s, name in names.items() if name == "chance: 5")
     assert "Public: 5" in texts[card].observation
 
 
@@ -86,6 +87,20 @@ def test_where_a_game_is_silent_the_own_past_is_told() -> None:
     ]
     assert "has not acted yet" in idle
     assert all(string == "has not acted yet" or "; then " in string for string in idle)
+
+
+def test_siblings_are_ordered_by_actions() -> None:
+    tree, _, names = describe("leduc_poker")
+    ordered = in_order(tree, reversed(range(tree.num_public_states)))
+    assert [names[state] for state in ordered[:5]] == [
+        "start", "chance: hidden", "chance: hidden", "player 0: Call", "player 0: Raise",
+    ]  # fmt: skip
+    call = next(state for state in ordered if names[state] == "player 1: Call")
+    dealt = [names[state] for state in ordered if tree.public_states.parent[state] == call]
+    assert dealt == [f"chance: {card}" for card in range(6)]
+    assert sorted(ordered) == list(range(tree.num_public_states))
+    place = {state: at for at, state in enumerate(ordered)}
+    assert all(place[int(tree.public_states.parent[s])] < place[s] for s in ordered[1:])
 
 
 def test_namesakes_without_observations_are_numbered() -> None:

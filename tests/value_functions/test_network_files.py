@@ -36,7 +36,9 @@ def test_other_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match="holds a policy, not one of positional_network, particle"):
         load_network(tmp_path / "policy")
     tensor_files.save(tmp_path / "checkpoint", {}, {"training": "begun"})
-    with pytest.raises(ValueError, match="holds a None, not one of positional_network, particle"):
+    with pytest.raises(
+        ValueError, match="holds a file of another kind, not one of positional_network, particle"
+    ):
         load_network(tmp_path / "checkpoint")
     with pytest.raises(ValueError, match="missing"):
         load_network(tmp_path / "missing")

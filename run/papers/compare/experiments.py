@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import statistics
 from typing import Any
 
@@ -47,6 +48,8 @@ def report(study: Study, comparison: Comparison) -> Report:
     """A table of how everybody ended, and a picture of the way there."""
     settings, game = study.settings, study.game
     refusals = [f"- {title}: `{reason}`" for title, reason in comparison.refusals.items()]
+    ends = table(study, comparison)
+    best = sorted(ends.rows, key=operator.itemgetter("exploitability"))[:3]
     return Report(
         f"Ours and OpenSpiel's on {settings.game}",
         [
@@ -60,8 +63,9 @@ def report(study: Study, comparison: Comparison) -> Report:
             _DL_CFR,
             *(["These did not run:\n\n" + "\n".join(refusals)] if refusals else []),
         ],
-        {"At the end": table(study, comparison)},
+        {"At the end": ends},
         [_picture(game, comparison)],
+        headline="; ".join(f"{row['algorithm']} {row['exploitability']:.2g}" for row in best),
         more={
             "game": str(game.ours.game),
             "game_of_openspiel": str(game.theirs.game),

@@ -72,6 +72,8 @@ def _rows(study: Study) -> list[dict[str, Any]]:
 
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
+    last = [row for row in rows if row["iteration"] == study.settings.num_iterations]
+    asked = [row for row in last if row["limit"] == str(study.settings.data.depth_limit)]
     return study.report(
         [
             f"Subgames are solved to gaps of {study.settings.exact_tolerance} utility units, from "
@@ -79,10 +81,11 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             f"every {_RESTART_EVERY} iterations the solver goes on from its average, with regrets "
             f"{_RESTART_GROWTH} times as large.",
         ],
-        Table([r for r in rows if r["iteration"] == study.settings.num_iterations], _TITLES),
+        Table(last, _TITLES),
         Table(rows, _TITLES),
         [Panel("iteration", "trunk_nash_conv", "iterations", _TITLES["trunk_nash_conv"])],
         "curve",
+        headline="; ".join(f"{row['variant']} {row['trunk_nash_conv']:.2g}" for row in asked),
     )
 
 

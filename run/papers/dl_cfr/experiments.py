@@ -128,13 +128,14 @@ def _left_out_rows(study: Study) -> Rows:
 
 def _left_out_report(study: Study, rows: Rows) -> Report:
     paper, summary = study.settings.paper_left_out_linf, []
+    largest = [row[_PAPER_LINF[0]] for row in rows]
     for name, title in ALL_ERROR_TITLES.items():
         values = [row[name] for row in rows]
         line = {"what": title, "mean": float(np.mean(values)), "largest": max(values)}
         summary.append({**line, "paper": paper if name in _PAPER_LINF else None})
     verdict = ""
     if paper is not None:
-        verdict = MET if max(row[_PAPER_LINF[0]] for row in rows) <= paper else NOT_MET
+        verdict = MET if max(largest) <= paper else NOT_MET
     return study.report(
         [
             f"Of {study.trunk.leaves.num_public_states} leaf public states, one in "
@@ -149,6 +150,7 @@ def _left_out_report(study: Study, rows: Rows) -> Report:
         levels={} if paper is None else {"the paper": dict.fromkeys(_PAPER_LINF, paper)},
         joined=False,
         verdict=verdict,
+        headline=f"largest {max(largest):.3g}, mean {np.mean(largest):.3g}",
     )
 
 
@@ -225,6 +227,7 @@ def _amount_report(study: Study, rows: Rows) -> Report:
         _figure_panels("samples", "training samples"),
         "network",
         verdict=MET if met else NOT_MET,
+        headline=", ".join(f"{line[network]}" for network in networks),
         settings={"amounts": _amounts(study)},
     )
 
@@ -319,6 +322,7 @@ def _size_report(study: Study, rows: Rows) -> Report:
         _figure_panels("parameters", "parameters"),
         "network",
         verdict=MET if 4 <= best["layers"] <= 6 and 200 <= best["units"] <= 500 else NOT_MET,
+        headline=f"{best['layers']} layers of {best['units']} units",
         settings={"sizes": _sizes(study)},
     )
 

@@ -63,6 +63,11 @@ def _compute(study: Study) -> _Found:
 
 
 def _report(study: Study, found: _Found) -> Report:
+    distance = "distance_to_nearest"
+    apart = {
+        source: float(np.nanmean([row[distance] for row in found.rows if row["source"] == source]))
+        for source in dict.fromkeys(row["source"] for row in found.rows)
+    }
     summary = [
         {"what": title, **{where: errors[name] for where, errors in found.errors.items()}}
         for name, title in ALL_ERROR_TITLES.items()
@@ -84,6 +89,8 @@ def _report(study: Study, found: _Found) -> Report:
         ],
         "source",
         levels={_RANDOM: found.random},
+        headline=f"distance to the nearest training range: {_RANDOM} {found.random[distance]:.2g}, "
+        + ", ".join(f"{source} {value:.2g}" for source, value in apart.items()),
     )
 
 

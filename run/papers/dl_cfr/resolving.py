@@ -64,6 +64,9 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 
     reference = study.part("resolving-cfr_plus", measure_reference)
     title = _TITLES["exploitability"]
+    by_source: dict[str, list[float]] = {}
+    for row in rows:
+        by_source.setdefault(row["source"], []).append(row["exploitability"])
     return study.report(
         [
             f"{iterations:,} iterations of CFR+ per piece; the optimal value function is solved to "
@@ -76,6 +79,9 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         "source",
         levels=study.level({"exploitability": reference}),
         joined=False,
+        headline="; ".join(
+            f"{source}, best gadget {min(values):.3g}" for source, values in by_source.items()
+        ),
         settings={"exact_tolerance": _EXACT_TOLERANCE},
     )
 

@@ -184,6 +184,7 @@ def _report(
         "kind",
         levels=trunk.level({NASH_CONV: found.reference}),
         verdict=verdict([particle[NASH_CONV] < positional[NASH_CONV]]),
+        headline=f"particle {particle[NASH_CONV]:.3g}, positional {positional[NASH_CONV]:.3g}",
         settings=settings,
     )
 

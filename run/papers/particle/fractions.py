@@ -73,6 +73,7 @@ def _compute(study: Study) -> Found:
 def _report(study: Study, found: Found) -> Report:
     trunk, settings, played = _trunk(study), study.settings, found.game.played.depth_limit
     is_papers = is_the_papers(trunk.trunk.tree, played)
+    most = [row for row in found.rows if row["choice"] == MOST_REACHED]
     return trunk.report(
         [
             f"An equilibrium is played for {played}. {len(support(found.game.reach))} histories "
@@ -101,6 +102,8 @@ def _report(study: Study, found: Found) -> Report:
         "choice",
         levels={"uniform": {EXPLOITABILITY: found.uniform}},
         verdict=verdict(_claims(found)) if is_papers else "",
+        headline=f"uniform {found.uniform:.3g}; {most[0]['histories']} most reached "
+        f"{most[0][EXPLOITABILITY]:.3g}, {most[-1]['histories']} {most[-1][EXPLOITABILITY]:.3g}",
         settings=data_settings(trunk, "training"),
     )
 

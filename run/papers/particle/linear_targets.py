@@ -76,6 +76,8 @@ def _report(study: Study, found: Found) -> Report:
         [Picture("linear_targets", title, [panel], curves)],
         verdict([max(worst) < min(best)]),
         {"curves": curves},
+        f"largest loss of linear and product {max(worst):.2g}, least of concatenations "
+        f"{min(best):.2g}",
     )
 
 

@@ -54,7 +54,12 @@ def learn(study: Study, learner: ParticleSelfPlay, identity: dict[str, Any]) -> 
 def _self_play_report(study: Study, rows: Rows) -> Report:
     titles = {"step": "games", **{name: name for name in ("loss", "samples", "seconds")}}
     game, *_ = study.game_and_play()
-    return Report(f"Self-play in {game}", [], {"Learning": Table(rows, titles)})
+    return Report(
+        f"Self-play in {game}",
+        [],
+        {"Learning": Table(rows, titles)},
+        headline=f"loss {rows[-1]['loss']:.3g} after {rows[-1]['step']:,} games",
+    )
 
 
 def _match(study: Study) -> Rows:
@@ -105,6 +110,10 @@ def _match_report(study: Study, rows: Rows) -> Report:
         f"Particle search in {game}",
         ["Returns are in utility units, of pairs of games with both seats and the same luck."],
         {"Matches": Table.of(rows)},
+        headline="; ".join(
+            f"{row['mean return']:.3f} ± {row['± (95 %)']:.2g} against {row['opponent']}"
+            for row in rows
+        ),
     )
 
 

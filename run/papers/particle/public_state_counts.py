@@ -13,6 +13,7 @@ from __future__ import annotations
 import collections
 import functools
 import math
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,7 +31,15 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     cards = study.settings.num_cards
     title = f"The largest public states of Goofspiel with {cards} cards and hidden bids"
     larger = all(row["histories, exactly"] >= row["histories, at least"] for row in rows)
-    return Report(title, [], {"By depth": Table.of(rows)}, verdict=verdict([larger]))
+    most = max(rows, key=operator.itemgetter("histories, exactly"))
+    return Report(
+        title,
+        [],
+        {"By depth": Table.of(rows)},
+        verdict=verdict([larger]),
+        headline=f"{most['histories, exactly']:.3g} after {most['rounds']} rounds, where the "
+        f"lemma has at least {most['histories, at least']:.3g}",
+    )
 
 
 PUBLIC_STATES = Experiment(

@@ -135,6 +135,10 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         ],
         {"By game and budget": Table(means, _TITLES)},
         more={"by_place": rows},
+        headline="; ".join(
+            f"{name} {', '.join(f'{row[name]:.2g}' for row in means)}" for name in _SOURCES
+        )
+        + f" at shares {', '.join(str(row['share']) for row in means)}",
     )
 
 

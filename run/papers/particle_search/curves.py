@@ -141,6 +141,10 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         {"By game, method and budget": Table(means, _TITLES), "All": Table.of(rows)},
         pictures,
         verdict="" if not limited else (CONTRADICTED if worse else MET),
+        headline="; ".join(
+            f"{row['method']} {row['after']:.3g}" for row in means if row["share"] == 1.0
+        )
+        + f" (blueprints {np.mean([row['before'] for row in means]):.3g})",
     )
 
 

@@ -248,6 +248,11 @@ def _gadget_report(study: Study, found: Found) -> Report:
         ],
         {"Responses": Table.of(rows, **titles)},
         pictures,
+        headline="responses recovered: "
+        + ", ".join(
+            f"{method} {sum(row['method'] == method for row in rows)}"
+            for method in dict.fromkeys(row["method"] for row in rows)
+        ),
     )
 
 

@@ -208,20 +208,18 @@ def find_verdict(summary: Rows) -> str:
 
 
 def _report(study: Study, found: Rows) -> Report:
-    summary, by_p, points, seeds = [], [], [], []
-    for game in dict.fromkeys(row["game"] for row in found):
-        for kind in KINDS:
-            chosen = [row for row in found if (row["game"], row["kind"]) == (game, kind)]
-            if not chosen:
-                continue
-            compared = [compare(row["points"], _SHOWN) for row in chosen]
-            means = {key: float(np.mean([row[key] for row in compared])) for key in compared[0]}
-            summary.append({"game": game, "opponents": kind, **means})
-            by_p += [
-                {"game": game, "opponents": kind, "at the same": what, **_by_p(chosen, key)}
-                for key, what in (("times", "exploitability"), ("same_p", "p"))
-            ]
-            points += _means(game, kind, chosen)
+    summary, by_p, points, seeds = _summary(found), [], [], []
+    for game, kind, chosen in _by_kind(found):
+        by_p += [
+            {"game": game, "opponents": kind, "at the same": what, **_by_p(chosen, key)}
+            for key, what in (("times", "exploitability"), ("same_p", "p"))
+        ]
+        points += _means(game, kind, chosen)
+    players = sorted({row["player"] for row in found})
+    by_player = {
+        f"{_HEADING}, player {player}": _summary([row for row in found if row["player"] == player])
+        for player in (players if len(players) > 1 else ())
+    }
     for row in found:
         labels = {key: row[key] for key in ("game", "model", "player")}
         for method, rows in row["points"].items():
@@ -248,14 +246,39 @@ def _report(study: Study, found: Rows) -> Report:
             study.describe(row["game"] for row in found),
         ],
         {
-            f"Gain at equal exploitability, p = {_SHOWN}, means": Table.of(summary, **_SUMMARY),
+            f"{_HEADING}, means": Table.of(summary, **_SUMMARY),
+            **{name: Table.of(rows, **_SUMMARY) for name, rows in by_player.items()},
             "ABD's gain in parts of CDRNR's, means": Table.of(by_p),
             "All p, means over opponents and players": Table.of(points),
             f"All opponents, p = {_SHOWN}": Table.of(seeds, seconds="CPU seconds"),
         },
         verdict=find_verdict(summary),
         more={"found": found},
+        headline=", ".join(
+            f"{row['times']:.2f} times in {row['game']} ({row['opponents']})"
+            for row in summary
+            if row["opponents"].startswith("late")
+        ),
     )
+
+
+def _by_kind(found: Rows) -> Iterator[tuple[str, str, Rows]]:
+    """Games, kinds of opponents, and what was found with them."""
+    for game in dict.fromkeys(row["game"] for row in found):
+        for kind in KINDS:
+            chosen = [row for row in found if (row["game"], row["kind"]) == (game, kind)]
+            if chosen:
+                yield game, kind, chosen
+
+
+def _summary(found: Rows) -> Rows:
+    """Means of `compare`, of each game and kind of opponents."""
+    rows = []
+    for game, kind, chosen in _by_kind(found):
+        compared = [compare(row["points"], _SHOWN) for row in chosen]
+        means = {key: float(np.mean([row[key] for row in compared])) for key in compared[0]}
+        rows.append({"game": game, "opponents": kind, **means})
+    return rows
 
 
 def _by_p(chosen: Rows, key: str) -> dict[str, float]:
@@ -287,6 +310,7 @@ def _means(game: str, kind: str, chosen: Rows) -> Rows:
     return rows
 
 
+_HEADING = f"Gain at equal exploitability, p = {_SHOWN}"
 _KEPT = ("gain", "exploitability", "seconds")
 _SUMMARY = {
     "gain": "ABD's gain",

@@ -78,6 +78,9 @@ class Settings:
         default_factory=lambda: _training(3, learning_rate=1e-3)
     )
     device: str = "cpu"
+    network: str | None = None
+    learner_steps: int = 1500
+    num_games: int = 2000
 
     def __post_init__(self) -> None:
         if not self.players or not set(self.players) <= {0, 1}:
@@ -90,6 +93,7 @@ class Settings:
         if unknown:
             raise ValueError(f"gadgets={unknown} must be some of {GADGETS}")
         check_least(self, num_strategies=1, iterations=1, num_rounds=0, abr_episodes=0)
+        check_least(self, learner_steps=1, num_games=2)
 
 
 Labels = dict[str, Any]

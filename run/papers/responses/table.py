@@ -152,6 +152,7 @@ def _network_report(study: Study, rows: Rows) -> Report:
                 },
             )
         },
+        headline=f"at most {max(abs(row['apart']) for row in rows):.2g} points from optimal values",
     )
 
 

@@ -73,6 +73,8 @@ def _report(study: Study, found: tuple[Rows, Rows]) -> Report:
             "Whole policies": Table.of(policies, **_TITLES),
             "Decisions in play": Table.of(decisions, **_TITLES),
         },
+        headline=f"a decision in play takes at most {max(d['mean'] for d in decisions):.3g} ms in "
+        "the mean of any game",
     )
 
 

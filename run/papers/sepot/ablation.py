@@ -18,7 +18,6 @@ well, such as one of the model zoo. Critics are exact, or trained for the bluepr
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 import time
@@ -199,7 +198,7 @@ def _learner(case: Case, tree: GameTree) -> CriticLearner:
         tree,
         _blueprint(case.study.game, case.blueprint),
         transformations_by_name(case.study.transformations, tree.game),
-        dataclasses.replace(settings.critic, seed=seed),
+        settings.critic_of(seed),
         device=settings.device,
         batch_size=settings.learner.batch_size,
         max_tree_histories=settings.learner.max_tree_histories,
@@ -379,6 +378,11 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             ),
         },
         verdict=held,
+        headline="; ".join(
+            f"{row['kind']} critics, defaults: worse in {row['worse']}, {row['ratio']:.2f} of the "
+            "blueprint's NashConv"
+            for row in summary(told)
+        ),
     )
 
 

@@ -127,6 +127,10 @@ def _report(
         {"At the last step": Table(final, _FINAL), "All points": Table([*rows.values()], _POINT)},
         pictures,
         held,
+        headline="; ".join(
+            f"{row['policy']} {row['nash_conv']:.3g} (network {row['network']:.3g})"
+            for row in final
+        ),
     )
 
 

@@ -16,6 +16,7 @@ the network has learned, which tells the error of distillation from that of ever
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -123,6 +124,10 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         for limit in each.limits
         if not _looks_far_enough(each.game, limit)
     ]
+    means = {
+        policy: statistics.fmean(row["nash_conv"] for row in rows if row["policy"] == policy)
+        for policy in dict.fromkeys(row["policy"] for row in rows)
+    }
     return Report(
         DISTILLED_VALUES.title,
         [
@@ -135,6 +140,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             *([f"{_LEFT_OUT}: {', '.join(left_out)}."] if left_out else []),
         ],
         {"All policies": Table(rows, _TITLES)},
+        headline="; ".join(f"{policy} {mean:.3g}" for policy, mean in means.items()),
     )
 
 

@@ -138,6 +138,9 @@ def _players(judged: dict[str, float]) -> str:
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     games = study.games(*dict.fromkeys(row["game"] for row in rows))
+    by_change: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_change.setdefault(row["change"], []).append(row)
     return Report(
         ISOLATED.title,
         [
@@ -149,6 +152,11 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             *(f"{each.describe()}; transformations '{each.transformations}'." for each in games),
         ],
         {"One change at a time": Table(rows, _TITLES)},
+        headline="not worse: "
+        + ", ".join(
+            f"{sum(row['after'] <= row['before'] for row in own)} of {len(own)} with {change}"
+            for change, own in by_change.items()
+        ),
     )
 
 

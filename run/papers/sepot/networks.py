@@ -7,7 +7,6 @@ trains its networks itself.
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 from papers.sepot.study import GameStudy
@@ -75,7 +74,7 @@ class Networks:
     def _train_critic(self, seed: int, path: str) -> Path:
         study, settings = self.study, self.study.settings
         game = load_turn_based(study.game)
-        config = dataclasses.replace(settings.critic, seed=seed)
+        config = settings.critic_of(seed)
         identity = {
             "game": study.game,
             "network": head_to_head.digest(path),

@@ -59,6 +59,9 @@ def _position_report(study: Study, rows: Rows) -> Report:
             )
         },
         verdict=verdict(row["search"] > row["network"] for row in last),
+        headline="; ".join(
+            f"network {row['network']:.2f}, search {row['search']:.2f}" for row in last
+        ),
     )
 
 

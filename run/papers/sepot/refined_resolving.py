@@ -145,6 +145,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         ],
         {"Exploitability": Table(rows, titles)},
         verdict=verdict(held),
+        headline=" ".join(sentences),
         more={"settings": {"iterations": ITERATIONS, "sizes": SIZES}},
     )
 

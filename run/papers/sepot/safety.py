@@ -144,6 +144,11 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             ),
             "All searches": Table(rows, _TITLES),
         },
+        headline="more exploitable: "
+        + "; ".join(
+            f"{row['worse']} of {row['cases']} ({row['cfvs']}, {row['looks']})"
+            for row in counts(rows)
+        ),
     )
 
 

@@ -86,11 +86,9 @@ class Settings:
     learner: RNaDConfig = dataclasses.field(
         default_factory=lambda: RNaDConfig(batch_size=64, hidden_sizes=_SMALL)
     )
-    critic: CriticConfig = dataclasses.field(
-        default_factory=lambda: CriticConfig(hidden_sizes=_SMALL)
-    )
+    critic: CriticConfig = dataclasses.field(default_factory=CriticConfig)
     critic_steps: int = 0
-    exploration: float = 0.2
+    exploration: float = 0.5
     transformations: str | None = None
     limits: tuple[DepthLimit, ...] = ()
     iterations: int = 1500
@@ -120,6 +118,11 @@ class Settings:
             raise ValueError("critics=trained needs critic_steps: blueprints have no critic beside")
         positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
         check_least(self, **positive, critic_steps=0, num_strategies=2)
+
+    def critic_of(self, seed: int) -> CriticConfig:
+        """How the critic of a seed learns; its learning rate falls until its last step."""
+        steps = self.critic_steps or self.num_steps
+        return dataclasses.replace(self.critic, seed=seed, decay_steps=steps)
 
     @property
     def steps(self) -> list[int]:
@@ -195,7 +198,7 @@ class GameStudy:
         return {
             "game": self.game,
             "learner": dataclasses.replace(settings.learner, seed=seed).to_json(),
-            "critic": dataclasses.replace(settings.critic, seed=seed).to_json(),
+            "critic": settings.critic_of(seed).to_json(),
             "critic_steps": settings.critic_steps,
             "exploration": settings.exploration,
             "transformations": self.transformations,
@@ -239,7 +242,7 @@ def _train(study: GameStudy, seed: int) -> None:
     also: dict[str, Any] = {}
     if not settings.critic_steps:
         also["transformations"] = transformations_by_name(study.transformations, game)
-        also["critic"] = dataclasses.replace(settings.critic, seed=seed)
+        also["critic"] = settings.critic_of(seed)
     config = dataclasses.replace(settings.learner, seed=seed)
     learner = RNaDSolver(game, config, device=settings.device, **also)
     directory = study.run_directory(seed)
@@ -262,7 +265,7 @@ def _train_critic(study: GameStudy, seed: int, trained: RunDirectory, step: int)
         game,
         load_blueprint(trained.checkpoint_path, game, settings.device),
         transformations_by_name(study.transformations, game),
-        dataclasses.replace(settings.critic, seed=seed),
+        settings.critic_of(seed),
         device=settings.device,
         batch_size=settings.learner.batch_size,
         max_tree_histories=settings.learner.max_tree_histories,

@@ -95,6 +95,11 @@ def _table_1_report(study: Study, found: tuple[Rows, Rows, list[str]]) -> Report
         ],
         {"Table 1": Table(summary, _TABLE_1), "All matches": Table(matches, _MATCHES)},
         verdict=verdict(row["mean"] - (row["half_width"] or math.inf) > 0 for row in told),
+        headline="; ".join(
+            f"{row['mean']:.3f} ± {row['half_width'] or math.nan:.2g} "
+            f"({row['max_histories']:,} histories)"
+            for row in summary
+        ),
     )
 
 

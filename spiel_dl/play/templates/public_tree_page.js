@@ -21,6 +21,9 @@ async function load(number) {
 
 const shown = publicTree(
   document.getElementById("tree"), document.getElementById("detail"), load);
-const selectFromAddress = () => shown.select(stateInAddress() ?? root);
+// Where chance acts first, there is nothing to be seen yet.
+const isDecision = (state) => state.players.some((player) => player >= 0);
+const first = (view.public_states.find(isDecision) ?? view.public_states[0]).number;
+const selectFromAddress = () => shown.select(stateInAddress() ?? first);
 window.addEventListener("hashchange", selectFromAddress);
 shown.start(root, true).then(selectFromAddress);

@@ -1,0 +1,138 @@
+"""Builds the site: lays out its pages, and has Sphinx render them. Every warning is an error.
+
+`python docs/hooks/build_site.py` writes build/site, or the folder that is named behind it. The
+pages are those of docs/, every report of results/, CONTRIBUTING.md, and the notebook.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path, PurePosixPath
+
+import sphinx.cmd.build
+from pages import ROOT, expand, notebook_page, reports, title_of
+
+_NOTEBOOK = "notebooks/from_game_to_search"
+_KINDS = (".md", ".png", ".svg", ".json")
+# The sidebar: groups of pages, which may be named otherwise than their headings.
+NAVIGATION = {
+    "Start": [
+        "Concepts <concepts>",
+        "What is inside <catalogue>",
+        "Scoreboard <scoreboard>",
+        "Play on a page <serve>",
+    ],
+    "Algorithms": [
+        "CFR and its variants <algorithms/cfr>",
+        "DL-CFR <algorithms/dl_cfr>",
+        "Continual resolving, gadgets, safety <algorithms/continual_resolving>",
+        "Responses to a model <algorithms/responses>",
+        "Particle value functions <algorithms/particle_value_functions>",
+        "R-NaD, MMD and PPO <algorithms/rnad>",
+        "SePoT <algorithms/sepot>",
+        "Search where no public state can be listed <algorithms/search_without_public_states>",
+        "Games too large to list <algorithms/large_games>",
+    ],
+    "How to": [
+        "Use the scripts <how_to/scripts>",
+        "Train, and the model zoo <how_to/train>",
+        "Write your own game <how_to/own_game>",
+        "Write your own value function <how_to/own_value_function>",
+        "Model your own opponent <how_to/own_opponent_model>",
+        "Use a GPU <how_to/gpu>",
+        "Use many processes or machines <how_to/ray>",
+        f"From a game string to search <{_NOTEBOOK}>",
+    ],
+    "API": [
+        "Games <api/games>",
+        "Trees <api/tree>",
+        "Solvers <api/solvers>",
+        "Value functions <api/value_functions>",
+        "Policies <api/policies>",
+        "Learning <api/learning>",
+        "Search <api/search>",
+        "Algorithms <api/algorithms>",
+        "Play <api/play>",
+        "Serve <api/serve>",
+        "Adapters <api/adapters>",
+        "Jobs <api/jobs>",
+        "Runs <api/runs>",
+        "All names <genindex>",
+    ],
+    "Evidence": [
+        "Results <results>",
+        "Beside OpenSpiel's algorithms <comparison>",
+        "Where we differ from the papers <deviations>",
+        "What users have asked for <wishes>",
+        "Slow tests <slow_tests>",
+        "Contributing <contributing>",
+    ],
+}
+
+
+def lay_out(folder: Path) -> None:
+    """Writes all pages and pictures into a folder, which is emptied first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    docs, results = ROOT / "docs", ROOT / "results"
+    sources = {path.relative_to(docs): path for path in docs.rglob("*")}
+    sources |= {path.relative_to(ROOT): path for path in results.rglob("*")}
+    sources[Path("contributing.md")] = ROOT / "CONTRIBUTING.md"
+    for name, path in sources.items():
+        if path.suffix == ".md":
+            _write(folder / name, expand(path.read_text("utf-8"), depth=len(name.parts) - 1))
+        elif path.suffix in _KINDS:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / name)
+    _write(folder / f"{_NOTEBOOK}.md", notebook_page(docs / f"{_NOTEBOOK}.ipynb"))
+    rooms = sorted({report.parts[1] for report in reports()})
+    for room in rooms:
+        _write(folder / "results" / room / "index.md", _room(room))
+    _append(
+        folder / "results.md",
+        _contents([f"{room} <results/{room}/index>" for room in rooms], ":hidden:"),
+    )
+    for caption, entries in NAVIGATION.items():
+        _append(folder / "index.md", _contents(entries, ":hidden:", f":caption: {caption}"))
+
+
+def _room(room: str) -> str:
+    """The page of the reports below one folder of results/."""
+    entries = []
+    for report in reports():
+        if report.parts[1] == room:
+            place = PurePosixPath(*report.parts[2:]).with_suffix("")
+            named = f"{place.parent}: " if place.parent.parts else ""
+            entries.append(f"{named}{title_of(report)} <{place}>")
+    return f"# {room}\n" + _contents(entries)
+
+
+def _contents(entries: list[str], *options: str) -> str:
+    """A table of contents, of which the sidebar is made, as a directive of Sphinx."""
+    return "\n".join(["\n\n```{toctree}", *options, "", *entries, "```\n"])
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main(site: Path) -> int:
+    """Builds the site; returns the exit status, 0 if there is no warning."""
+    pages = ROOT / "build" / "pages"
+    lay_out(pages)
+    shutil.rmtree(site, ignore_errors=True)
+    cache = ROOT / "build" / "doctrees"
+    options = ["--quiet", "--fail-on-warning", "--keep-going", "--fresh-env"]
+    return sphinx.cmd.build.main(
+        [*options, "-c", str(ROOT / "docs"), "-d", str(cache), str(pages), str(site)]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "site"))

@@ -1,0 +1,90 @@
+"""ABD in games of any size with `Rules`: search along the game that is played.
+
+`algorithms.abd` compiles the game; here public states are never listed, and the matrices of leaves
+are means of games that are played out. `search.portfolio_played` says what a search does, and what
+of the compiled form it gives up: the opponent is taken to have come as its model would.
+
+```python
+network = spiel_dl.load_policy("mmd:battleships_2x2", game)
+model = LatePolicy(network, UniformPolicy(game, [0, 1]), num_rounds=6)
+response = ABDPlayPolicy(game, model, [network], DepthLimit(moves=1), others=[network])
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyspiel
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
+from spiel_dl.policies import asking
+from spiel_dl.search.beliefs import acting_policy, rows_of
+from spiel_dl.search.portfolio_played import PlayedPortfolios, PortfolioPlayedStep
+from spiel_dl.search.portfolio_played import PortfolioConfig as PortfolioConfig
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.particles import rules_of
+from spiel_dl.value_functions.base import check_arguments
+
+
+class ABDPlayPolicy(SePoTPlayPolicy):
+    """Both players' responses to a model of the other one, each as if only that player searched.
+
+    An answer depends on nothing that was asked before.
+    """
+
+    step: PortfolioPlayedStep
+
+    def __init__(
+        self,
+        game: pyspiel.Game | str,
+        model: openspiel_policy.Policy,
+        own: Sequence[openspiel_policy.Policy],
+        depth_limit: DepthLimit,
+        *,
+        others: Sequence[openspiel_policy.Policy] = (),
+        config: PortfolioConfig | None = None,
+        max_kept: int = MAX_KEPT,
+    ):
+        """Loads the game.
+
+        Args:
+          game: a game with `Rules`, or its game string.
+          model: the opponent's, for both seats: a policy network, the uniform policy, or a
+            `LatePolicy` of these.
+          own: what the player may go on with behind the depth limit; the first one is what it plays
+            where it does not search. Policies as above.
+          depth_limit: how deep each search looks.
+          others: what the opponent may go on with besides the model.
+          config: how to search; None: the defaults.
+          max_kept: how many searches are remembered; the latest ones.
+
+        Raises:
+          ValueError: if the game has no rules, if `own` is empty, or if a policy is none of these.
+        """
+        check_arguments(None, depth_limit)
+        game = load_turn_based(game)
+        rules = rules_of(game)
+        rows = [[rows_of(rules, each) for each in side] for side in (own, (model, *others))]
+        portfolios = PlayedPortfolios(rules, rows[0], rows[1])
+
+        blueprint = acting_policy(own[0])
+        if blueprint is None:
+            raise ValueError("the first of `own` must be a policy network or the uniform policy")
+        how = config or PortfolioConfig()
+        step = PortfolioPlayedStep(game, blueprint, portfolios, depth_limit, how)
+        self._blueprint = own[0]
+        self._play(step, max_kept)
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        """Probabilities of all legal actions; see `PlayedPolicy`."""
+        if self.step.searches_in(state.batch)[0]:
+            return super().action_probabilities(state, player_id)
+        asking.acting_player(state, player_id)
+        self.num_moves += 1
+        self.step.answer_was_searched = False
+        return self._blueprint.action_probabilities(state, player_id)

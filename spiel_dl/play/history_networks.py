@@ -1,0 +1,81 @@
+"""What networks say that histories are worth, as `control_variates` takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.learning import checkpoints, history_tensors
+from spiel_dl.learning.critic_network import NetworkCritic
+from spiel_dl.play import registry
+from spiel_dl.play.control_variates import HistoryValues
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.tree.load import AnyGame, turn_based_game
+
+
+class CriticValues(HistoryValues):
+    """Both players go on by a critic's blueprint: its values of the identity, of both players."""
+
+    def __init__(self, critic: NetworkCritic):
+        """Takes the critic."""
+        self._critic = critic
+
+    @torch.inference_mode()
+    def of(self, states: Sequence[pyspiel.State]) -> np.ndarray:
+        """See `HistoryValues`."""
+        critic = self._critic
+        rows = np.zeros((len(states), critic.network.num_inputs), np.float32)
+        for state, row in zip(states, rows, strict=True):
+            history_tensors.write_state(state, row)
+        tensor = torch.from_numpy(rows).to(critic.parameters.device)
+        values = critic.network.values(critic.parameters, tensor)[..., 0].double()
+        found: np.ndarray = ((values[:, 0] - values[:, 1]) / 2).cpu().numpy()
+        return found
+
+
+class NetworkValues(HistoryValues):
+    """What a policy network's value says to the player who acts; it does not see what is hidden."""
+
+    def __init__(self, policy: NetworkPolicy):
+        """Takes the network."""
+        self._policy = policy
+
+    @torch.inference_mode()
+    def of(self, states: Sequence[pyspiel.State]) -> np.ndarray:
+        """See `HistoryValues`."""
+        policy = self._policy
+        players = np.array([state.current_player() for state in states])
+        rows = np.empty((len(states), policy.network.num_inputs), np.float32)
+        for state, player, row in zip(states, players.tolist(), rows, strict=True):
+            row[:] = state.information_state_tensor(player)
+        tensor = torch.from_numpy(rows).to(policy.parameters.device)
+        values = policy.network.evaluate(policy.parameters, tensor).value.double().cpu().numpy()
+        return np.where(players == 0, values, -values)
+
+
+def load_values(name: str, game: AnyGame, device: torch.device | str = "cpu") -> HistoryValues:
+    """The values of a learner's critic or, where there is none, of its policy network.
+
+    Args:
+      name: a checkpoint or a run directory of a learner, or a model of the zoo.
+      game: the game, its game string, or the compiled game.
+      device: where the network lives.
+
+    Raises:
+      ValueError: if there is no such file, or it holds neither a critic nor a policy network.
+    """
+    path, turn_based = registry.path_in(name), turn_based_game(game)
+    if path is None or not checkpoints.is_checkpoint(path):
+        raise ValueError(
+            f"control_variates={name!r} must be a checkpoint or a run directory of a learner, or a "
+            "model of the zoo"
+        )
+    if checkpoints.has_critic(path):
+        return CriticValues(checkpoints.load(path, turn_based, device).critic)
+    blueprint = checkpoints.load_blueprint(path, turn_based, device)
+    if not isinstance(blueprint, NetworkPolicy):
+        raise ValueError(f"control_variates={name!r} has neither a critic nor a policy network")
+    return NetworkValues(blueprint)
