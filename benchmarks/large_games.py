@@ -68,24 +68,42 @@ GAMES = {
 }
 
 
-def strategy_of(
-    game: FactoredGame, player: int, policy: str, allowed: np.ndarray | None = None
-) -> np.ndarray:
-    """A player's strategy: float64 [S], 1 at the empty sequence.
-
-    Args:
-      game: the game.
-      player: whose.
-      policy: a name of `large_policies`.
-      allowed: bool [I, A], what it may do; None: all that is legal.
-    """
+def strategy_of(game: FactoredGame, player: int, policy: str) -> np.ndarray:
+    """A player's strategy, of a name in `large_policies`: float64 [S], 1 at the empty sequence."""
     parts = [np.ones(1)]
     for begin in range(0, game.num_infosets(player), _BATCH):
         end = min(begin + _BATCH, game.num_infosets(player))
         tensors, legal = game.observations(player, begin, end)
-        own = legal if allowed is None else allowed[begin:end]
-        parts.append(large_policies.probabilities(policy, tensors, own)[legal])
+        parts.append(large_policies.probabilities(policy, tensors, legal)[legal])
     return np.concatenate(parts)
+
+
+def corner_strategy(game: FactoredGame, player: int, policy: str) -> tuple[np.ndarray, np.ndarray]:
+    """A player's strategy in the peer's small game, and which sequences are barred there.
+
+    Returns:
+      strategy: float64 [S]; uniform where the player does not come.
+      barred: bool [S].
+    """
+    strategy, barred = [np.ones(1)], [np.zeros(1, np.bool_)]
+    move, others = _CORNER_MOVES[player], _CORNER_MOVES[1 - player]
+    for begin in range(0, game.num_infosets(player), _BATCH):
+        end = min(begin + _BATCH, game.num_infosets(player))
+        tensors, legal = game.observations(player, begin, end)
+        num_cells = legal.shape[1]
+        is_barred = np.zeros(legal.shape, np.bool_)
+        is_barred[:, others] = True
+        if begin == 0:
+            is_barred[0] = np.arange(num_cells) != move
+        is_barred &= (legal & ~is_barred).any(axis=1, keepdims=True)  # Elsewhere nobody comes.
+        own = legal & ~is_barred
+        rows = own / own.sum(axis=1, keepdims=True)
+        # The last entries of a tensor are the tries, one-hot, in order.
+        is_asked = tensors[:, tensors.shape[1] - num_cells**2 + move] == 1
+        rows[is_asked] = large_policies.probabilities(policy, tensors[is_asked], own[is_asked])
+        strategy.append(rows[legal])
+        barred.append(is_barred[legal])
+    return np.concatenate(strategy), np.concatenate(barred)
 
 
 def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[str, Any]]:
@@ -124,29 +142,19 @@ def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[
 def evaluate_corner(policies: Sequence[str], threads: int) -> list[dict[str, Any]]:
     """The same of the peer's small game, by the whole game and what is barred in it."""
     game = factored_game("dark_hex", num_threads=threads)
-    barred, allowed = [], []
-    for player in (0, 1):
-        legal = game.observations(player, 0, game.num_infosets(player)).legal
-        is_barred = np.zeros(legal.shape, np.bool_)
-        is_barred[:, _CORNER_MOVES[1 - player]] = True
-        is_barred[0] = np.arange(legal.shape[1]) != _CORNER_MOVES[player]
-        is_barred &= (legal & ~is_barred).any(axis=1, keepdims=True)  # Elsewhere nobody comes.
-        barred.append(np.concatenate([[False], is_barred[legal]]))
-        allowed.append(legal & ~is_barred)
     rows = []
     for policy in policies:
+        made = [corner_strategy(game, player, policy) for player in (0, 1)]
         plans = [
-            best_response.realization_plan(
-                game.treeplexes[player], strategy_of(game, player, policy, allowed[player])
-            )
-            for player in (0, 1)
+            best_response.realization_plan(treeplex, strategy)
+            for treeplex, (strategy, _) in zip(game.treeplexes, made, strict=True)
         ]
         row: dict[str, Any] = {"policy": policy}
         for player, treeplex in enumerate(game.treeplexes):
             cfv = game.sequence_form.values_against(player, plans[1 - player])
             if player == 0:
                 row["value"] = float(plans[0] @ cfv)
-            cfv[barred[player]] = _BARRED
+            cfv[made[player][1]] = _BARRED
             is_fixed = np.zeros(treeplex.num_infosets, np.bool_)
             kernels.best_response_values(treeplex.arrays, is_fixed, cfv, np.ones(len(cfv)))
             row[f"best_{player}"] = float(cfv[0])
@@ -195,7 +203,7 @@ def measure(
 
     Args:
       games: which ones; "none": none.
-      policies: names of policies.
+      policies: names of policies; where others cannot be made, or take minutes, the uniform one.
       peer_python: a Python that can import what the peer needs. Default, or empty: no peer.
       peer: a clone of exp-a-spiel, built.
       peer_games: which games the peer evaluates besides its small one.
@@ -209,7 +217,8 @@ def measure(
         raise ValueError(f"peer_games={without}: the peer does not have them")
     threads, rows, corner = torch.get_num_threads(), [], []
     for name in games:
-        chosen = policies if GAMES[name].has_tensors else ("uniform",)
+        is_any = GAMES[name].has_tensors and GAMES[name].is_quick
+        chosen = policies if is_any or name in peer_games else ("uniform",)
         found = _in_process(evaluate_all, name, chosen, threads)
         for row in found:
             row["exploitability"] = (row["best_0"] + row["best_1"]) / 2
@@ -219,8 +228,8 @@ def measure(
         rows += [{"game": name, **row} for row in found]
         print(*rows[-len(found) :], sep="\n", flush=True)
     if peer_python and peer:
-        theirs = ask_peer(peer_python, peer, _CORNER, policies, threads)
-        for row in _in_process(evaluate_corner, policies, threads):
+        theirs = ask_peer(peer_python, peer, _CORNER, large_policies.NAMES, threads)
+        for row in _in_process(evaluate_corner, large_policies.NAMES, threads):
             corner.append(_beside(row, theirs[row["policy"]]))
             print(corner[-1], flush=True)
     return _report(rows, corner, threads)
