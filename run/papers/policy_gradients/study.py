@@ -15,7 +15,6 @@ from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.tree.factored.families import factored_game
 
-
 JUDGED = ("value", "best_0", "best_1", "exploitability")
 """What is kept of an evaluation; its own seconds are none of learning."""
 
