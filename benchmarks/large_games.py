@@ -45,12 +45,14 @@ class Game:
     """A game.
 
     Attributes:
+      string: the game string.
       bound: seconds that one evaluation may take on two cores; None: there is no bound.
       peer: the peer's name of it; None: it does not have it.
       has_tensors: whether policies but the uniform one can be made.
       is_quick: whether an evaluation before those that count is affordable.
     """
 
+    string: str
     bound: float | None
     peer: str | None = None
     has_tensors: bool = True
@@ -58,13 +60,15 @@ class Game:
 
 
 GAMES = {
-    "phantom_ttt": Game(3.0, "Pttt"),
-    "dark_hex": Game(3.0, "Dh"),
-    "liars_dice(numdice=2,dice_sides=5)": Game(1.0),
-    "goofspiel(num_cards=6,imp_info=true)": Game(2.0),
-    "oshi_zumo(coins=13,min_bid=1)": Game(None, has_tensors=False),
-    "phantom_ttt(gameversion=abrupt)": Game(60.0, "AbruptPttt", is_quick=False),
-    "dark_hex(gameversion=adh)": Game(60.0, "AbruptDh", is_quick=False),
+    "phantom_ttt": Game("phantom_ttt", 3.0, "Pttt"),
+    "dark_hex": Game("dark_hex", 3.0, "Dh"),
+    "liars_dice": Game("liars_dice(numdice=2,dice_sides=5)", 1.0),
+    "goofspiel_6": Game("goofspiel(num_cards=6,imp_info=true)", 2.0),
+    "oshi_zumo": Game("oshi_zumo(coins=13,min_bid=1)", None, has_tensors=False),
+    "abrupt_phantom_ttt": Game(
+        "phantom_ttt(gameversion=abrupt)", 60.0, "AbruptPttt", is_quick=False
+    ),
+    "abrupt_dark_hex": Game("dark_hex(gameversion=adh)", 60.0, "AbruptDh", is_quick=False),
 }
 
 
@@ -110,7 +114,7 @@ def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[
     """A row for each policy: values, seconds, and what making tables took before."""
 
     def make() -> FactoredGame:
-        game = factored_game(name, num_threads=threads)
+        game = factored_game(GAMES[name].string, num_threads=threads)
         if GAMES[name].is_quick:
             plans = [
                 best_response.realization_plan(t, t.uniform_strategy()) for t in game.treeplexes
@@ -259,6 +263,11 @@ def _report(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: i
             f"the run {idle:.1f} processes wanted the machine's {os.cpu_count()} cores.",
             "Policies: uniform; random, drawn for every infoset and far from uniform; network, of "
             "two hidden layers with random weights (`benchmarks/large_policies.py`).",
+            "The games:\n\n"
+            + "".join(
+                f"- {name}: `{GAMES[name].string}`\n"
+                for name in dict.fromkeys(row["game"] for row in rows)
+            ).rstrip(),
             "Differences to exp-a-spiel are the largest of value and best responses.",
         ],
         {
