@@ -45,12 +45,14 @@ class Game:
     """A game.
 
     Attributes:
+      string: the game string.
       bound: seconds that one evaluation may take on two cores; None: there is no bound.
       peer: the peer's name of it; None: it does not have it.
       has_tensors: whether policies but the uniform one can be made.
       is_quick: whether an evaluation before those that count is affordable.
     """
 
+    string: str
     bound: float | None
     peer: str | None = None
     has_tensors: bool = True
@@ -58,41 +60,61 @@ class Game:
 
 
 GAMES = {
-    "phantom_ttt": Game(3.0, "Pttt"),
-    "dark_hex": Game(3.0, "Dh"),
-    "liars_dice(numdice=2,dice_sides=5)": Game(1.0),
-    "goofspiel(num_cards=6,imp_info=true)": Game(2.0),
-    "oshi_zumo(coins=13,min_bid=1)": Game(None, has_tensors=False),
-    "phantom_ttt(gameversion=abrupt)": Game(60.0, "AbruptPttt", is_quick=False),
-    "dark_hex(gameversion=adh)": Game(60.0, "AbruptDh", is_quick=False),
+    "phantom_ttt": Game("phantom_ttt", 3.0, "Pttt"),
+    "dark_hex": Game("dark_hex", 3.0, "Dh"),
+    "liars_dice": Game("liars_dice(numdice=2,dice_sides=5)", 1.0),
+    "goofspiel_6": Game("goofspiel(num_cards=6,imp_info=true)", 2.0),
+    "oshi_zumo": Game("oshi_zumo(coins=13,min_bid=1)", None, has_tensors=False),
+    "abrupt_phantom_ttt": Game(
+        "phantom_ttt(gameversion=abrupt)", 60.0, "AbruptPttt", is_quick=False
+    ),
+    "abrupt_dark_hex": Game("dark_hex(gameversion=adh)", 60.0, "AbruptDh", is_quick=False),
 }
 
 
-def strategy_of(
-    game: FactoredGame, player: int, policy: str, allowed: np.ndarray | None = None
-) -> np.ndarray:
-    """A player's strategy: float64 [S], 1 at the empty sequence.
-
-    Args:
-      game: the game.
-      player: whose.
-      policy: a name of `large_policies`.
-      allowed: bool [I, A], what it may do; None: all that is legal.
-    """
+def strategy_of(game: FactoredGame, player: int, policy: str) -> np.ndarray:
+    """A player's strategy, of a name in `large_policies`: float64 [S], 1 at the empty sequence."""
     parts = [np.ones(1)]
     for begin in range(0, game.num_infosets(player), _BATCH):
         end = min(begin + _BATCH, game.num_infosets(player))
         tensors, legal = game.observations(player, begin, end)
-        own = legal if allowed is None else allowed[begin:end]
-        parts.append(large_policies.probabilities(policy, tensors, own)[legal])
+        parts.append(large_policies.probabilities(policy, tensors, legal)[legal])
     return np.concatenate(parts)
+
+
+def corner_strategy(game: FactoredGame, player: int, policy: str) -> tuple[np.ndarray, np.ndarray]:
+    """A player's strategy in the peer's small game, and which sequences are barred there.
+
+    Returns:
+      strategy: float64 [S]; uniform where the player does not come.
+      barred: bool [S].
+    """
+    strategy, barred = [np.ones(1)], [np.zeros(1, np.bool_)]
+    move, others = _CORNER_MOVES[player], _CORNER_MOVES[1 - player]
+    for begin in range(0, game.num_infosets(player), _BATCH):
+        end = min(begin + _BATCH, game.num_infosets(player))
+        tensors, legal = game.observations(player, begin, end)
+        num_cells = legal.shape[1]
+        is_barred = np.zeros(legal.shape, np.bool_)
+        is_barred[:, others] = True
+        if begin == 0:
+            is_barred[0] = np.arange(num_cells) != move
+        is_barred &= (legal & ~is_barred).any(axis=1, keepdims=True)  # Elsewhere nobody comes.
+        own = legal & ~is_barred
+        rows = own / own.sum(axis=1, keepdims=True)
+        # The last entries of a tensor are the tries, one-hot, in order.
+        is_asked = tensors[:, tensors.shape[1] - num_cells**2 + move] == 1
+        rows[is_asked] = large_policies.probabilities(policy, tensors[is_asked], own[is_asked])
+        strategy.append(rows[legal])
+        barred.append(is_barred[legal])
+    return np.concatenate(strategy), np.concatenate(barred)
 
 
 def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[str, Any]]:
     """A row for each policy: values, seconds, and what making tables took before."""
 
     def make() -> FactoredGame:
-        game = factored_game(name, num_threads=threads)
+        game = factored_game(GAMES[name].string, num_threads=threads)
         if GAMES[name].is_quick:
             plans = [
                 best_response.realization_plan(t, t.uniform_strategy()) for t in game.treeplexes
@@ -124,29 +146,19 @@ def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[
 def evaluate_corner(policies: Sequence[str], threads: int) -> list[dict[str, Any]]:
     """The same of the peer's small game, by the whole game and what is barred in it."""
     game = factored_game("dark_hex", num_threads=threads)
-    barred, allowed = [], []
-    for player in (0, 1):
-        legal = game.observations(player, 0, game.num_infosets(player)).legal
-        is_barred = np.zeros(legal.shape, np.bool_)
-        is_barred[:, _CORNER_MOVES[1 - player]] = True
-        is_barred[0] = np.arange(legal.shape[1]) != _CORNER_MOVES[player]
-        is_barred &= (legal & ~is_barred).any(axis=1, keepdims=True)  # Elsewhere nobody comes.
-        barred.append(np.concatenate([[False], is_barred[legal]]))
-        allowed.append(legal & ~is_barred)
     rows = []
     for policy in policies:
+        made = [corner_strategy(game, player, policy) for player in (0, 1)]
         plans = [
-            best_response.realization_plan(
-                game.treeplexes[player], strategy_of(game, player, policy, allowed[player])
-            )
-            for player in (0, 1)
+            best_response.realization_plan(treeplex, strategy)
+            for treeplex, (strategy, _) in zip(game.treeplexes, made, strict=True)
         ]
         row: dict[str, Any] = {"policy": policy}
         for player, treeplex in enumerate(game.treeplexes):
             cfv = game.sequence_form.values_against(player, plans[1 - player])
             if player == 0:
                 row["value"] = float(plans[0] @ cfv)
-            cfv[barred[player]] = _BARRED
+            cfv[made[player][1]] = _BARRED
             is_fixed = np.zeros(treeplex.num_infosets, np.bool_)
             kernels.best_response_values(treeplex.arrays, is_fixed, cfv, np.ones(len(cfv)))
             row[f"best_{player}"] = float(cfv[0])
@@ -195,7 +207,7 @@ def measure(
 
     Args:
       games: which ones; "none": none.
-      policies: names of policies.
+      policies: names of policies; where others cannot be made, or take minutes, the uniform one.
       peer_python: a Python that can import what the peer needs. Default, or empty: no peer.
       peer: a clone of exp-a-spiel, built.
       peer_games: which games the peer evaluates besides its small one.
@@ -209,7 +221,8 @@ def measure(
         raise ValueError(f"peer_games={without}: the peer does not have them")
     threads, rows, corner = torch.get_num_threads(), [], []
     for name in games:
-        chosen = policies if GAMES[name].has_tensors else ("uniform",)
+        is_any = GAMES[name].has_tensors and GAMES[name].is_quick
+        chosen = policies if is_any or name in peer_games else ("uniform",)
         found = _in_process(evaluate_all, name, chosen, threads)
         for row in found:
             row["exploitability"] = (row["best_0"] + row["best_1"]) / 2
@@ -219,8 +232,8 @@ def measure(
         rows += [{"game": name, **row} for row in found]
         print(*rows[-len(found) :], sep="\n", flush=True)
     if peer_python and peer:
-        theirs = ask_peer(peer_python, peer, _CORNER, policies, threads)
-        for row in _in_process(evaluate_corner, policies, threads):
+        theirs = ask_peer(peer_python, peer, _CORNER, large_policies.NAMES, threads)
+        for row in _in_process(evaluate_corner, large_policies.NAMES, threads):
             corner.append(_beside(row, theirs[row["policy"]]))
             print(corner[-1], flush=True)
     return _report(rows, corner, threads)
@@ -250,6 +263,11 @@ def _report(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: i
             f"the run {idle:.1f} processes wanted the machine's {os.cpu_count()} cores.",
             "Policies: uniform; random, drawn for every infoset and far from uniform; network, of "
             "two hidden layers with random weights (`benchmarks/large_policies.py`).",
+            "The games:\n\n"
+            + "".join(
+                f"- {name}: `{GAMES[name].string}`\n"
+                for name in dict.fromkeys(row["game"] for row in rows)
+            ).rstrip(),
             "Differences to exp-a-spiel are the largest of value and best responses.",
         ],
         {

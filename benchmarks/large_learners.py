@@ -48,7 +48,6 @@ def measure(
     seconds: float = 2.0,
     batch_size: int = 64,
     hidden_sizes: tuple[int, ...] = (128, 128),
-    games: tuple[str, ...] = GAMES,
 ) -> Report:
     """Environment steps per second.
 
@@ -57,12 +56,11 @@ def measure(
       seconds: of the processor, at least, per figure and round.
       batch_size: games per learner step.
       hidden_sizes: units of the hidden layers.
-      games: game strings.
     """
     if len(os.sched_getaffinity(0)) > 1:
         raise ValueError("pin it to one core: taskset -c 0 python benchmarks/large_learners.py")
     rows = []
-    for game in games:
+    for game in GAMES:
         for name, solver in _LEARNERS.items():
             config = _CONFIGS[name](batch_size=batch_size, hidden_sizes=hidden_sizes)
             learner = solver(game, config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from papers.policy_gradients.study import Run, Study
+from papers.policy_gradients.study import JUDGED, Run, Study
 from papers.study import Experiment, by_name, told, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
@@ -15,6 +15,7 @@ _GENERIC = ("ppo", "mmd")
 _PANEL = Panel(
     "environment_steps", "exploitability", "environment steps", "exploitability (utility)"
 )
+_KEPT = ("evaluation", "environment_steps", "learner_steps", *JUDGED)
 Curves = list[list[dict[str, Any]]]
 
 
@@ -24,7 +25,6 @@ def report(study: Study, curves: Curves) -> Report:
     rows = [_row(run, points) for run, points in zip(runs, curves, strict=True)]
     titles = {"game": "game", "algorithm": "learner", "seed": "seed"}
     titles |= {str(step): f"at {step:,} steps" for step in settings.points}
-    titles["seconds"] = "seconds of learning"
     last = {run: points[-1]["exploitability"] for run, points in zip(runs, curves, strict=True)}
     return Report(
         "",
@@ -54,7 +54,9 @@ def report(study: Study, curves: Curves) -> Report:
         verdict=verdict(_holds(last)),
         more={
             "curves": {
-                f"{run.game}, {run.algorithm}, seed {run.seed}": points
+                f"{run.game}, {run.algorithm}, seed {run.seed}": [
+                    {name: point[name] for name in _KEPT} for point in points
+                ]
                 for run, points in zip(runs, curves, strict=True)
             }
         },
@@ -63,8 +65,7 @@ def report(study: Study, curves: Curves) -> Report:
 
 
 def _row(run: Run, points: list[dict[str, Any]]) -> dict[str, Any]:
-    row = {**run._asdict(), "seconds": points[-1]["seconds"]}
-    return row | {str(point["evaluation"]): point["exploitability"] for point in points}
+    return run._asdict() | {str(point["evaluation"]): point["exploitability"] for point in points}
 
 
 def _means(last: dict[Run, float]) -> dict[tuple[str, str], list[float]]:

@@ -15,6 +15,9 @@ from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.tree.factored.families import factored_game
 
+JUDGED = ("value", "best_0", "best_1", "exploitability")
+"""What is kept of an evaluation; its own seconds are none of learning."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
@@ -95,7 +98,8 @@ def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str,
     game = factored_game(run.game)
 
     def judge(learner: SelfPlayLearner) -> dict[str, float]:
-        return large_games.judge(game, learner.policy())
+        found = large_games.judge(game, learner.policy())
+        return {name: found[name] for name in JUDGED}
 
     return train(
         learner,

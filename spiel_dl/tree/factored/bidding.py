@@ -2,8 +2,8 @@
 
 All but the two bids that are being made is public, so both players have the same infosets: the
 sequences of pairs of bids so far. What may follow one depends only on its *class*: the coins left
-and where the wrestler stands. There are some thousand classes, made by OpenSpiel's own states, and
-with 13 coins 1.7 * 10^7 infosets; a terminal history is a pair of bids in one of them.
+and where the wrestler stands. There are some hundred classes, made by OpenSpiel's own states, and
+with 13 coins 1.6 * 10^7 infosets; a terminal history is a pair of bids in one of them.
 """
 
 from __future__ import annotations

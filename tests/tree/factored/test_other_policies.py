@@ -69,7 +69,7 @@ def test_exploitability_is_openspiels(name: str, by_tensors: bool) -> None:
 )
 def test_values_are_those_of_playouts(name: str) -> None:
     game, generator = factored_game(name), np.random.default_rng(5)
-    strategies = [random_strategy(game, player, seed=4) for player in (0, 1)]
+    strategies = [random_strategy(game, player, seed=4 + player) for player in (0, 1)]
     plans = [
         realization_plan(treeplex, strategy)
         for treeplex, strategy in zip(game.treeplexes, strategies, strict=True)
@@ -91,5 +91,4 @@ def test_values_are_those_of_playouts(name: str) -> None:
     error = float(np.std(utilities)) / math.sqrt(len(utilities))
     # With another seed, this fails once in ten thousand times.
     assert abs(np.mean(utilities) - value) < 4 * error + 1e-9
-    uniform = dl.expected_value(game, dl.ArrayPolicy.uniform(game))
-    assert abs(uniform - value) > 2 * error
+    assert error < 0.03
