@@ -4,7 +4,8 @@ Importing `spiel_dl` registers the games with OpenSpiel. A game's own module is 
 game is first loaded.
 """
 
-from spiel_dl.games.registry import Registration, register
+from spiel_dl.games.registration import Registration
+from spiel_dl.games.registry import register
 
 REGISTRATIONS = (
     Registration(

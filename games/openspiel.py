@@ -28,8 +28,14 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.games import registry, rules
+from spiel_dl.games import rules
 from spiel_dl.games.pieces import strings_of_pieces
+from spiel_dl.games.registration import (
+    Parameter,
+    Registration,
+    complete_parameters,
+    game_type,
+)
 
 Number = TypeVar("Number", int, float)
 
@@ -62,15 +68,15 @@ class RulesGame(pyspiel.Game):
 
     def __init__(
         self,
-        registration: registry.Registration,
-        params: Mapping[str, registry.Parameter] | None = None,
+        registration: Registration,
+        params: Mapping[str, Parameter] | None = None,
     ):
         """Raises ValueError if a parameter is unknown, of a wrong type or out of range.
 
         So it does if the rules have more actions or chance outcomes than 2^15.
         """
         self.registration = registration
-        parameters = registry.complete_parameters(registration, params or {})
+        parameters = complete_parameters(registration, params or {})
         self.rules = registration.rules(parameters)
         most = max(self.rules.num_actions, self.rules.num_chance_outcomes)
         if most > len(_ACTIONS):
@@ -87,8 +93,8 @@ class RulesGame(pyspiel.Game):
             utility_sum=0.0,
             max_game_length=self.rules.max_game_length,
         )
-        game_type = registry.game_type(registration, self.rules.max_chance_nodes > 0)
-        super().__init__(game_type, info, parameters)
+        has_chance = self.rules.max_chance_nodes > 0
+        super().__init__(game_type(registration, has_chance), info, parameters)
         self.root = _Node.of(self.rules, self.rules.initial_state())
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,54 +1,12 @@
-"""What OpenSpiel is told of a game of ours before anybody plays it.
-
-A game's rules may be named by their module and class: that module, and torch with it, is imported
-when `pyspiel.load_game` first makes the game.
-"""
+"""Makes games known to OpenSpiel."""
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 import pyspiel
 
-if TYPE_CHECKING:
-    from spiel_dl.games.rules import Rules
-
-Parameter = bool | int | float | str
-
-
-@dataclasses.dataclass(frozen=True)
-class Registration:
-    """What is known of a game before its parameters are.
-
-    Attributes:
-      short_name: the name in game strings, such as "python_leduc".
-      long_name: the name for people.
-      defaults: every parameter with its default, which also tells its type.
-      make_rules: called with all parameters as keyword arguments; raises ValueError if one of
-        them is out of range. Or where that is, as "package.module:Name".
-      has_chance: whether the game with default parameters has chance events.
-    """
-
-    short_name: str
-    long_name: str
-    defaults: Mapping[str, Parameter]
-    make_rules: Callable[..., Rules] | str
-    has_chance: bool
-
-    def rules(self, parameters: Mapping[str, Parameter]) -> Rules:
-        """The rules of the game with these parameters, which are complete.
-
-        Raises:
-          ValueError: if one of them is out of range.
-        """
-        make = self.make_rules
-        if isinstance(make, str):
-            module, name = make.split(":")
-            make = getattr(importlib.import_module(module), name)
-        return make(**parameters)
+from spiel_dl.games.registration import Parameter, Registration, game_type
 
 
 def register(registration: Registration) -> None:
@@ -64,54 +22,3 @@ def register(registration: Registration) -> None:
     # part of reference cycles and so survives.
     maker = type(registration.short_name, (), {"__new__": make})
     pyspiel.register_game(game_type(registration, registration.has_chance), maker)
-
-
-def game_type(registration: Registration, has_chance: bool) -> pyspiel.GameType:
-    """The type of a game, with parameters that give it chance events or none."""
-    chance_modes = pyspiel.GameType.ChanceMode
-    return pyspiel.GameType(
-        short_name=registration.short_name,
-        long_name=registration.long_name,
-        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=(
-            chance_modes.EXPLICIT_STOCHASTIC if has_chance else chance_modes.DETERMINISTIC
-        ),
-        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.ZERO_SUM,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=2,
-        min_num_players=2,
-        provides_information_state_string=True,
-        provides_information_state_tensor=True,
-        provides_observation_string=True,
-        provides_observation_tensor=True,
-        parameter_specification=dict(registration.defaults),
-        default_loadable=True,
-        provides_factored_observation_string=True,
-    )
-
-
-def complete_parameters(
-    registration: Registration, params: Mapping[str, Any]
-) -> dict[str, Parameter]:
-    """The given parameters and the defaults of all others.
-
-    Raises:
-      ValueError: if a parameter is unknown or of another type than its default.
-    """
-    complete = dict(registration.defaults)
-    for name, value in params.items():
-        if name not in complete:
-            raise ValueError(
-                f"{registration.short_name} has no parameter {name!r}; "
-                f"use some of {sorted(complete)}"
-            )
-        expected = type(complete[name])
-        if type(value) is not expected:
-            raise ValueError(
-                f"{name}={value!r} of {registration.short_name} is of type "
-                f"{type(value).__name__}; give a value of type {expected.__name__}, "
-                f"such as {complete[name]!r}"
-            )
-        complete[name] = value
-    return complete

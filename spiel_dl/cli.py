@@ -30,6 +30,7 @@ COMMANDS = (
     "train_on_policy",
     "large_games",
     "compare_cfr",
+    "search_schedule",
 )
 _HELP = ("", "help", "-h", "--help", "-?")
 

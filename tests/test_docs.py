@@ -125,6 +125,9 @@ def test_commands_are_valid(words: tuple[str, ...], monkeypatch: pytest.MonkeyPa
         assert set(words[1:]) <= set(targets)
     elif words[0] == "python":
         parse_flags(words[1:], monkeypatch)
+    elif words[0] == "spiel-dl":
+        script = f"run/{words[1].replace('-', '_')}.py"
+        parse_flags((script, *words[2:]), monkeypatch)
     else:
         assert words[0] in ("pip", "ray", "tensorboard"), f"nothing checks the command {words}"
 

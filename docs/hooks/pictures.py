@@ -1,12 +1,14 @@
 """The pictures of the page on concepts, drawn from compiled games and solved ranges.
 
 `python docs/hooks/pictures.py` writes them to docs/pictures/. A test holds these files to what is
-drawn, so they show what the library does.
+drawn, so they show what the library does. `python docs/hooks/pictures.py results/A/B.json` draws
+the pictures of these reports anew instead, from what the files hold: where the style has changed.
 """
 
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.runs.reports import redraw
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue
@@ -195,5 +198,8 @@ PICTURES: dict[str, Callable[[], str]] = {"public_tree": public_tree, "ranges": 
 
 
 if __name__ == "__main__":
-    for name, draw in PICTURES.items():
-        (Path(__file__).parents[1] / "pictures" / f"{name}.svg").write_text(draw(), "utf-8")
+    for report in sys.argv[1:]:
+        redraw(report)
+    if not sys.argv[1:]:
+        for name, draw in PICTURES.items():
+            (Path(__file__).parents[1] / "pictures" / f"{name}.svg").write_text(draw(), "utf-8")

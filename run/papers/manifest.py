@@ -170,7 +170,6 @@ def _responses() -> list[Row]:
         Row("responses", "late_mistakes", "2025, abstract", None, (), 10,
             short_of="portfolios of its figures are not known here"),
         Row("responses", "online", "ours", None, ("players=0",), 15),
-        Row("responses", "sampled_match", "ours", minutes=60),
         Row("responses", "network", "ours", minutes=15),
         Row("responses", "times", "ours", minutes=10),
     ]  # fmt: skip

@@ -12,7 +12,8 @@ A step solves the game from the root down to the horizon:
   2. Else it is free above the horizon, and picks a strategy of its portfolio in each of its leaf
      infosets. The model is one of these.
   3. The player does not see which. It picks a strategy of its own portfolio in each of its leaf
-     infosets, and is bound in all levels above the one where the step starts (gadget "joint").
+     infosets, and is bound in all levels above the one where the step starts, as by CDRNR's gadget
+     "joint", the only one here.
 
 With all pure strategies in both portfolios a step is the whole game, and ABD is the restricted Nash
 response (`algorithms.rnr`). With fewer, the player can do less behind the horizon than it will be
@@ -48,7 +49,6 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.value_functions.matrices import AnyPortfolios, ExactMatrices, SampledMatrices
 
-GADGETS = ("joint",)
 PORTFOLIOS = ("cfr", "transformations", "pure")
 _BLUEPRINT_ITERATIONS = 100
 
@@ -65,7 +65,6 @@ class ABDPolicy(ResponsePolicy):
         *,
         p: float,
         scheme: str = "sliding",
-        gadget: str = "joint",
         portfolios: str | AnyPortfolios = "cfr",
         num_samples: int | None = None,
         seed: int = 0,
@@ -75,13 +74,8 @@ class ABDPolicy(ResponsePolicy):
         """Compiles the game and makes portfolios; searches nothing yet.
 
         Args:
-          game: the game, its game string, or the compiled game.
-          player: who responds.
-          model: the opponent's policy as far as it is known; its part for `player` is not read.
-          depth_limit: how many levels a step looks ahead.
-          p: the probability that the opponent follows the model, 0 to 1.
+          game, player, model, depth_limit, p, exact, effort: as CDRNR's, see `algorithms.cdrnr`.
           scheme: "sliding": a step at every level. "block": a step every so many levels.
-          gadget: "joint": the player is bound in all levels above.
           portfolios: "cfr": CFR's iterates against an opponent who follows the model with
             probability p. "transformations": SePoT's 22 of an average of CFR+, and the best
             response to the model. "pure": all pure strategies, in tiny games. Or `Portfolios` of
@@ -89,14 +83,10 @@ class ABDPolicy(ResponsePolicy):
           num_samples: games to play from a leaf for each pair of strategies; None: matrices are
             exact.
           seed: of these games.
-          exact: solve by linear programming.
-          effort: how long to iterate, in each step.
 
         Raises:
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
         """
-        if gadget not in GADGETS:
-            raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
         pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
         known = ArrayPolicy(pieces.tree, policy.strategies)
         made = (

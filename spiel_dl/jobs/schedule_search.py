@@ -52,9 +52,9 @@ HELD_OUT = {
 }
 """The games in which the chosen one is judged."""
 _UNDISCOUNTED = 0.5
-Schedule = Mapping[str, float]
+Parameters = Mapping[str, float]
 """`gamma` and `alpha`, exponents at the beginning; `gamma_end` and `alpha_end`, at the end."""
-RIVAL: Schedule = {"gamma": 30.0, "gamma_end": 25.0, "alpha": math.inf, "alpha_end": math.inf}
+RIVAL: Parameters = {"gamma": 30.0, "gamma_end": 25.0, "alpha": math.inf, "alpha_end": math.inf}
 """HS-PCFR+(30)."""
 
 
@@ -160,7 +160,7 @@ def search(
     """
     if iterations < 10:
         raise ValueError(f"iterations={iterations} must be at least 10")
-    schedules: list[Schedule] = [RIVAL, *candidates(number, seed)]
+    schedules: list[Parameters] = [RIVAL, *candidates(number, seed)]
     found = _judge_all(workspace, schedules, held_in, iterations, "held in")
     means = [float(np.exp(np.mean(np.log(list(each.values()))))) for each in found]
     order = np.argsort(means, kind="stable").tolist()
@@ -173,7 +173,7 @@ def search(
 
 def _judge_all(
     workspace: Workspace,
-    schedules: Sequence[Schedule],
+    schedules: Sequence[Parameters],
     games: Mapping[str, str],
     iterations: int,
     description: str,
@@ -186,7 +186,7 @@ def _judge_all(
     return [{title: row[i] for title, row in table.items()} for i in range(len(schedules))]
 
 
-def _plain(schedule: Schedule) -> dict[str, float | None]:
+def _plain(schedule: Parameters) -> dict[str, float | None]:
     """As JSON has it, which knows no infinity."""
     return {key: None if math.isinf(value) else value for key, value in schedule.items()}
 

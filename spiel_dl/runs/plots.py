@@ -1,7 +1,8 @@
 """Pictures of results, all in one style: readable in print, and on dark pages too.
 
 Each curve has a color, a dash and a marker of its own, so that none is known by its color alone.
-Runs that differ in their seed alone, "LABEL, seed N", are one color: thin lines, and their mean.
+Runs that differ in their seed alone, "LABEL, seed N", are one curve: their mean, in a band from the
+lowest to the highest of them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _COLUMNS = 4
 _PANEL_INCHES = (4.4, 3.9)
-_MAX_LEGEND_INSIDE = 6
+_MAX_LEGEND_INSIDE = 3
 """A longer legend would hide the curves, so it stands below them."""
 _LEGEND_COLUMN_INCHES = 2.9
 _CHARACTERS_PER_INCH = 15.0
@@ -219,7 +220,7 @@ def _curves(groups: Mapping[str, Rows]) -> list[_Curve]:
 def _label(label: str, num_runs: int, groups: Mapping[str, Rows]) -> str:
     """What the legend says of a label's runs."""
     if num_runs > 1:
-        return f"{label}, mean of {num_runs} seeds".removeprefix(", ")
+        return f"{label}, mean and range of {num_runs} seeds".removeprefix(", ")
     return next(each for each in groups if _SEED.sub("", each) == label)
 
 
@@ -236,9 +237,10 @@ def _draw(
         if not joined:
             style["linewidth"] = 0.0
         if len(runs) > 1:
-            for points in runs:
-                axes.plot(*points, color=style["color"], linewidth=0.7, alpha=0.45)
-            points = _mean(runs)
+            points, lowest, highest = _mean(runs)
+            axes.fill_between(
+                points[0], lowest, highest, color=style["color"], alpha=0.18, linewidth=0
+            )
         else:
             points = runs[0]
         axes.plot(*points, markevery=max(1, len(points[0]) // 15) if joined else 1, **style)
@@ -261,14 +263,17 @@ def _points(rows: Rows, panel: Panel) -> tuple[list[float], list[float]]:
     return [row[panel.x] for row in shown], [row[panel.y] for row in shown]
 
 
-def _mean(runs: Sequence[tuple[list[float], list[float]]]) -> tuple[list[float], list[float]]:
-    """The mean over seeds wherever all of them have a point.
+def _mean(
+    runs: Sequence[tuple[list[float], list[float]]],
+) -> tuple[tuple[list[float], list[float]], list[float], list[float]]:
+    """The mean over seeds wherever all of them have a point; and their smallest and largest y.
 
     Seeds that were measured at other places, such as seconds, are joined by their order.
     """
     length = min(len(xs) for xs, _ in runs)
     xs, ys = ([[run[k][i] for run in runs] for i in range(length)] for k in (0, 1))
-    return [sum(each) / len(each) for each in xs], [sum(each) / len(each) for each in ys]
+    mean = [sum(each) / len(each) for each in xs], [sum(each) / len(each) for each in ys]
+    return mean, list(map(min, ys)), list(map(max, ys))
 
 
 def _scale(axes: Axes, axis: str, wanted: str, values: Sequence[float]) -> None:
@@ -288,7 +293,8 @@ def _scale(axes: Axes, axis: str, wanted: str, values: Sequence[float]) -> None:
         return
     spread = math.log10(max(values) / min(values)) if values else 1.0
     if spread < 2.0:  # Too few powers of ten to read a value by.
-        of_axis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+        subs = (1.0, 2.0, 5.0) if spread >= 1.0 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)
+        of_axis.set_major_locator(ticker.LogLocator(subs=subs))
         of_axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
         of_axis.set_minor_formatter(ticker.NullFormatter())
     else:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -75,6 +77,17 @@ class Picture:
     levels: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
     joined: bool = True
 
+    def to_json(self) -> dict[str, Any]:
+        """All that `redraw` needs: of the rows, the entries that are drawn; JSON has no NaN."""
+        names = {name for panel in self.panels for name in (panel.x, panel.y)}
+        groups = {
+            label: [
+                {n: row[n] for n in row if n in names and math.isfinite(row[n])} for row in rows
+            ]
+            for label, rows in self.groups.items()
+        }
+        return dataclasses.asdict(dataclasses.replace(self, groups=groups))
+
 
 @dataclasses.dataclass(frozen=True)
 class Report:
@@ -135,21 +148,51 @@ def write(
         "commits_of_parts": sorted(workspace.commits) if workspace else [],
         "notes": list(report.notes),
         "tables": {heading: list(table.rows) for heading, table in report.tables.items()},
+        "pictures": [picture.to_json() for picture in report.pictures],
         "levels": {picture.name: picture.levels for picture in report.pictures if picture.levels},
         **report.more,
     }
-    folder = Path(path).parent
     for picture in report.pictures:
-        plots.plot_panels(
-            folder / f"{picture.name}.png",
-            picture.panels,
-            picture.groups,
-            picture.title,
-            levels=picture.levels,
-            joined=picture.joined,
-        )
+        _draw(picture, Path(path).parent)
     write_report(path, content, _markdown(report, content, Path(path).name))
     return Path(f"{path}.md")
+
+
+def redraw(path: str | os.PathLike[str]) -> list[Path]:
+    """Draws the pictures of a report anew, from nothing but its JSON file.
+
+    Args:
+      path: the JSON file.
+
+    Returns:
+      The files of the pictures.
+
+    Raises:
+      ValueError: if the file does not hold what its pictures show, as old ones do not.
+    """
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    if "pictures" not in content:
+        raise ValueError(
+            f"{path} has no entry 'pictures'; only running its experiment redraws them"
+        )
+    drawn = []
+    for entry in content["pictures"]:
+        panels = [plots.Panel(**panel) for panel in entry["panels"]]
+        drawn.append(_draw(Picture(**{**entry, "panels": panels}), Path(path).parent))
+    return drawn
+
+
+def _draw(picture: Picture, folder: Path) -> Path:
+    path = folder / f"{picture.name}.png"
+    plots.plot_panels(
+        path,
+        picture.panels,
+        picture.groups,
+        picture.title,
+        levels=picture.levels,
+        joined=picture.joined,
+    )
+    return path
 
 
 def describe_run(environment: Mapping[str, Any]) -> str:

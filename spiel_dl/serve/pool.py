@@ -79,7 +79,8 @@ class Pool:
         self._max_waiting = max_waiting
         self._workers = [_Worker(modules) for _ in range(num_workers)]
         self._idle = list(self._workers)
-        self._waiting: collections.deque[asyncio.Future[None]] = collections.deque()
+        # A worker that becomes free is given to who waits first, so nobody waits while one is idle.
+        self._waiting: collections.deque[asyncio.Future[_Worker]] = collections.deque()
         self._threads = ThreadPoolExecutor(2 * num_workers, "pool")
         self._endings: set[asyncio.Task[None]] = set()
 
@@ -125,39 +126,41 @@ class Pool:
             self._threads.submit(worker.start)
 
     async def _acquire(self, key: Hashable, end: float) -> _Worker:
-        if not self._idle:
-            if len(self._waiting) >= self._max_waiting:
-                raise BusyError("too many others are waiting; try again in a moment")
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            try:
-                async with asyncio.timeout_at(end):
-                    await turn
-            except BaseException as error:
-                if turn.done() and not turn.cancelled():
-                    self._wake()  # The turn was given, and is handed on.
-                elif turn in self._waiting:
-                    self._waiting.remove(turn)
-                if isinstance(error, TimeoutError):
-                    raise BusyError(
-                        f"no worker was free for {self.seconds:g} seconds; try again in a moment"
-                    ) from error
-                raise
-        found = next((each for each in self._idle if each.key == key), self._idle[0])
-        self._idle.remove(found)
+        if self._idle:
+            found = next((each for each in self._idle if each.key == key), self._idle[0])
+            self._idle.remove(found)
+        else:
+            found = await self._wait(end)
         found.key = key
         return found
 
-    def _release(self, worker: _Worker) -> None:
-        self._idle.append(worker)
-        self._wake()
+    async def _wait(self, end: float) -> _Worker:
+        """The next worker that becomes free for who waits now."""
+        if len(self._waiting) >= self._max_waiting:
+            raise BusyError("too many others are waiting; try again in a moment")
+        turn: asyncio.Future[_Worker] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            async with asyncio.timeout_at(end):
+                return await turn
+        except BaseException as error:
+            if turn.done() and not turn.cancelled():
+                self._release(turn.result())  # It was given, and is handed on.
+            elif turn in self._waiting:
+                self._waiting.remove(turn)
+            if isinstance(error, TimeoutError):
+                raise BusyError(
+                    f"no worker was free for {self.seconds:g} seconds; try again in a moment"
+                ) from error
+            raise
 
-    def _wake(self) -> None:
+    def _release(self, worker: _Worker) -> None:
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():
-                turn.set_result(None)
+                turn.set_result(worker)
                 return
+        self._idle.append(worker)
 
     async def _end(self, worker: _Worker, call: asyncio.Future[Any]) -> None:
         """Ends what nobody waits for any more."""

@@ -179,8 +179,6 @@ def test_in_play_only_what_is_reached_is_solved():
 def test_errors():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
-    with pytest.raises(ValueError, match="gadget='full' must be one of"):
-        ABDPolicy(tree, 0, model, limit, p=0.5, gadget="full")
     with pytest.raises(ValueError, match="portfolios='all' must be one of"):
         ABDPolicy(tree, 0, model, limit, p=0.5, portfolios="all")
     with pytest.raises(ValueError, match=r"p=1\.5 must be between 0 and 1"):

@@ -109,6 +109,8 @@ NUMBERS = [
     Bad(f"{EXPLOIT} --p=2", "--p=2.0"),
     Bad(f"{EXPLOIT} --full_trust_at=0", "--full_trust_at=0.0"),
     Bad("compare_cfr.py --iterations=0", "--iterations=0: must be at least 1"),
+    Bad("search_schedule.py --iterations=5", "iterations=5 must be at least 10"),
+    Bad("search_schedule.py --candidates=0", "--candidates=0: must be at least 1"),
 ]
 
 CHOICES = [

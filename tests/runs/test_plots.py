@@ -56,19 +56,24 @@ def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.Mo
         for label in ("linear", "quadratic")
         for seed in (0, 2)
     }
-    drawn = {}
+    drawn, bands = {}, []
     plot = Axes.plot
 
     def note(self: Axes, xs: list[float], ys: list[float], **style: Any) -> Any:
         drawn[style.get("label", len(drawn))] = (style["color"], xs, ys)
         return plot(self, xs, ys, **style)
 
+    def note_band(self: Axes, *band: list[float], **style: Any) -> None:
+        bands.append((style["color"], *band))
+
     monkeypatch.setattr(Axes, "plot", note)
+    monkeypatch.setattr(Axes, "fill_between", note_band)
     plots.plot_panels(tmp_path / "a.png", [plots.Panel("x", "y", "x", "y")], groups, "t")
-    assert len(drawn) == 6
-    mean = drawn["linear, mean of 2 seeds"]
+    assert len(drawn) == len(bands) == 2
+    mean = drawn["linear, mean and range of 2 seeds"]
     assert mean[1:] == ([1.0, 2.0], [2.0, 5.0])
-    assert drawn[0][0] == drawn[1][0] == mean[0] != drawn["quadratic, mean of 2 seeds"][0]
+    assert bands[0] == (mean[0], [1.0, 2.0], [1.0, 2.0], [3.0, 8.0])
+    assert mean[0] != drawn["quadratic, mean and range of 2 seeds"][0]
 
 
 def test_importing_the_rooms_imports_no_extra() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from matplotlib import image
 
 from spiel_dl.runs import plots, reports
@@ -76,3 +77,18 @@ def test_a_report_says_what_was_found_and_how(tmp_path: Path) -> None:
     assert content["settings"] == {"seed": 3}
     assert content["extra"] == [1]
     assert image.imread(tmp_path / "out" / "curves.png")[..., :3].std() > 0.01
+
+
+def test_pictures_are_drawn_anew_from_the_json_file(tmp_path: Path) -> None:
+    groups = {f"curve, seed {s}": [{"x": 1, "y": 2.0 + s}, {"x": 2, "y": 1.0}] for s in (0, 1)}
+    panel = plots.Panel("x", "y", "x", "y", "linear")
+    picture = reports.Picture("curves", "game", [panel], groups, {"line": {"y": 1.5}}, joined=False)
+    report = reports.Report("A", [], {}, [picture])
+    reports.write(report, tmp_path / "a", describe_environment())
+    before = image.imread(tmp_path / "curves.png")
+    (tmp_path / "curves.png").unlink()
+    assert reports.redraw(tmp_path / "a.json") == [tmp_path / "curves.png"]
+    assert (image.imread(tmp_path / "curves.png") == before).all()
+    (tmp_path / "old.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"old\.json has no entry 'pictures'"):
+        reports.redraw(tmp_path / "old.json")

@@ -144,3 +144,23 @@ def test_wrong_numbers() -> None:
     for settings in ({"num_workers": 0}, {"seconds": 0.0}, {"max_waiting": 0}):
         with pytest.raises(ValueError, match="must be positive"):
             Pool(**{"num_workers": 1, "seconds": 1.0, **settings})  # type: ignore[arg-type]
+
+
+def test_who_waits_gets_the_worker_before_who_comes_later(tmp_path: Path) -> None:
+    """One who asks twice in a row asks again before who waits can notice that a worker is free."""
+    begun = tmp_path / "begun"
+
+    async def use(pool: Pool) -> None:
+        async def twice() -> None:
+            await pool.run(tasks.sleep, 0.05, str(begun))
+            await pool.run(tasks.echo, "later")
+
+        asked = asyncio.create_task(twice())
+        while not begun.exists():
+            await asyncio.sleep(0.005)
+        waiting = [asyncio.create_task(pool.run(tasks.echo, number)) for number in range(3)]
+        assert await asyncio.gather(*waiting) == [0, 1, 2]
+        await asked
+        assert await pool.run(tasks.all_seen) == [0, 1, 2, "later"]
+
+    run(use)

@@ -10,7 +10,7 @@ import torch
 
 from spiel_dl.games.leduc import LeducRules, LeducState
 from spiel_dl.games.openspiel import RulesGame
-from spiel_dl.games.registry import Registration
+from spiel_dl.games.registration import Registration
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import InvalidGameError

@@ -13,7 +13,7 @@ from typing import Any
 
 from papers.responses.study import Study
 from papers.study import Experiment
-from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
+from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
 from spiel_dl.jobs import head_to_head, learner_run
 from spiel_dl.play.presets import game_string
 from spiel_dl.play.requests import SearchOptions
@@ -31,7 +31,7 @@ SEARCH = SearchOptions(
 )
 _SEED = 0
 _PAIRS_AT_ONCE = 25
-_LEARNER = PPOConfig(temperature=0.01, decay_steps=1500)
+_LEARNER = MMDConfig(decay_steps=4000)
 Rows = list[dict[str, Any]]
 
 
@@ -41,9 +41,9 @@ def network(study: Study) -> str:
     if settings.network is not None:
         return settings.network
     game = load_turn_based(game_string(GAME))
-    identity = {"game": str(game), "learner": _LEARNER.to_json(), "algorithm": "ppo"}
+    identity = {"game": str(game), "learner": _LEARNER.to_json(), "algorithm": "mmd"}
     directory = study.workspace.run_directory("network", identity)
-    learner = PPOSolver(game, _LEARNER)
+    learner = MMDSolver(game, _LEARNER)
     steps = settings.learner_steps
     learner_run.run_learner(
         learner, directory, steps, steps_per_evaluation=steps, show_progress=False

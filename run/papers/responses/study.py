@@ -79,7 +79,7 @@ class Settings:
     )
     device: str = "cpu"
     network: str | None = None
-    learner_steps: int = 1500
+    learner_steps: int = 4000
     num_games: int = 2000
 
     def __post_init__(self) -> None:

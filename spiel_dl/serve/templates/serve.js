@@ -140,7 +140,7 @@ function draw() {
   }
   parts.push(make("div", { class: "choices", id: "which" }), steps(isNow));
   if (shown.all) {
-    parts.push(make("h3", {}, "What was hidden"));
+    parts.push(make("h3", {}, "What was hidden: the game as your opponent saw it"));
     parts.push(shown.all.picture.length ? blocks(shown.all.picture) : "",
       make("pre", {}, shown.all.text));
   }
@@ -184,7 +184,8 @@ function actionsOf(picture) {
 }
 
 function blocks(picture) {
-  return make("div", { class: "blocks" }, ...picture.map((block) => {
+  const shown = picture.filter((block) => block.block !== "cards" || block.cards.length);
+  return make("div", { class: "blocks" }, ...shown.map((block) => {
     const parts = block.title ? [make("h3", {}, block.title)] : [];
     if (block.block === "cards") {
       parts.push(make("div", { class: "cards" },
