@@ -31,7 +31,7 @@ _PANEL_INCHES = (4.4, 3.9)
 _MAX_LEGEND_INSIDE = 3
 """A longer legend would hide the curves, so it stands below them."""
 _LEGEND_COLUMN_INCHES = 2.9
-_CHARACTERS_PER_INCH = 15.0
+_CHARACTERS_PER_INCH = 14.0
 """Of a title."""
 _BREAK = "\u200b"
 _SEED = re.compile(r"(?:, )?seed (\d+)$")
