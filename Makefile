@@ -84,6 +84,8 @@ bench: $(VENV)/installed-benchmark
 	$(BIN)/python benchmarks/particle.py --output=results/benchmarks
 	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
 	$(BIN)/python benchmarks/games.py --output=results/benchmarks
+	$(BIN)/python benchmarks/serve.py --output=results/benchmarks
+	$(BIN)/python benchmarks/five_minutes.py --output=results/benchmarks
 
 # All experiments of the papers that have no current report: a day. ONLY=dl_cfr/goofspiel/* names some.
 ONLY ?=

@@ -55,8 +55,8 @@ class CriticConfig(NetworkConfig):
     """
 
     hidden_sizes: tuple[int, ...] = (256, 256)
-    learning_rate: float = 5e-3
-    final_learning_rate: float | None = 5e-5
+    learning_rate: float = 1e-2
+    final_learning_rate: float | None = 5e-4
     decay_steps: int = 20_000
     adam_beta1: float = 0.9
     c_bar: float = 1.0
@@ -184,7 +184,7 @@ class CriticTrainer:
 
     def _values_of(self, rows: torch.Tensor | ListedInputs) -> torch.Tensor:
         """The current network's values of histories: float32 [M, 2 K]."""
-        return self.network.squashed(self.network.outputs(self._parameters, rows))
+        return self.network.squashed(self.network.outputs(self._parameters.detach(), rows))
 
     def _trace_decay(self) -> float:
         """What is expected is already there without traces; v-trace needs them."""

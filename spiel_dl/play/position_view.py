@@ -88,7 +88,7 @@ class Watched:
     def _restart(self) -> None:
         self.policy = self._make()
         self._found: collections.deque[Found] = collections.deque(maxlen=_MAX_FOUND)
-        self._numbers: dict[int, PolicyNumbers] = {}
+        self._numbers: dict[int, PolicyNumbers] = {}  # By the identity of who searches.
         for seat in (0, 1):
             step = getattr(self.searcher(seat), "step", None)
             if step is not None:
@@ -149,15 +149,16 @@ class Watched:
           player: the seat.
           compiled: the compiled game; asked only if the policy does not have it.
         """
-        if player not in self._numbers:
+        searcher = self.searcher(player)
+        if id(searcher) not in self._numbers:
             array = self._array_policy(player, compiled)
             if array is None:
                 return None
             numbers = PolicyNumbers(array)
-            if isinstance(self.searcher(player), ContinualPolicy):
+            if isinstance(searcher, ContinualPolicy):
                 return numbers  # It may know more the next time.
-            self._numbers[player] = numbers
-        return self._numbers[player]
+            self._numbers[id(searcher)] = numbers
+        return self._numbers[id(searcher)]
 
     def _array_policy(
         self, player: int, compiled: Callable[[], GameTree | None]

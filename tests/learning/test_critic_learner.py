@@ -143,6 +143,46 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
     assert num_checked >= 12
 
 
+@pytest.mark.parametrize("game", ["kuhn_poker", GOOFSPIEL_4])
+def test_expected_targets_of_exact_values_are_these(game: str) -> None:
+    """Where chance acts at the root alone, nothing is left to luck, whatever is played."""
+    tree = GameTree.from_game(game)
+    blueprint = random_policy(tree)
+    transformations = paper_transformations(action_values(tree.game))
+    exact = ExactCritic(tree, blueprint.strategies, transformations)
+    acting = np.flatnonzero(tree.player >= 0)
+    worth = np.stack([exact.values(tree, acting, player) for player in (0, 1)], axis=1)
+    rows = history_tensors.of_tree(tree, acting).numpy()
+    known = {row.tobytes(): own for row, own in zip(rows, worth, strict=True)}
+
+    def values_of(tensors: torch.Tensor) -> torch.Tensor:
+        found = [known.get(row.tobytes(), np.zeros_like(worth[0])) for row in tensors.numpy()]
+        return torch.from_numpy(np.array(found)).float()
+
+    config = dataclasses.replace(SMALL, trace_decay=0.7)
+    learner = CriticLearner(
+        tree, blueprint, transformations, config, exploration=0.6, batch_size=200
+    )
+    trainer, played = learner._critic, learner.play()
+    assert trainer is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer, "_values_of", lambda lists: values_of(lists.dense()).flatten(1))
+        seen = played.distinct_histories().dense()
+        right = seen.at_moves(values_of(seen.tensors))
+        targets = trainer.targets(played, right, learner.policy_at(played))
+    assert played.valid.sum() >= 400
+    torch.testing.assert_close(targets[played.valid], right[played.valid], atol=1e-5, rtol=1e-5)
+
+
+def test_what_is_expected_must_be_known() -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    config = dataclasses.replace(SMALL, expected=True)
+    pure, small = pure_transformations(2), {"max_tree_histories": 10}
+    assert CriticLearner(tree, random_policy(tree), pure, config).num_steps == 0
+    with pytest.raises(ValueError, match="raise max_tree_histories"):
+        CriticLearner(tree.game, network_policy(tree), pure, config, **small)
+
+
 def test_exploration_mixes_the_acting_policy() -> None:
     tree = GameTree.from_game("leduc_poker")
     blueprint = random_policy(tree)
@@ -247,6 +287,8 @@ def test_bad_input(tmp_path: Path) -> None:
     for changes, message in (
         ({"rho_bar": 0.0}, "rho_bar=0.0 must be positive"),
         ({"target_averaging": 2.0}, "target_averaging=2.0 must be above 0"),
+        ({"target_share": 0.0}, "target_share=0.0 must be positive"),
+        ({"trace_decay": 1.5}, "trace_decay=1.5 must be between 0 and 1"),
         ({"learning_rate": math.nan}, "learning_rate=nan must be positive"),
     ):
         with pytest.raises(ValueError, match=message):

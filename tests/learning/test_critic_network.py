@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from spiel_dl.learning import critic_network, history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
@@ -35,6 +36,17 @@ def test_values_are_the_networks_in_any_batches(monkeypatch: pytest.MonkeyPatch)
             expected = outputs[:, 3 * player : 3 * player + 3].numpy()
             np.testing.assert_allclose(found, expected, atol=1e-6)
     assert critic.values(tree, histories[:0], 0).shape == (0, 3)
+
+
+def test_bounded_values_stay_within_the_bound() -> None:
+    network = CriticNetwork(2, 3, (8,), bound=2.0)
+    parameters = 100 * network.initial_parameters(seed=1)
+    history = torch.randn((50, 2), generator=torch.manual_seed(0))
+    values = network.values(parameters, history)
+    assert values.shape == (50, 2, 3)
+    assert 1.9 < float(values.abs().max()) <= 2.0
+    expected = 2 * network.outputs(parameters, history).tanh()
+    torch.testing.assert_close(values.flatten(1), expected)
 
 
 def test_the_error_of_a_critic_is_in_units_of_the_utility_range() -> None:
