@@ -103,7 +103,7 @@ class VectorEnvironment(VectorEnv):
         }
 
 
-def _rules(game: AnyGame) -> Rules:
+def _rules(game: AnyGame) -> Rules[Any]:
     loaded = turn_based_game(game)
     rules = getattr(loaded, "rules", None)
     if not isinstance(rules, Rules):

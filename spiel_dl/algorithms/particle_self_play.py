@@ -380,4 +380,4 @@ class ParticleSelfPlay:
                 f"than {self.config.learning_rate}"
             )
         self._descent.step(loss, at=self.num_steps)
-        return value
+        return float(value)

@@ -358,7 +358,8 @@ class RNaDSolver(SelfPlayLearner):
         if self._is_last_alone:
             return log_policies[0]
         log_last, log_second_to_last = log_policies
-        return self._shares[0] * log_last + self._shares[1] * log_second_to_last
+        mean: torch.Tensor = self._shares[0] * log_last + self._shares[1] * log_second_to_last
+        return mean
 
 
 def _decision_weights(trajectories: Trajectories) -> torch.Tensor:

@@ -25,6 +25,8 @@ optimal value function at the next limit would give. Margins are unnormalised cf
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
@@ -125,7 +127,7 @@ def _solve(
     return depth_limited.solve_by_lp(game).strategy
 
 
-def _range(subgame: Trunk, player: int, public_state: int, plan: np.ndarray) -> np.ndarray:
+def _range(subgame: Trunk[Any], player: int, public_state: int, plan: np.ndarray) -> np.ndarray:
     """A plan's reach of the root infosets of a player, scaled to sum 1 or all 0: float64 [R]."""
     tree = subgame.tree
     starts = tree.public_states.histories(public_state)

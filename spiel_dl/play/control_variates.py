@@ -75,7 +75,8 @@ def without_luck(returns: np.ndarray, lucks: np.ndarray) -> np.ndarray:
             centred = lucks[other] - lucks[other].mean()
             variance = centred @ centred
             factors[half::2] = centred @ returns[other] / variance if variance > 0 else 1.0
-    return returns - factors * lucks
+    found: np.ndarray = returns - factors * lucks
+    return found
 
 
 class _Terms:

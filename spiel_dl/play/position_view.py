@@ -285,7 +285,8 @@ class FoundNumbers(PublicStateNumbers):
     def reach(self, player: int, histories: np.ndarray) -> np.ndarray:
         """See `PublicStateNumbers`."""
         sequences = self._found.trunk.sequences_at(player, histories)
-        return self._found.plans[player][sequences] * self._scale[player]
+        found: np.ndarray = self._found.plans[player][sequences] * self._scale[player]
+        return found
 
     def cfvs(
         self, player: int, histories: np.ndarray, others_reach: np.ndarray, infoset: np.ndarray

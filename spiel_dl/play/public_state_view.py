@@ -137,7 +137,8 @@ class PublicStateNumbers(abc.ABC):
     def total_reach(self, histories: np.ndarray) -> np.ndarray:
         """Chance's and both players' reach of histories of one public state: float64 [n]."""
         own = self.reach(0, histories) * self.reach(1, histories)
-        return own * self.tree.chance_reach[histories]
+        found: np.ndarray = own * self.tree.chance_reach[histories]
+        return found
 
     def public_state(
         self,
@@ -248,7 +249,8 @@ def first_histories(tree: CompiledTree, state: int) -> np.ndarray:
     """
     histories = tree.public_states.histories(state)
     from_outside = tree.public_states.of_history[tree.parent[histories]] != state
-    return histories[(histories == 0) | from_outside]
+    found: np.ndarray = histories[(histories == 0) | from_outside]
+    return found
 
 
 def ratio(part: float, whole: float) -> float | None:

@@ -173,7 +173,8 @@ class PolicyNumbers(PublicStateNumbers):
 
     def reach(self, player: int, histories: np.ndarray) -> np.ndarray:
         """See `PublicStateNumbers`."""
-        return self._reach[player, histories]
+        found: np.ndarray = self._reach[player, histories]
+        return found
 
     def cfvs(
         self, player: int, histories: np.ndarray, others_reach: np.ndarray, infoset: np.ndarray

@@ -218,7 +218,7 @@ def view(state: pyspiel.State, player: int) -> str:
     """What a player of a turn-based game may know, as text."""
     game = state.get_game()
     if hasattr(game, "rules"):
-        return _views().view(game.rules, state.batch, player)
+        return str(_views().view(game.rules, state.batch, player))
     game_type = game.get_type()
     texts = []
     if game_type.provides_observation_string:
@@ -335,7 +335,7 @@ def _has_perfect_information(game: pyspiel.Game) -> bool:
 
 def summary(game: pyspiel.Game) -> str:
     """How a game of this package is played, in a few lines; empty for others."""
-    return _views().summary(game.rules) if hasattr(game, "rules") else ""
+    return str(_views().summary(game.rules)) if hasattr(game, "rules") else ""
 
 
 def _views() -> types.ModuleType:
