@@ -276,21 +276,21 @@ def _report(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: i
                 {"Dark hex after the moves 0 and 8": Table(corner, corner_titles)} if corner else {}
             ),
         },
-        verdict=_verdict(rows, corner),
+        verdict=_verdict(rows, corner, threads),
     )
 
 
-def _verdict(rows: list[dict[str, Any]], corner: list[dict[str, Any]]) -> str:
+def _verdict(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: int) -> str:
     """Which bounds hold, in words."""
     parts = []
-    late = _names(rows, lambda row, bound: row["seconds"] > bound)
-    slow = _names(rows, lambda row, bound: row["processor"] / 2 > bound)
-    if any(GAMES[row["game"]].bound for row in rows):
+    bounded = [row for row in rows if GAMES[row["game"]].bound]
+    late = [row for row in bounded if row["processor"] > threads * (GAMES[row["game"]].bound or 0)]
+    if bounded:
+        names = ", ".join(dict.fromkeys(row["game"] for row in late or bounded))
+        where = "one core" if threads == 1 else f"{threads} cores"
         parts.append(
-            f"not met: wall-clock is beyond the bound in {', '.join(late)}"
-            + (f", half the processor's seconds in {', '.join(slow) or 'none'}")
-            if late
-            else "met: all games are evaluated within their bounds"
+            f"{'not met' if late else 'met'}: seconds of an evaluation in {names}, on {where} "
+            "without other work (the processor's seconds)"
         )
     large = [row["game"] for row in rows if row["gigabytes"] > _MOST_GIGABYTES]
     if rows:
@@ -304,18 +304,6 @@ def _verdict(rows: list[dict[str, Any]], corner: list[dict[str, Any]]) -> str:
             f"{len(compared)} policies"
         )
     return "; ".join(parts) + "."
-
-
-def _names(
-    rows: list[dict[str, Any]], is_beyond: Callable[[dict[str, Any], float], bool]
-) -> list[str]:
-    """The games in which some evaluation is beyond its bound."""
-    found = [
-        row["game"]
-        for row in rows
-        if (bound := GAMES[row["game"]].bound) is not None and is_beyond(row, bound)
-    ]
-    return list(dict.fromkeys(found))
 
 
 if __name__ == "__main__":

@@ -237,11 +237,12 @@ def _particle_search() -> list[Row]:
 
 def _policy_gradients() -> list[Row]:
     """Rudolph et al. (2025): 10 million environment steps of each learner in each game."""
-    short = "one game of five, one seed of three"
+    few = ("games=phantom_ttt", "algorithms=mmd", "seeds=0", "environment_steps=3000000")
     return [
         Row("policy_gradients", "large_games", "Figures, by eye", minutes=2400),
-        Row("policy_gradients", "large_games", "Figures, by eye", None,
-            ("games=phantom_ttt", "seeds=0"), 45, "policy_gradients/phantom_ttt", short),
+        Row("policy_gradients", "large_games", "Figures, by eye", None, few, 15,
+            "policy_gradients/phantom_ttt",
+            "one learner of three, one game of five, one seed of three, 3 of 10 million steps"),
     ]  # fmt: skip
 
 

@@ -190,10 +190,10 @@ def report(judged: Mapping[str, Mapping[str, Rows]], iterations: int) -> Report:
         "Variants of CFR, side by side",
         [
             f"Exploitability is exact, NashConv / 2 in units of utility, after {iterations:,} "
-            "iterations with alternating updates; extragradient CFR+ evaluates twice an iteration "
-            "and updates both players at once. Tables show the average policy, as the papers do; "
-            "Reg-CFR is meant for its current policy, which is in the pictures and in `current` "
-            "of the JSON. Times are of the processor, without compiling.",
+            "iterations with alternating updates; extragradient CFR+ evaluates twice an iteration, "
+            "and it and greedy weights update both players at once. Tables show the average "
+            "policy, as the papers do; Reg-CFR is meant for its current policy, which is in the "
+            "pictures and in `current` of the JSON. Times are of the processor, without compiling.",
             "Not here, of the papers' games: Battleship 3x2, whose 732,607 histories would take "
             "longer than all others together (give it as --game), river endgames, which are too "
             "large to be listed, and Goofspiel without imp_info, whose information states are of "

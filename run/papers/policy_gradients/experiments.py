@@ -5,13 +5,14 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from papers.policy_gradients.study import JUDGED, Run, Study
+from papers.policy_gradients.study import JUDGED, Run, Settings, Study
 from papers.study import Experiment, by_name, told, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 
 _PEER = "rnad"
 _GENERIC = ("ppo", "mmd")
+_BUDGET = 10_000_000
 _PANEL = Panel(
     "environment_steps", "exploitability", "environment steps", "exploitability (utility)"
 )
@@ -26,9 +27,15 @@ def report(study: Study, curves: Curves) -> Report:
     titles = {"game": "game", "algorithm": "learner", "seed": "seed"}
     titles |= {str(step): f"at {step:,} steps" for step in settings.points}
     last = {run: points[-1]["exploitability"] for run, points in zip(runs, curves, strict=True)}
+    partial = (
+        f"Partial: {settings.environment_steps:,} of the paper's {_BUDGET:,} environment steps, "
+        f"{', '.join(settings.algorithms)}, {len(settings.games)} of the paper's 5 games, "
+        f"seeds {', '.join(map(str, settings.seeds))}."
+    )
     return Report(
         "",
         [
+            *([partial] if settings != Settings() else []),
             "Exploitability is exact: half the NashConv of the policy that the learner hands out, "
             "by the game's factored form. An environment step is a move of a player; the learner "
             "step in which a number of them is reached is finished first.",

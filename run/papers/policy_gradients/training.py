@@ -52,6 +52,9 @@ def train(
       The lines of evaluations: environment_steps, learner_steps, seconds of learning, and what
       `judge` says.
     """
+    known = _evaluations(directory, num_steps)
+    if known and known[-1]["evaluation"] == num_steps:
+        return known
     job = _Budgeted(learner, num_steps, evaluations, judge)
 
     def following(done: int) -> int:
@@ -67,7 +70,13 @@ def train(
         keeps_on_interrupt=False,
         show_progress=False,
     )
-    return [line for line in directory.read_metrics() if "exploitability" in line]
+    return _evaluations(directory, num_steps)
+
+
+def _evaluations(directory: RunDirectory, num_steps: int) -> list[dict[str, Any]]:
+    """The lines of evaluations within a budget; the directory may have gone beyond it."""
+    lines = directory.read_metrics()
+    return [line for line in lines if line.get("evaluation", math.inf) <= num_steps]
 
 
 class _Budgeted:
