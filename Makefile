@@ -81,6 +81,7 @@ bench: $(VENV)/installed-benchmark
 	$(BIN)/python benchmarks/rnad.py --output=results/benchmarks --peer_python=$(PEER_PYTHON)
 	taskset -c 0 $(BIN)/python benchmarks/learners.py --output=results/benchmarks \
 	    --peer=$(RLG) --peer_python=$(RLG_PYTHON)
+	taskset -c 0 $(BIN)/python benchmarks/critics.py --output=results/benchmarks
 	$(BIN)/python benchmarks/particle.py --output=results/benchmarks
 	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
 	$(BIN)/python benchmarks/games.py --output=results/benchmarks

@@ -54,7 +54,7 @@ TINY = Settings(
     num_steps=4,
     steps_per_evaluation=3,
     learner=RNaDConfig(batch_size=4, hidden_sizes=(4,)),
-    critic=CriticConfig(hidden_sizes=(4,)),
+    critic=CriticConfig(hidden_sizes=(4,), learning_rate=3e-4, final_learning_rate=None),
     iterations=20,
     num_games=8,
     num_strategies=30,
@@ -190,7 +190,7 @@ def test_ablation_changes_one_reading_at_a_time(tmp_path: Path) -> None:
         assert values["exact", *reading] == ", ".join(f"{value:.3g}" for value in expected)
     assert len(set(values.values())) > 6
     assert found.verdict
-    assert "2 steps of 4 games, 20% of decisions at random" in found.notes[-1]
+    assert "2 steps of 4 games, 50% of decisions at random" in found.notes[-1]
     for wrong in ({"critics": ("none",)}, {"critics": ("trained",)}):
         with pytest.raises(ValueError, match="critics="):
             study(tmp_path, **wrong)
