@@ -8,8 +8,8 @@ Examples:
 
 from spiel_dl.commands import config_flags, players, script
 from spiel_dl.jobs import head_to_head
+from spiel_dl.play.kinds import POLICY_NAMES
 from spiel_dl.play.presets import PRESETS
-from spiel_dl.play.registry import POLICY_NAMES
 from spiel_dl.runs.run_directory import describe_environment
 
 _MATCH = config_flags.define(

@@ -19,7 +19,7 @@ from typing import Literal
 from spiel_dl.commands import players, script
 from spiel_dl.commands.parameters import Positive
 from spiel_dl.play import terminal
-from spiel_dl.play.registry import POLICY_NAMES
+from spiel_dl.play.kinds import POLICY_NAMES
 from spiel_dl.tree.load import turn_based_game
 
 _SEARCH = players.SearchFlags()

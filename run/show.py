@@ -12,7 +12,7 @@ from typing import Annotated
 
 from spiel_dl.commands import script
 from spiel_dl.commands.parameters import Bounds, Positive
-from spiel_dl.play import public_tree_page, registry
+from spiel_dl.play import kinds, public_tree_page, registry
 from spiel_dl.play.public_tree_view import view_public_tree
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.load import compile_game
@@ -61,4 +61,4 @@ def main(
 
 
 if __name__ == "__main__":
-    script.run(main, texts={"policy": f"what to show: {registry.POLICY_NAMES}."})
+    script.run(main, texts={"policy": f"what to show: {kinds.POLICY_NAMES}."})

@@ -1,64 +1,27 @@
 """The one registry that turns a name into a policy, for scripts and for `spiel_dl.load_policy`.
 
-A name is one of the patterns of `KINDS`, or a path: the file of a policy, a run directory, or a
-learner's checkpoint. Trained networks have names of their own, see `play.zoo`. A new kind of policy
-is one more entry of `KINDS`.
+A name is one of the patterns of `play.kinds`, or a path: the file of a policy, a run directory, or
+a learner's checkpoint. Trained networks have names of their own, see `play.zoo`.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.play import searches, zoo
+from spiel_dl.play import zoo
+from spiel_dl.play.kinds import KINDS, POLICY_NAMES
 from spiel_dl.play.requests import Request, SearchOptions
-from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy, UniformPolicy
+from spiel_dl.policies.small_policies import SeatsPolicy
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
-from spiel_dl.solvers import regret_minimization
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
-
-
-@dataclasses.dataclass(frozen=True)
-class Kind:
-    """A kind of policy.
-
-    Attributes:
-      pattern: its name, and behind the colon what must be said.
-      meaning: what it is, for help texts.
-      load: makes the policy.
-      compiles: whether the game must be small enough to compile.
-      uses: which of the search options it uses, as `options_used` names them.
-      models: whose models of the zoo may stand behind the colon without their algorithm; empty:
-        nobody's.
-    """
-
-    pattern: str
-    meaning: str
-    load: Callable[[Request], openspiel_policy.Policy]
-    compiles: bool = False
-    uses: tuple[str, ...] = ()
-    models: str = ""
-
-    @property
-    def name(self) -> str:
-        """What stands before the colon."""
-        return self.pattern.partition(":")[0]
-
-    def fits(self, name: str) -> bool:
-        """Whether a policy's name is of this kind."""
-        kind, colon, source = name.partition(":")
-        has_source = ":" in self.pattern
-        return kind == self.name and has_source == bool(colon) and has_source == bool(source)
+from spiel_dl.tree.load import AnyGame, compile_game
 
 
 def load_policy(
@@ -82,7 +45,8 @@ def load_policy(
     which searches everywhere.
 
     Args:
-      name: see `KINDS`, or the path of a policy file, a run directory or a learner's checkpoint.
+      name: see `play.kinds`, or the path of a policy file, a run directory or a learner's
+        checkpoint.
       game: the game, its game string, or the compiled game; None: as the named file says.
       depth_limit: how deep each search looks; None: one round.
       effort: how to solve; None: the default of `SearchOptions`.
@@ -150,77 +114,6 @@ def _in_all_infosets(tree: GameTree, policy: openspiel_policy.Policy) -> ArrayPo
     return ArrayPolicy.from_policy(tree, policy)
 
 
-def _uniform(request: Request) -> openspiel_policy.Policy:
-    if isinstance(request.game, GameTree):
-        return ArrayPolicy.uniform(request.game)
-    return UniformPolicy(turn_based_game(request.game), [0, 1])
-
-
-def _highest(request: Request) -> openspiel_policy.Policy:
-    return HighestActionPolicy(turn_based_game(request.game), [0, 1])
-
-
-def _random(request: Request) -> openspiel_policy.Policy:
-    return opponent_models.random_policy(request.compiled(), request.number())
-
-
-def _equilibrium(request: Request) -> openspiel_policy.Policy:
-    from spiel_dl.algorithms import sequence_form_lp
-
-    return sequence_form_lp.solve_zero_sum_game(request.compiled())[2]
-
-
-def _late(request: Request) -> openspiel_policy.Policy:
-    tree = request.compiled()
-    return opponent_models.errs_beyond(
-        tree,
-        request.search().depth_limit,
-        _equilibrium(request),
-        request.load_model(request.source, tree),
-    )
-
-
-def _cfr(request: Request) -> openspiel_policy.Policy:
-    return opponent_models.cfr_average(request.compiled(), request.number())
-
-
-def _cfr_last(request: Request) -> openspiel_policy.Policy:
-    return opponent_models.cfr_last(request.compiled(), request.number())
-
-
-def _cfr_plus(request: Request) -> openspiel_policy.Policy:
-    weighting = regret_minimization.CFR_PLUS
-    return opponent_models.cfr_average(request.compiled(), request.number(), weighting)
-
-
-def _network(request: Request) -> openspiel_policy.Policy:
-    """The policy network of a model of the zoo."""
-    from spiel_dl.learning import checkpoints
-
-    return checkpoints.load_blueprint(zoo.find(request.name), request.given_game, request.device)
-
-
-def _solved(request: Request) -> openspiel_policy.Policy:
-    return ArrayPolicy.load(zoo.solved(request.source), request.given_game)
-
-
-def _function(request: Request) -> openspiel_policy.Policy:
-    """A network of another program: of both players, or two files with a comma between them."""
-    from spiel_dl.policies import function_policy
-
-    is_onnx = request.name.startswith("onnx:")
-    load = function_policy.load_onnx if is_onnx else function_policy.load_torch_script
-    game, paths = turn_based_game(request.game), request.source.split(",")
-    wrong = [path for path in paths if not Path(path).is_file()] or paths[2:]
-    if wrong:
-        raise ValueError(
-            f"no policy {request.name!r}: {wrong[0]} is no file, or the third one; give one, or "
-            "two with a comma between them, of player 0 and player 1"
-        )
-    policies = [function_policy.FunctionPolicy(game, load(path)) for path in paths]
-    return policies[0] if len(policies) == 1 else SeatsPolicy((policies[0], policies[1]))
-
-
 def _of_path(request: Request) -> openspiel_policy.Policy:
     """The policy of a file, or of a run directory of a solver or a learner."""
     path = Path(request.name)
@@ -238,148 +131,10 @@ def _of_path(request: Request) -> openspiel_policy.Policy:
     return checkpoints.load_blueprint(path, request.given_game, request.device)
 
 
-_SEPOT_USES = ("depth_limit", "max_histories", "iterations", "leaf_choice")
-_ALL = (
-    Kind("uniform", "all legal actions alike", _uniform),
-    Kind("highest", "the legal action with the highest id", _highest),
-    Kind("random:SEED", "random probabilities in every infoset", _random, compiles=True),
-    Kind("equilibrium", "exact, by linear programming", _equilibrium, compiles=True),
-    Kind(
-        "late:MODEL",
-        "an equilibrium above the depth limit, and a policy of this table below",
-        _late,
-        compiles=True,
-        uses=("depth_limit",),
-    ),
-    Kind("cfr:K", "the average of K iterations of CFR", _cfr, compiles=True),
-    Kind("cfr_last:K", "CFR's policy after K iterations", _cfr_last, compiles=True),
-    Kind("cfr+:K", "the average of K iterations of CFR+", _cfr_plus, compiles=True),
-    Kind(
-        "resolving:VALUES",
-        "continual resolving with the value function exact, zero or of a network's file",
-        searches.resolving,
-        compiles=True,
-        uses=("depth_limit", "iterations"),
-    ),
-    Kind(
-        "cdbr:MODEL",
-        "the continual depth-limited best response to a policy of this table",
-        searches.cdbr,
-        compiles=True,
-        uses=("depth_limit", "iterations"),
-    ),
-    Kind(
-        "cdrnr:P:MODEL",
-        "the continual depth-limited restricted Nash response, the model being right with "
-        "probability P",
-        searches.cdrnr,
-        compiles=True,
-        uses=("depth_limit", "iterations"),
-    ),
-    Kind(
-        "abd:P:MODEL",
-        "the same with portfolios behind the depth limit, for models that err there; along the "
-        "game that is played if the model is weakened:... and the game is not compiled",
-        searches.abd,
-        compiles=True,
-        uses=("depth_limit", "iterations", "budget", "num_rollouts"),
-    ),
-    Kind(
-        "rnr:P:MODEL",
-        "the restricted Nash response in the whole game",
-        searches.rnr,
-        compiles=True,
-        uses=("iterations",),
-    ),
-    Kind(
-        "sepot:CHECKPOINT",
-        "SePoT on top of a learner's network and critic, or of a model's of the zoo; in games "
-        "without Rules, or if the game is given compiled, in the compiled game",
-        searches.sepot,
-        uses=_SEPOT_USES,
-        models="rnad",
-    ),
-    Kind(
-        "sepot_continual:CHECKPOINT",
-        "SePoT that goes on from its earlier searches",
-        searches.sepot_continual,
-        compiles=True,
-        uses=_SEPOT_USES,
-        models="rnad",
-    ),
-    Kind(
-        "particle:NETWORK",
-        "search among particles with a particle value network, in games with Rules",
-        searches.particle,
-        uses=("depth_limit", "budget", "iterations"),
-        models="particle",
-    ),
-    Kind(
-        "particle_sepot:CHECKPOINT",
-        "SePoT below a bounded sample of each public state, in games with Rules of any size",
-        searches.particle_sepot,
-        uses=("depth_limit", "budget", "iterations", "leaf_choice"),
-        models="rnad",
-    ),
-    Kind(
-        "klss:CHECKPOINT",
-        "the same from the histories of low-order knowledge alone: knowledge-limited search",
-        searches.knowledge_limited,
-        uses=("depth_limit", "budget", "order", "iterations", "leaf_choice"),
-        models="rnad",
-    ),
-    Kind(
-        "mmds:CHECKPOINT",
-        "mirror-descent search on top of a learner's network, in games with Rules of any size",
-        searches.mirror_descent,
-        uses=("budget", "stepsize", "num_rollouts"),
-        models="rnad",
-    ),
-    Kind(
-        "weakened:ROUNDS:CHECKPOINT",
-        "a learner's network, and from round ROUNDS on all legal actions alike",
-        searches.weakened,
-    ),
-    Kind("rnad:NAME", "a network of the model zoo, trained by R-NaD", _network),
-    Kind("mmd:NAME", "the same by MMD", _network),
-    Kind("ppo:NAME", "the same by PPO", _network),
-    Kind(
-        "solved:NAME",
-        "a solution of a game too large to list, of the model zoo; it does not know what to do "
-        "after what it never does",
-        _solved,
-    ),
-    Kind(
-        "torch:FILE",
-        "a function in TorchScript from information state tensors to logits; two files with a "
-        "comma between them are player 0's and player 1's",
-        _function,
-    ),
-    Kind("onnx:FILE", "the same in ONNX, which needs onnxruntime", _function),
-)
-KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
-"""All kinds of policies that have a name, by what stands before the colon."""
-POLICY_NAMES = (
-    f"{', '.join(kind.pattern for kind in _ALL)}, or the path of a policy, a run or a checkpoint"
-)
-"""For help texts and errors."""
-
-
 def is_search(name: str) -> bool:
     """Whether the policy of a name is a search."""
     kind = KINDS.get(name.partition(":")[0])
     return kind is not None and bool(kind.uses)
-
-
-def describe_kinds() -> str:
-    """All kinds of policies, a line each, for help texts."""
-    rows = [(kind.pattern, kind.meaning, kind.compiles) for kind in _ALL]
-    rows.append(("PATH", "a policy file, a run directory, or a learner's network alone", False))
-    width = max(len(pattern) for pattern, _, _ in rows)
-    return "\n".join(
-        f"  {pattern:{width}}  {meaning}{' (the game is compiled)' if compiles else ''}"
-        for pattern, meaning, compiles in rows
-    )
 
 
 def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from spiel_dl.tree.load import AnyGame, compile_game
 
 @dataclasses.dataclass(frozen=True)
 class SearchOptions:
-    """How policies that search do so. Each kind of policy uses some of it, see `KINDS`.
+    """How policies that search do so. Each kind of policy uses some of it, see `play.kinds`.
 
     Attributes:
       depth_limit: how deep each search looks.

@@ -155,7 +155,7 @@ def plot_panels(
     except ImportError as error:
         raise ImportError("pictures need matplotlib: pip install spiel_dl[runs]") from error
     with mpl.rc_context(_STYLE):
-        figure = _figure(panels, _curves(groups), title, levels or {}, joined)
+        figure = _figure(panels, _curves(groups, joined), title, levels or {}, joined)
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format="png")
 
@@ -172,8 +172,8 @@ def _figure(
 
     columns = min(len(panels), _COLUMNS)
     rows = -(-len(panels) // columns)
-    width = max(5.6, _PANEL_INCHES[0] * columns)
     num_labels = len(curves) + len(levels)
+    width = max(5.6, _PANEL_INCHES[0] * columns, _LEGEND_COLUMN_INCHES * min(3, num_labels // 3))
     legend_columns = max(1, int(width / _LEGEND_COLUMN_INCHES))
     is_outside = num_labels > _MAX_LEGEND_INSIDE
     below = 0.2 * -(-num_labels // legend_columns) if is_outside else 0.0
@@ -206,21 +206,22 @@ def wrapped(title: str, width: int) -> list[str]:
     return found
 
 
-def _curves(groups: Mapping[str, Rows]) -> list[_Curve]:
+def _curves(groups: Mapping[str, Rows], joined: bool) -> list[_Curve]:
     """The curves of groups, in which all seeds of a label are one."""
     seeds: dict[str, list[Rows]] = {}
     for label, rows in groups.items():
         seeds.setdefault(_SEED.sub("", label), []).append(rows)
     return [
-        _Curve(_label(label, len(runs), groups), number, runs)
+        _Curve(_label(label, len(runs), groups, joined), number, runs)
         for number, (label, runs) in enumerate(seeds.items())
     ]
 
 
-def _label(label: str, num_runs: int, groups: Mapping[str, Rows]) -> str:
+def _label(label: str, num_runs: int, groups: Mapping[str, Rows], joined: bool) -> str:
     """What the legend says of a label's runs."""
     if num_runs > 1:
-        return f"{label}, mean and range of {num_runs} seeds".removeprefix(", ")
+        what = "mean and range of " if joined else ""
+        return f"{label}, {what}{num_runs} seeds".removeprefix(", ")
     return next(each for each in groups if _SEED.sub("", each) == label)
 
 
@@ -234,9 +235,10 @@ def _draw(
     for curve in curves:
         runs = [_points(rows, panel) for rows in curve.runs]
         style = {**curve.style, "label": curve.label}
-        if not joined:
+        if not joined:  # Points by themselves have no mean.
             style["linewidth"] = 0.0
-        if len(runs) > 1:
+            points = [x for xs, _ in runs for x in xs], [y for _, ys in runs for y in ys]
+        elif len(runs) > 1:
             points, lowest, highest = _mean(runs)
             axes.fill_between(
                 points[0], lowest, highest, color=style["color"], alpha=0.18, linewidth=0

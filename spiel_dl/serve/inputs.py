@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from spiel_dl.play import registry, zoo
+from spiel_dl.play import kinds, zoo
 from spiel_dl.play.presets import game_string
 from spiel_dl.serve.thinking import Player
 
@@ -89,7 +89,7 @@ def check_name(name: str, allowed: Collection[str]) -> None:
     if name in allowed:
         return
     head, _, source = name.partition(":")
-    kind = registry.KINDS.get(head)
+    kind = kinds.KINDS.get(head)
     known = kind is not None and kind.fits(name)
     if known and head in ("cdbr", "late"):
         check_name(source, allowed)
@@ -108,7 +108,7 @@ def _is_offered(head: str, source: str) -> bool:
     if head == "resolving":
         return source in ("exact", "zero")
     # What the zoo has, with or without the algorithm before its name.
-    models = registry.KINDS[head].models
+    models = kinds.KINDS[head].models
     return bool({f"{head}:{source}", source, f"{models}:{source}"} & set(zoo.names()))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spiel_dl.play import registry, zoo
+from spiel_dl.play import kinds, zoo
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.serve import inputs
 
@@ -36,7 +36,7 @@ def menu(policies: Sequence[str], seconds: float) -> dict[str, Any]:
         "policies": [*policies, *_EVERYWHERE],
         "models": [*searches, *models],
         "kinds": [
-            {"pattern": kind.pattern, "meaning": kind.meaning} for kind in registry.KINDS.values()
+            {"pattern": kind.pattern, "meaning": kind.meaning} for kind in kinds.KINDS.values()
         ],
         "iterations": inputs.DEFAULT_ITERATIONS,
         "units": list(inputs.UNITS),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyspiel
 
-from spiel_dl.play import position_view, registry
+from spiel_dl.play import kinds, position_view, registry
 from spiel_dl.play.position_view import Watched
 from spiel_dl.play.public_tree_view import PolicyNumbers
 from spiel_dl.policies import asking
@@ -51,7 +51,7 @@ def check(player: Player, game: str) -> None:
 
 @functools.lru_cache(maxsize=4)
 def _watched(player: Player, game: str) -> Watched:
-    kind = registry.KINDS.get(player.name.partition(":")[0])
+    kind = kinds.KINDS.get(player.name.partition(":")[0])
     compiles = kind is not None and kind.compiles
     loaded = _compiled(game) if compiles else game
     return Watched(lambda: registry.load_policy(player.name, loaded, **_options(player, game)))

@@ -112,7 +112,7 @@ def test_critics_may_be_trained_by_themselves(trained: Path, tmp_path: Path) -> 
         np.testing.assert_allclose(np.concatenate(own), np.concatenate(other), atol=1e-6)
         assert found.critic.names == beside.critic.names
     assert checkpoints[0].read_bytes() != checkpoints[1].read_bytes()
-    with pytest.raises(ValueError, match="cannot resume .* its critic is"):
+    with pytest.raises(ValueError, match=r"cannot resume .* its critic is"):
         game_study(tmp_path, critic_steps=3, exploration=0.5, seeds=(0,)).train()
     with pytest.raises(ValueError, match="must be at least"):
         study(tmp_path, critic_steps=-1)

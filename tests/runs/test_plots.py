@@ -76,6 +76,18 @@ def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.Mo
     assert mean[0] != drawn["quadratic, mean and range of 2 seeds"][0]
 
 
+def test_points_that_are_not_joined_have_no_mean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = {f"seed {seed}": [{"x": 1 + seed, "y": 2.0}, {"x": 5, "y": 3.0}] for seed in (0, 1)}
+    drawn = []
+    monkeypatch.setattr(Axes, "plot", lambda _, xs, ys, **style: drawn.append((xs, ys, style)))
+    panels = [plots.Panel("x", "y", "x", "y", "linear")]
+    plots.plot_panels(tmp_path / "a.png", panels, groups, "t", joined=False)
+    [(xs, ys, style)] = drawn
+    assert (xs, ys, style["label"]) == ([1, 5, 2, 5], [2.0, 3.0, 2.0, 3.0], "2 seeds")
+
+
 def test_importing_the_rooms_imports_no_extra() -> None:
     """Neither does it choose a backend of matplotlib's for the whole process."""
     names = ["runs.plots", "runs.reports", "runs.workspace", "play.public_tree_page"]
