@@ -2,9 +2,9 @@
 
 An evaluation is a policy's value, both best responses and with them its exploitability. Every game
 has a process of its own. The peer evaluates the same policies, see `large_policies`; `eas_peer.py`
-says what environment it needs. It lists histories, so that its whole games take a core about half
-an hour each and are asked for by name; the game of its `CornerDhTraverser` takes a second: dark hex
-after the moves 0 and 8, which nobody tries again.
+says what environment it needs. It walks all histories, so that its whole games take long and are
+asked for by name; the game of its `CornerDhTraverser` takes a second: dark hex after the moves 0
+and 8, which nobody tries again.
 
   python benchmarks/large_games.py --threads=2 --peer_python=peer/bin/python --peer=exp-a-spiel \
     --peer_games="phantom_ttt,dark_hex"
