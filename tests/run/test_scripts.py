@@ -155,3 +155,18 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
     assert "Traceback" not in errors
     assert "error: No space left on device" in errors.splitlines()[-1]
     assert "free some space; a run goes on with --resume" in errors
+
+
+def test_a_read_only_disk_is_told(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode != 0:
+        pytest.skip("only root can mount a disk")
+    try:
+        code, output, errors = run_script(*SOLVE, "--run_dir=disk/run", directory=tmp_path)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    assert (code, output) == (1, "")
+    told = "error: Read-only file system: disk/run; choose a place that can be written"
+    assert errors.splitlines()[-1] == told
