@@ -12,7 +12,7 @@ from pathlib import Path
 
 from spiel_dl.commands import script
 from spiel_dl.jobs import large_games
-from spiel_dl.play.registry import POLICY_NAMES
+from spiel_dl.play.kinds import POLICY_NAMES
 from spiel_dl.runs.workspace import Workspace
 
 

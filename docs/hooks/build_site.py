@@ -35,6 +35,7 @@ NAVIGATION = {
         "Games too large to list <algorithms/large_games>",
     ],
     "How to": [
+        "From nothing to a game in five minutes <how_to/five_minutes>",
         "Use the scripts <how_to/scripts>",
         "Train, and the model zoo <how_to/train>",
         "Write your own game <how_to/own_game>",

@@ -170,6 +170,8 @@ def _responses() -> list[Row]:
         Row("responses", "late_mistakes", "2025, abstract", None, (), 10,
             short_of="portfolios of its figures are not known here"),
         Row("responses", "online", "ours", None, ("players=0",), 15),
+        Row("responses", "sampled_match", "ours", None, ("network=runs/mmd/battleships_5x5",), 40,
+            short_of="one network, of 4,000 steps, which the zoo does not have"),
         Row("responses", "network", "ours", minutes=15),
         Row("responses", "times", "ours", minutes=10),
     ]  # fmt: skip

@@ -87,4 +87,5 @@ class ABDPlayPolicy(SePoTPlayPolicy):
         asking.acting_player(state, player_id)
         self.num_moves += 1
         self.step.answer_was_searched = False
-        return self._blueprint.action_probabilities(state, player_id)
+        found: dict[int, float] = self._blueprint.action_probabilities(state, player_id)
+        return found

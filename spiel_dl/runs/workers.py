@@ -307,3 +307,6 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+        # Whatever it compiled meanwhile, numba has read them then.
+        if "numba" in sys.modules:
+            sys.modules["numba"].config.reload_config()

@@ -47,7 +47,12 @@ def serve(
         policies=app.policies_of(policies),
     )
     config = uvicorn.Config(
-        app.make_app(settings), host, port, log_level="warning", timeout_graceful_shutdown=2
+        app.make_app(settings),
+        host,
+        port,
+        log_config=None,  # Another one would close the handlers of everybody's logging.
+        log_level="warning",
+        timeout_graceful_shutdown=2,
     )
     socket = config.bind_socket()
     with socket:

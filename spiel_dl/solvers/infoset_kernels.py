@@ -208,7 +208,7 @@ def greedy_share(learner_0, learner_1):
 
 
 @_jit
-def _mix_in(treeplex, learner, share, iteration, tolerance):
+def _mix_in(treeplex, learner, share, iteration):
     """Mean regrets and plans with a share of the newest, and the next strategy."""
     regret, strategy = learner.regret, learner.strategy
     kept = (1.0 - share) * iteration / max(iteration - 1.0, 1.0)
@@ -222,7 +222,7 @@ def _mix_in(treeplex, learner, share, iteration, tolerance):
         first = treeplex.first_sequence[i]
         end = first + treeplex.num_actions[i]
         for s in range(first, end):
-            strategy[s] = regret[s] if regret[s] > tolerance else 0.0
+            strategy[s] = max(regret[s], 0.0)
         normalize(strategy, first, end)
     realize(treeplex, learner)
 
@@ -243,8 +243,10 @@ def run_iterations_greedy(
         t, share = float(iteration), 1.0
         if iteration > 1:
             share = max(greedy_share(learner_0, learner_1), 1.0 / (numbers[1] * t + 1.0))
-        _mix_in(treeplex_0, learner_0, share, t, tolerance)
-        _mix_in(treeplex_1, learner_1, share, t, tolerance)
+            # Where the newest regrets are 0, those before decide; the authors keep as much.
+            share = min(share, 1.0 - 1e-6)
+        _mix_in(treeplex_0, learner_0, share, t)
+        _mix_in(treeplex_1, learner_1, share, t)
 
 
 @_jit

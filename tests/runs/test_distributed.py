@@ -272,3 +272,18 @@ def test_errors(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=r"pip install spiel_dl\[ray\]"):
         distributed.map(math.sqrt, [1], RAY)
+
+
+def test_what_is_compiled_while_workers_start_leaves_numba_its_threads() -> None:
+    source = """
+import numba
+from spiel_dl.runs.workers import worker_environment
+
+with worker_environment():
+    numba.njit(lambda: 1)()
+print(numba.config.NUMBA_NUM_THREADS)
+"""
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "3"}
+    command = [sys.executable, "-c", source]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout == "3\n"

@@ -151,7 +151,6 @@ def test_greedy_weights_iteration_by_iteration_as_their_authors_have_them(name):
     for share, played in zip(peer["shares"], peer["played"], strict=True):
         for player, strategy in enumerate(played):
             learner = minimizer.learned[player]
-            # Where we forget all that was before, they weigh it 1e-6 times.
             np.testing.assert_allclose(learner.strategy[1:], strategy, atol=2e-6)
             means[player] += share * (np.array(strategy) - means[player])
         minimizer.run(1)
