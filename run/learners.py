@@ -253,8 +253,8 @@ def _transformations(*, transformations: str | None = None) -> str | None:
     """The policy transformations of a critic that is trained beside the policy.
 
     Args:
-      transformations: train a critic, too, of these: the paper's 22, or the pure actions, which it
-        uses in Leduc. Default: no critic.
+      transformations: train a critic, too, of the paper's 22 or of the pure actions. The paper uses
+        the latter in Leduc. None: no critic is trained.
     """
     return transformations
 

@@ -100,7 +100,7 @@ def main(*, algorithm: str = _DEFAULT) -> None:
     """Trains.
 
     Args:
-      algorithm: what learns, and what the flags below are of.
+      algorithm: what learns. The flags below are its own.
     """
     del algorithm  # It was read before there were the flags that depend on it.
     run = {**_RUN.values, **_LEARNER.of_run(_RUN.given)}

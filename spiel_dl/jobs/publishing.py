@@ -257,7 +257,9 @@ class _PolicyNetworks:
         )
         changes = {"policy": float((before - after).abs().sum(dim=1).max()) / 2}
         if self._critic is not None:
-            histories, network = played.history[played.valid], self._critic.network
+            known = played.distinct_histories().dense()
+            histories = known.at_moves(known.tensors)[played.valid]
+            network = self._critic.network
             values = [
                 network.values(torch.from_numpy(each[_CRITIC]), histories)
                 for each in (self.arrays, arrays)

@@ -143,13 +143,16 @@ class PolicyTransformations:
         return transformed
 
     def lines(self, num_actions: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """All `Line`s: offsets and slopes, float64 [K, A] each; None if one has no such form.
+        """All `Line`s: offsets and slopes, float64 [K, A] each.
+
+        None if one has no such form, or has one for another number of actions: `apply` knows.
 
         Args:
           num_actions: A.
         """
         lines = [line for line in self._lines if line is not None]
-        if len(lines) < len(self):
+        fits = all(len(number) in (1, num_actions) for line in lines for number in line)
+        if len(lines) < len(self) or not fits:
             return None
         offsets, slopes = (
             np.stack([number.expand(num_actions).numpy() for number in numbers])

@@ -141,6 +141,11 @@ def test_pure_transformations_in_leduc():
         assert (found[1 + action, 0] == expected[action]).all()
     assert (found[1, 1] == policy[1]).all()
     assert (found[2, 1] == expected[1]).all()
+    # Those of fewer actions leave the others out; loops cannot have them as lines.
+    fewer = pure_transformations(2)
+    assert (fewer.apply(policy, policy > 0) == found[:3]).all()
+    assert fewer.lines(3) is None
+    assert fewer.lines(2) is not None
 
 
 def test_own_transformations():
