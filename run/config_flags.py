@@ -198,6 +198,8 @@ class Flags(Generic[T]):
             told = textwrap.wrap(text, WIDTH, initial_indent=space, subsequent_indent=space)
             if len(label) < _COLUMN and told:
                 told[0] = f"  {label:<{_COLUMN}}{told[0].lstrip()}"
+            elif len(line := f"  {label}  {text}") <= WIDTH:
+                told = [line.rstrip()]
             else:
                 told.insert(0, f"  {label}")
             lines += told

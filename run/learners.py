@@ -124,7 +124,7 @@ class SelfPlayFlags:
                 "used with --transformations only, which train a critic", but=["seed"]
             )
         else:
-            critic = _falling(self._critic.build(), run["num_steps"])
+            critic = self._critic.build()
             others = {"critic": critic, "transformations": transformations_by_name(names, game)}
             also = {"critic": critic.to_json(), "transformations": names}
         learner = self._own.build(game, config, device=run["device"], **others)
@@ -160,7 +160,7 @@ class CriticFlags:
             blueprint.game,
             blueprint,
             transformations_by_name(names, blueprint.game),
-            _falling(self._config.build(), run["num_steps"]),
+            self._config.build(),
             device=run["device"],
         )
         return Made(learner, {"blueprint": path, "transformations": names})
@@ -242,7 +242,7 @@ def _settings(
 def _define_critic() -> config_flags.Flags[CriticConfig]:
     return config_flags.define(
         CriticConfig,
-        leave_out=[*_OF_ADAM, *_OF_CRITIC],
+        leave_out=[*_FIXED_OF_ADAM, *_OF_CRITIC],
         prefix="critic_",
         names={"hidden_sizes": "critic_hidden_size", "seed": "seed"},
         texts={"hidden_sizes": _UNITS, **_RATES},

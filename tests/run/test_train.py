@@ -144,7 +144,7 @@ def test_flags_are_those_of_the_algorithm(tmp_path: Path) -> None:
         ((*TRAIN, "--run_dir=new"), "must have a value"),
         ((*SEPOT, "--resume", "--critic_learning_rate=0.5"), "its critic is"),
         ((*KUHN, "--resume", "--critic_learning_rate=0.5"), "used with --transformations only"),
-        ((*FROZEN, "--resume", "--exploration=0.5"), "its learner is"),
+        ((*FROZEN, "--resume", "--exploration=0.25"), "its learner is"),
         ((*FROZEN, "--game=kuhn_poker"), "Unknown command line flag 'game'"),
         ((*FROZEN, "--fine_tuning"), "fine-tune the blueprint before its critic learns"),
         ((*PARTICLE, "--fine_tuning", "--resume"), "a particle network has values"),
