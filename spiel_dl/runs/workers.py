@@ -30,6 +30,8 @@ _ONE_THREAD = {
     "MKL_NUM_THREADS": "1",
     "NUMBA_NUM_THREADS": "1",
 }
+# Of two threads, the later one would take what the earlier one sets for what was there before.
+_CHANGING_ENVIRONMENT = threading.RLock()
 
 
 class WorkerDiedError(RuntimeError):
@@ -296,17 +298,18 @@ def worker_environment() -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Environment variables for processes that are started meanwhile."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-        # Whatever it compiled meanwhile, numba has read them then.
-        if "numba" in sys.modules:
-            sys.modules["numba"].config.reload_config()
+    """Environment variables for processes that are started meanwhile, by one thread at a time."""
+    with _CHANGING_ENVIRONMENT:
+        before = {name: os.environ.get(name) for name in variables}
+        os.environ.update(variables)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
+            # Whatever it compiled meanwhile, numba has read them then.
+            if "numba" in sys.modules:
+                sys.modules["numba"].config.reload_config()

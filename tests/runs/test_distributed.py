@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -16,6 +17,7 @@ import ray
 
 from spiel_dl.runs import distributed
 from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.workers import worker_environment
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions import generation
@@ -287,3 +289,21 @@ print(numba.config.NUMBA_NUM_THREADS)
     command = [sys.executable, "-c", source]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert found.stdout == "3\n"
+
+
+def test_two_threads_that_start_workers_leave_the_environment_as_it_was() -> None:
+    before, is_inside, has_left = dict(os.environ), threading.Event(), threading.Event()
+
+    def start_later() -> None:
+        is_inside.wait()
+        with worker_environment():
+            has_left.wait()
+
+    thread = threading.Thread(target=start_later)
+    thread.start()
+    with worker_environment():
+        is_inside.set()
+        time.sleep(0.1)
+    has_left.set()
+    thread.join()
+    assert dict(os.environ) == before
