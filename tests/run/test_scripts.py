@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -141,16 +143,22 @@ def test_a_learner_that_was_interrupted_goes_on_to_the_same_bits(tmp_path: Path)
     assert all(np.array_equal(array, whole[0][name]) for name, array in run[0].items())
 
 
-def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(disk)]
+@contextlib.contextmanager
+def mounted(folder: Path, option: str) -> Iterator[None]:
+    """A disk in memory, with an option of mount's; a test that may not mount is skipped."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", option, "tmpfs", str(folder)]
     if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode != 0:
-        pytest.skip("only root can mount a small disk")
+        pytest.skip("only root can mount a disk")
     try:
-        code, output, errors = run_script(*SOLVE, "--run_dir=disk/run", directory=tmp_path)
+        yield
     finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", "size=4k"):
+        code, output, errors = run_script(*SOLVE, "--run_dir=disk/run", directory=tmp_path)
     assert (code, output) == (1, "")
     assert "Traceback" not in errors
     assert "error: No space left on device" in errors.splitlines()[-1]
@@ -158,15 +166,8 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
 
 
 def test_a_read_only_disk_is_told(tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)]
-    if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode != 0:
-        pytest.skip("only root can mount a disk")
-    try:
+    with mounted(tmp_path / "disk", "ro"):
         code, output, errors = run_script(*SOLVE, "--run_dir=disk/run", directory=tmp_path)
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
     assert (code, output) == (1, "")
     told = "error: Read-only file system: disk/run; choose a place that can be written"
     assert errors.splitlines()[-1] == told
