@@ -120,8 +120,8 @@ class RecognisingCritic(Critic):
     def __init__(self, critic: ExactCritic):
         """Reads what both players know in all histories of the critic's tree."""
         self._critic = critic
-        keys = critic.tree.infoset_key.T.tolist()
-        self._history = {(first, second): row for row, (first, second) in enumerate(keys)}
+        self._order = np.lexsort(critic.tree.infoset_key[::-1])
+        self._sorted = _pairs(critic.tree.infoset_key[:, self._order])
 
     def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """See `Critic`; float64."""
@@ -134,8 +134,15 @@ class RecognisingCritic(Critic):
     def _find(self, tree: CompiledTree, histories: np.ndarray) -> np.ndarray:
         if str(tree.game) != str(self._critic.tree.game):
             raise ValueError(f"the critic is one of {self._critic.tree.game}, not of {tree.game}")
-        keys = tree.infoset_key[:, histories].T.tolist()
-        return np.array([self._history[first, second] for first, second in keys], np.int64)
+        keys = _pairs(tree.infoset_key[:, histories])
+        found: np.ndarray = self._order[np.searchsorted(self._sorted, keys)]
+        return found
+
+
+def _pairs(keys: np.ndarray) -> np.ndarray:
+    """Both players' infosets (int64 [2, N]) as pairs that can be compared: [N]."""
+    kinds = np.dtype([("first", np.int64), ("second", np.int64)])
+    return np.ascontiguousarray(keys.T, np.int64).view(kinds)[:, 0]
 
 
 def mean_absolute_error(critic: Critic, exact: ExactCritic) -> float:

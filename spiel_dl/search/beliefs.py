@@ -19,6 +19,7 @@ from __future__ import annotations
 import abc
 import collections
 from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyspiel
@@ -35,6 +36,10 @@ from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.public_states import consistent_histories
+
+Players: TypeAlias = tuple[int, ...]
+"""Some of the players."""
+
 
 _WIDTHS = (1, 4)
 """A beam is so many times as wide as what is asked for; the second if the first found nothing."""
@@ -75,6 +80,20 @@ class Belief(abc.ABC):
         """
 
 
+class _List(NamedTuple):
+    """A public state that was listed.
+
+    Attributes:
+      histories: all of them.
+      infoset_keys: int64 [2, N], theirs.
+      reach: float64 [N], of players whose policy does not change; filled as they are asked for.
+    """
+
+    histories: ConsistentHistories
+    infoset_keys: np.ndarray
+    reach: dict[int, np.ndarray]
+
+
 class ListedBelief(Belief):
     """All histories of a public state.
 
@@ -83,16 +102,22 @@ class ListedBelief(Belief):
       infoset_keys: int64 [2, N], theirs.
     """
 
-    def __init__(self, game: pyspiel.Game, found: ConsistentHistories, policies: PolicyRows):
-        """Replays both policies."""
+    def __init__(self, game: pyspiel.Game, found: _List, policies: PolicyRows, changing: Players):
+        """Replays both policies; of who is not among `changing`, once for all that comes."""
         self._keys = InfosetKeys(rules_of(game))
-        self.infoset_keys = self._keys.of_level(found.states)[0]
-        reach = [
-            replayed_reach(game, self.infoset_keys[player], found.actions, player, policies)
-            for player in (0, 1)
-        ]
+        self.infoset_keys = found.infoset_keys
+        reach = dict(found.reach)
+        for player in {0, 1}.difference(reach).union(changing):
+            reach[player] = replayed_reach(
+                game, self.infoset_keys[player], found.histories.actions, player, policies
+            )
+            if player not in changing:
+                found.reach[player] = reach[player]
+        histories = found.histories
+        chance_reach = histories.chance_reach.numpy().copy()
+        both = np.stack([reach[0], reach[1]])
         self.everything = Particles(
-            game, found.states, np.stack(reach), found.chance_reach.numpy().copy()
+            game, histories.states, both, chance_reach, known_keys=self.infoset_keys
         )
         self.num_histories = self.everything.num_particles
 
@@ -187,33 +212,43 @@ class Beliefs:
         """
         self._game = game
         self._max_listed = max_listed
-        self._listed: collections.OrderedDict[int, ConsistentHistories] = collections.OrderedDict()
+        self._keys = InfosetKeys(rules_of(game))
+        self._listed: collections.OrderedDict[int, _List] = collections.OrderedDict()
 
-    def of(self, public_key: int, public_tensor: torch.Tensor, policies: PolicyRows) -> Belief:
+    def of(
+        self,
+        public_key: int,
+        public_tensor: torch.Tensor,
+        policies: PolicyRows,
+        changing: Players = (0, 1),
+    ) -> Belief:
         """The belief of a public state.
 
         Args:
           public_key: as in `tree.from_rules.InfosetKeys`.
           public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
           policies: both players'.
+          changing: whose policy may be another one in the next call. Of who is not among them, the
+            reach of what is listed is kept.
 
         Raises:
           ValueError: if no history has these public observations.
         """
         found = self._list(public_key, public_tensor)
-        if found.complete:
-            return ListedBelief(self._game, found, policies)
+        if found.histories.complete:
+            return ListedBelief(self._game, found, policies, changing)
         return DrawnBelief(self._game, public_tensor, policies)
 
     def size(self, public_key: int, public_tensor: torch.Tensor) -> int | None:
         """How many histories a public state has; None: more than are listed."""
-        found = self._list(public_key, public_tensor)
+        found = self._list(public_key, public_tensor).histories
         return found.states.batch_size if found.complete else None
 
-    def _list(self, public_key: int, public_tensor: torch.Tensor) -> ConsistentHistories:
+    def _list(self, public_key: int, public_tensor: torch.Tensor) -> _List:
         if public_key not in self._listed:
             found = consistent_histories(public_tensor, self._max_listed, self._game)
-            self._listed[public_key] = found
+            keys = self._keys.of_level(found.states)[0] if found.complete else np.zeros((2, 0))
+            self._listed[public_key] = _List(found, keys, {})
             while len(self._listed) > _MAX_KEPT:
                 self._listed.popitem(last=False)
         return self._listed[public_key]
@@ -318,13 +353,12 @@ def total_variation(exact: Particles, sample: Particles) -> float:
     Returns:
       0 to 1. Where a belief has no mass at all, it counts as 1.
     """
-    keys = InfosetKeys(rules_of(exact.game))
     masses: dict[tuple[int, int], float] = {}
     for particles, sign in ((exact, 1.0), (sample, -1.0)):
         total = particles.total_reach
         if not total.any():
             return 1.0
-        pairs = keys.of_level(particles.states)[0].T.tolist()
+        pairs = particles.infoset_keys.T.tolist()
         for pair, mass in zip(pairs, (total / total.sum()).tolist(), strict=True):
             name = (pair[0], pair[1])
             masses[name] = masses.get(name, 0.0) + sign * mass

@@ -138,7 +138,7 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
         here = path.states.take(torch.tensor([start]))
         public_key = int(path.public_keys[start])
         tensor = self.rules.public_tensor(here, True)[0]
-        belief = self._beliefs.of(public_key, tensor, self._policies)
+        belief = self._beliefs.of(public_key, tensor, self._policies, changing=())
         self.num_drawn += belief.num_histories is None
         drawn = belief.infoset(player, here, config.budget, generator)
         # What the blueprints never do has happened all the same: then all is as likely.

@@ -22,7 +22,7 @@ import torch
 from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.search.beliefs import Belief, Beliefs
+from spiel_dl.search.beliefs import Belief, Beliefs, ListedBelief
 from spiel_dl.search.played import PlayedPath
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_played import PlayedSolution, SePoTPlayedStep
@@ -99,6 +99,7 @@ class ParticleSePoTStep(SePoTPlayedStep):
             int(path.public_keys[start]),
             self.rules.public_tensor(here, True)[0],
             self.policies(path.player, before),
+            changing=(path.player,),
         )
         self.num_drawn += belief.num_histories is None
         key = int(path.infoset_keys[start])
@@ -124,7 +125,7 @@ class ParticleSePoTStep(SePoTPlayedStep):
         own = belief.infoset(player, here, max(1, budget // 2), generator)
         rest = belief.whole(budget - own.num_particles, generator)
         own_key = self.keys.of_level(here)[0][player, 0]
-        others = np.flatnonzero(self.keys.of_level(rest.states)[0][player] != own_key)
+        others = np.flatnonzero(rest.infoset_keys[player] != own_key)
         return own.joined(rest.take(others)) if len(others) else own
 
 
@@ -141,12 +142,11 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
         self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator
     ) -> Particles:
         """See `ParticleSePoTStep`; infosets are shared out evenly where the budget binds."""
-        budget = self.particles.budget
-        if belief.num_histories is not None:
-            found = self._within(belief, player, here, generator, None)
-            if found.num_particles <= budget:
-                return found
-        return self._within(belief, player, here, generator, budget)
+        if isinstance(belief, ListedBelief):
+            rows = self._rows_within(belief, player, here)
+            if len(rows) <= self.particles.budget:
+                return belief.everything.take(rows)
+        return self._drawn_within(belief, player, here, generator)
 
     def fixed(self, path: PlayedPath, start: int, root: Root) -> FixedStrategy | None:
         """The blueprint below root infosets that are not solved; see `SePoTPlayedStep`."""
@@ -176,57 +176,68 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
         found: np.ndarray = rows[ids, actions]
         return found / np.bincount(ids, found)[ids]
 
-    def _within(
-        self,
-        belief: Belief,
-        player: int,
-        here: StateBatch,
-        generator: np.random.Generator,
-        budget: int | None,
+    def _rows_within(self, belief: ListedBelief, player: int, here: StateBatch) -> np.ndarray:
+        """The histories within the order: int64 [n]; says which are solved."""
+        keys = belief.infoset_keys
+        self._is_solved = within = keys[player] == self.keys.of_level(here)[0][player, 0]
+        for distance in range(self.particles.order):
+            who = player if distance % 2 else 1 - player
+            wider = np.isin(keys[who], keys[who, within])
+            if who == player:
+                self._is_solved = wider
+            if wider.sum() == within.sum():
+                # All that either player may hold possible.
+                self._is_solved = wider
+                break
+            within = wider
+        rows = np.flatnonzero(within)
+        self._is_solved = self._is_solved[rows]
+        return rows
+
+    def _drawn_within(
+        self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator
     ) -> Particles:
-        """The histories within the order, all or at most `budget`; says which are solved."""
-        order = self.particles.order
-        share = UNLIMITED if budget is None else max(1, round(budget ** (1 / min(order + 1, 3))))
+        """At most `budget` histories within the order; says which are solved."""
+        order, budget = self.particles.order, self.particles.budget
+        share = max(1, round(budget ** (1 / min(order + 1, 3))))
         found = belief.infoset(player, here, share, generator)
         known: tuple[set[int], set[int]] = (set(), set())
-        known[player].add(int(self.keys.of_level(here)[0][player, 0]))
+        known[player].add(int(found.infoset_keys[player, 0]))
         for distance in range(order):
             who = player if distance % 2 else 1 - player
-            keys = self.keys.of_level(found.states)[0]
+            keys = found.infoset_keys
             _, firsts = first_occurrence_ids(keys[who])
             new = [row for row in firsts.tolist() if int(keys[who, row]) not in known[who]]
             if not new and all(len(known[p]) == len(np.unique(keys[p])) for p in (0, 1)):
                 break
-            if budget is not None:
-                left = budget - found.num_particles
-                if left <= 0:
-                    break
-                share, new = max(1, left // max(1, len(new))), new[:left]
+            left = budget - found.num_particles
+            if left <= 0:
+                break
+            share, new = max(1, left // max(1, len(new))), new[:left]
             for row in new:
                 known[who].add(int(keys[who, row]))
-                found = self._with_infoset(belief, found, row, who, share, generator)
-        keys = self.keys.of_level(found.states)[0][player]
-        self._is_solved = np.isin(keys, list(known[player]))
+                found = _with_infoset(belief, found, row, who, share, generator)
+        self._is_solved = np.isin(found.infoset_keys[player], list(known[player]))
         return found
 
-    def _with_infoset(
-        self,
-        belief: Belief,
-        found: Particles,
-        row: int,
-        who: int,
-        share: int,
-        generator: np.random.Generator,
-    ) -> Particles:
-        """Particles, and those of a player's infoset at one of them that are not there yet."""
-        state = found.states.take(torch.tensor([row]))
-        more = belief.infoset(who, state, share, generator)
-        pairs, wanted = (self.keys.of_level(each.states)[0].T for each in (found, more))
-        there = set(map(tuple, pairs.tolist()))
-        rows = [i for i, pair in enumerate(map(tuple, wanted.tolist())) if pair not in there]
-        if not rows:
-            return found
-        new = more.take(np.array(rows))
-        # Chosen because of this particle, they stand for as many as it does.
-        assert new.stands_for is not None
-        return found.joined(dataclasses.replace(new, stands_for=new.stands_for * found.copies[row]))
+
+def _with_infoset(
+    belief: Belief,
+    found: Particles,
+    row: int,
+    who: int,
+    share: int,
+    generator: np.random.Generator,
+) -> Particles:
+    """Particles, and those of a player's infoset at one of them that are not there yet."""
+    state = found.states.take(torch.tensor([row]))
+    more = belief.infoset(who, state, share, generator)
+    pairs, wanted = found.infoset_keys.T, more.infoset_keys.T
+    there = set(map(tuple, pairs.tolist()))
+    rows = [i for i, pair in enumerate(map(tuple, wanted.tolist())) if pair not in there]
+    if not rows:
+        return found
+    new = more.take(np.array(rows))
+    # Chosen because of this particle, they stand for as many as it does.
+    assert new.stands_for is not None
+    return found.joined(dataclasses.replace(new, stands_for=new.stands_for * found.copies[row]))

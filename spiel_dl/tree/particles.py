@@ -16,6 +16,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import counts_before, first_occurrence_ids
 from spiel_dl.tree.public_states import consistent_histories
 
@@ -32,6 +33,7 @@ class Particles:
       chance_reach: float64 [N].
       stands_for: float64 [N], how many histories each particle stands for, itself included; None:
         1 each.
+      known_keys: int64 [2, N], the players' infosets; None: not asked for yet, see `infoset_keys`.
     """
 
     game: pyspiel.Game
@@ -39,6 +41,7 @@ class Particles:
     reach: np.ndarray
     chance_reach: np.ndarray
     stands_for: np.ndarray | None = None
+    known_keys: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         rules_of(self.game)
@@ -86,15 +89,27 @@ class Particles:
         assert self.stands_for is not None
         return self.stands_for
 
+    @property
+    def infoset_keys(self) -> np.ndarray:
+        """Both players' infosets, as in `tree.from_rules.InfosetKeys`: int64 [2, N]."""
+        if self.known_keys is None:
+            keys = InfosetKeys(rules_of(self.game)).of_level(self.states)[0]
+            object.__setattr__(self, "known_keys", keys)
+        assert self.known_keys is not None
+        return self.known_keys
+
     def by_chance(self) -> Particles:
         """The same with chance's reach multiplied by what each particle stands for."""
-        return Particles(self.game, self.states, self.reach, self.chance_reach * self.copies)
+        return dataclasses.replace(
+            self, chance_reach=self.chance_reach * self.copies, stands_for=None
+        )
 
     def take(self, rows: np.ndarray) -> Particles:
         """The particles of some rows (int64 [n]), in their order."""
         states = self.states.take(torch.from_numpy(rows))
         chance_reach, copies = self.chance_reach[rows], self.copies[rows]
-        return Particles(self.game, states, self.reach[:, rows], chance_reach, copies)
+        keys = None if self.known_keys is None else self.known_keys[:, rows]
+        return Particles(self.game, states, self.reach[:, rows], chance_reach, copies, keys)
 
     def joined(self, other: Particles) -> Particles:
         """These particles and then others of the same public state."""
@@ -102,7 +117,10 @@ class Particles:
         reach = np.concatenate([self.reach, other.reach], axis=1)
         chance_reach = np.concatenate([self.chance_reach, other.chance_reach])
         copies = np.concatenate([self.copies, other.copies])
-        return Particles(self.game, states, reach, chance_reach, copies)
+        keys = None
+        if self.known_keys is not None and other.known_keys is not None:
+            keys = np.concatenate([self.known_keys, other.known_keys], axis=1)
+        return Particles(self.game, states, reach, chance_reach, copies, keys)
 
     def sample(
         self, budget: int, generator: np.random.Generator, weights: np.ndarray | None = None

@@ -30,6 +30,7 @@ from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.particles import rules_of
 
 PARTICLE_SEPOT, KLSS, MMDS = "particle_sepot", "klss", "mmds"
 METHODS: Mapping[str, str] = {
@@ -109,14 +110,15 @@ def budget_of(tree: GameTree, share: float) -> int:
 def acting(tree: GameTree, table: ArrayPolicy) -> ActingPolicy:
     """A table as a policy of information state tensors."""
     rows: dict[bytes, np.ndarray] = {}
-    for player in (0, 1):
-        for history in tree.first_history[player].tolist():
-            state = tree.state(history)
-            row = np.zeros(tree.game.num_distinct_actions())
-            for action, probability in table.action_probabilities(state).items():
-                row[action] = probability
-            tensor = np.asarray(state.information_state_tensor(player), np.float32)
-            rows[tensor.astype(np.bool_).tobytes()] = row
+    for player, treeplex in enumerate(tree.treeplexes):
+        policy = np.zeros((treeplex.num_infosets, tree.game.num_distinct_actions()))
+        own = slice(treeplex.num_root_sequences, None)
+        infoset, action = treeplex.infoset_of_sequence[own], tree.sequence_action[player][own]
+        policy[infoset, action] = table.strategies[player][own]
+        states = tree.states_of(tree.first_history[player])
+        tensors = rules_of(tree.game).information_state_tensor(states, player)
+        for row, tensor in zip(policy, tensors.numpy().astype(np.bool_), strict=True):
+            rows[tensor.tobytes()] = row
 
     def act(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         del legal
