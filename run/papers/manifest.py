@@ -226,14 +226,20 @@ def _sepot() -> list[Row]:
 def _particle_search() -> list[Row]:
     """Search below samples: five blueprints."""
     goofspiel = ("games=goofspiel_4_descending",)
-    leduc = ("games=leduc", "shares=0.1,1.0", "methods=particle_sepot,klss")
+    leduc = ("games=leduc", "shares=0.1,0.3,1.0")
+    goofspiel_5 = ("games=goofspiel_5_descending", "shares=0.1,1.0")
+    battleships = ("games=battleships_2x2", "shares=1.0")
     return [
         Row("particle_search", "beliefs", "ours", None, goofspiel, 10,
             "particle_search/goofspiel_4_descending"),
         Row("particle_search", "curves", "ours", None, goofspiel, 10,
             "particle_search/goofspiel_4_descending"),
-        Row("particle_search", "curves", "ours", None, leduc, 20, "particle_search/leduc",
-            short_of="two budgets of four, two methods of three"),
+        Row("particle_search", "curves", "ours", None, leduc, 10, "particle_search/leduc",
+            short_of="the budget of 1 %, which is 2 histories, as that of 10 % is 3"),
+        Row("particle_search", "curves", "ours", None, goofspiel_5, 25,
+            "particle_search/goofspiel_5_descending", "two budgets of four"),
+        Row("particle_search", "curves", "ours", None, battleships, 25,
+            "particle_search/battleships_2x2", "one budget of four"),
     ]  # fmt: skip
 
 

@@ -200,7 +200,7 @@ class DrawnBelief(Belief):
 class Beliefs:
     """The beliefs of a game's public states, exact where these can be listed.
 
-    What was listed is kept for the next questions, the latest ones.
+    What was listed is kept for the next questions, the latest ones; how many these were, always.
     """
 
     def __init__(self, game: pyspiel.Game, max_listed: int):
@@ -214,6 +214,7 @@ class Beliefs:
         self._max_listed = max_listed
         self._keys = InfosetKeys(rules_of(game))
         self._listed: collections.OrderedDict[int, _List] = collections.OrderedDict()
+        self._sizes: dict[int, int | None] = {}
 
     def of(
         self,
@@ -241,8 +242,10 @@ class Beliefs:
 
     def size(self, public_key: int, public_tensor: torch.Tensor) -> int | None:
         """How many histories a public state has; None: more than are listed."""
-        found = self._list(public_key, public_tensor).histories
-        return found.states.batch_size if found.complete else None
+        if public_key not in self._sizes:
+            found = self._list(public_key, public_tensor).histories
+            self._sizes[public_key] = found.states.batch_size if found.complete else None
+        return self._sizes[public_key]
 
     def _list(self, public_key: int, public_tensor: torch.Tensor) -> _List:
         if public_key not in self._listed:

@@ -89,8 +89,17 @@ class ParticleSePoTStep(SePoTPlayedStep):
         self._beliefs = Beliefs(self.game, max(particles.max_listed, particles.budget))
 
     def name(self, path: PlayedPath, position: int) -> int:
-        """A search is that of an infoset; see `PlayedStep`."""
+        """A search is that of an infoset, or of a public state that it holds; see `PlayedStep`."""
+        if all(self._holds(path, i) for i in path.decisions if i <= position):
+            return int(path.public_keys[position])
         return int(path.infoset_keys[position])
+
+    def _holds(self, path: PlayedPath, position: int) -> bool:
+        """Whether the budget is enough for the whole public state."""
+        here = path.states.take(torch.tensor([position]))
+        public_tensor = self.rules.public_tensor(here, True)[0]
+        size = self._beliefs.size(int(path.public_keys[position]), public_tensor)
+        return size is not None and size <= self.particles.budget
 
     def histories(self, path: PlayedPath, start: int, before: PlayedSolution | None) -> Particles:
         """At most so many as the budget says; see `SePoTPlayedStep`."""
@@ -137,6 +146,10 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
     player cannot tell them apart. The player's infosets within a distance of k - 1 are solved; in
     those that are cut, it is bound to the blueprint.
     """
+
+    def name(self, path: PlayedPath, position: int) -> int:
+        """A search is that of an infoset; see `PlayedStep`."""
+        return int(path.infoset_keys[position])
 
     def choose(
         self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator
