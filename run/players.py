@@ -6,7 +6,7 @@ import dataclasses
 
 from spiel_dl.commands import config_flags, script
 from spiel_dl.play.requests import SearchOptions
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, SAFETY
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import default_depth_limit
 from spiel_dl.tree.load import turn_based_game
@@ -20,8 +20,16 @@ class SearchFlags:
         self._options = config_flags.define(
             SearchOptions,
             "Searches",
-            only=["max_histories", "budget", "order", "stepsize", "num_rollouts", "leaf_choice"],
-            choices={"leaf_choice": LEAF_CHOICES},
+            only=[
+                "max_histories",
+                "budget",
+                "order",
+                "safety",
+                "stepsize",
+                "num_rollouts",
+                "leaf_choice",
+            ],
+            choices={"leaf_choice": LEAF_CHOICES, "safety": SAFETY},
             texts={"leaf_choice": "SePoT: how the opponent chooses at the leaves."},
         )
         self._effort = config_flags.define(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyspiel
 import torch
 
 from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
+from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
@@ -35,6 +37,19 @@ class Blueprint:
                 own = tree.treeplexes[player].sequences(infoset)
                 strategies[player][own] = row[legal].numpy()
         return ArrayPolicy(tree, (strategies[0], strategies[1]))
+
+
+def acting_of(table: ArrayPolicy) -> ActingPolicy:
+    """A table of a game with `Rules` as a policy of information state tensors."""
+    tree, rows = table.tree, {}
+    for player in (0, 1):
+        for history in tree.first_history[player].tolist():
+            state = tree.state(history)
+            row = np.zeros(tree.game.num_distinct_actions())
+            for action, probability in table.action_probabilities(state).items():
+                row[action] = probability
+            rows[tuple(state.information_state_tensor(player))] = row
+    return lambda tensors, _: torch.tensor(np.stack([rows[tuple(t)] for t in tensors.tolist()]))
 
 
 def exact_critic(tree: GameTree, blueprint: Blueprint) -> RecognisingCritic:

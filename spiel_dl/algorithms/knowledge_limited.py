@@ -16,17 +16,17 @@ histories of the own infoset, those that the opponent may then hold possible, an
                                     particles=ParticleConfig(order=1, budget=500))
 
 Not safe, at any order below that of the public state: what is solved at one infoset assumes the
-blueprint at its neighbours, where the same is done. The first paper's remedies (to write solutions
-back into the blueprint, or to search in few infosets) are not built here. Deviations: the paper
-takes given cfvs from best responses in the whole game; and its second one grows a tree instead of
-looking to a fixed depth.
+blueprint at its neighbours, where the same is done. The first paper's remedies are values of
+`ParticleConfig.safety`: to write solutions back into the blueprint ("updated"), or to search in few
+infosets ("allocated"); `search.knowledge_limited_step` says how. Deviations: given cfvs are the
+critic's, or best responses within the subgame, where the paper takes them from the whole game.
 """
 
 from __future__ import annotations
 
 from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
-from spiel_dl.search.particle_sepot_step import UNLIMITED as UNLIMITED
-from spiel_dl.search.particle_sepot_step import KnowledgeLimitedStep
+from spiel_dl.search.knowledge_limited_step import UNLIMITED as UNLIMITED
+from spiel_dl.search.knowledge_limited_step import KnowledgeLimitedStep
 from spiel_dl.search.particle_sepot_step import ParticleConfig as ParticleConfig
 
 

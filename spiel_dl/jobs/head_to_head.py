@@ -48,6 +48,7 @@ _SEARCH = {
     "max_histories": "histories, at most",
     "budget": "particles, at most",
     "order": "order of knowledge",
+    "safety": "safety",
     "stepsize": "stepsize",
     "num_rollouts": "rollouts, at least",
     "iterations": "iterations",

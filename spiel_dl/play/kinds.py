@@ -213,7 +213,7 @@ _ALL = (
         "klss:CHECKPOINT",
         "the same from the histories of low-order knowledge alone: knowledge-limited search",
         searches.knowledge_limited,
-        uses=("depth_limit", "budget", "order", "iterations", "leaf_choice"),
+        uses=("depth_limit", "budget", "order", "safety", "iterations", "leaf_choice"),
         models="rnad",
     ),
     Kind(

@@ -25,6 +25,7 @@ class SearchOptions:
       effort: how to solve; kinds other than SePoT take the iterations alone.
       budget: how many particles a search among particles starts with, at most.
       order: of knowledge-limited searches, the order of knowledge.
+      safety: of these, how they are kept from harm, as in their `ParticleConfig`.
       stepsize: of mirror-descent searches.
       num_rollouts: how many games a mirror-descent search plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
@@ -37,6 +38,7 @@ class SearchOptions:
     effort: Effort = DEFAULT_EFFORT
     budget: int = 1000
     order: int = 1
+    safety: str = "none"
     stepsize: float = 1.0
     num_rollouts: int = 2000
     leaf_choice: str = "regret_matching"

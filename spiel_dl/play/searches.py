@@ -243,7 +243,7 @@ def _below_particles(
         critic,
         search.depth_limit,
         config=SearchConfig(leaf_choice=search.leaf_choice, effort=search.effort),
-        particles=ParticleConfig(budget=search.budget, order=search.order),
+        particles=ParticleConfig(budget=search.budget, order=search.order, safety=search.safety),
     )
     return RememberingPolicy(policy)
 

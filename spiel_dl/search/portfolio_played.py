@@ -134,6 +134,8 @@ class PortfolioPlayedStep(ParticleSePoTStep):
       gap: of the last search, in utility units; NaN: it is not known.
     """
 
+    of_public_states = False
+
     def __init__(
         self,
         game: pyspiel.Game | str,

@@ -13,6 +13,8 @@ GIVEN_CFVS = ("transformations", "critic", "best_response")
 OWN_RANGES = ("played", "blueprint")
 LEAF_CHOICES = ("regret_matching", "best_response")
 GADGETS = ("resolving", "max_margin")
+SAFETY = ("none", "values", "allocated", "updated")
+"""How knowledge-limited searches are kept from harm, see `search.knowledge_limited_step`."""
 MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""

@@ -12,7 +12,7 @@ from spiel_dl.algorithms.knowledge_limited import UNLIMITED, KnowledgeLimitedPol
 from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.search.beliefs import Beliefs, policy_rows
-from spiel_dl.search.particle_sepot_step import KnowledgeLimitedStep
+from spiel_dl.search.knowledge_limited_step import KnowledgeLimitedStep
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests.untrained_blueprints import Blueprint, exact_critic

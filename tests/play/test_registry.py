@@ -21,6 +21,7 @@ from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
+from spiel_dl.search.sepot_config import SAFETY
 from spiel_dl.solvers import regret_minimization
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
@@ -111,6 +112,11 @@ def test_search_below_particles_by_name(tmp_path: Path) -> None:
         found = load_policy(f"{name}:{path}", effort=effort, **settings)
         assert found.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
         assert found.answer_was_searched
+    for safety in SAFETY:
+        safe = load_policy(f"klss:{path}", effort=effort, safety=safety)
+        assert sum(safe.action_probabilities(state).values()) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="needs order=1"):
+        load_policy(f"klss:{path}", effort=effort, safety="updated", order=2)
     network = load_policy(str(path), tree.game).action_probabilities(state)
     searched = load_policy(f"mmds:{path}", stepsize=1e-9, num_rollouts=10)
     assert searched.action_probabilities(state) == pytest.approx(network, abs=1e-6)
