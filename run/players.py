@@ -25,6 +25,7 @@ class SearchFlags:
                 "budget",
                 "order",
                 "safety",
+                "num_expansions",
                 "stepsize",
                 "num_rollouts",
                 "leaf_choice",

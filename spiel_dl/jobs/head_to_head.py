@@ -49,6 +49,7 @@ _SEARCH = {
     "budget": "particles, at most",
     "order": "order of knowledge",
     "safety": "safety",
+    "num_expansions": "expansions",
     "stepsize": "stepsize",
     "num_rollouts": "rollouts, at least",
     "iterations": "iterations",

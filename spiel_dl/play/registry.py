@@ -34,6 +34,7 @@ def load_policy(
     budget: int | None = None,
     order: int | None = None,
     safety: str | None = None,
+    num_expansions: int | None = None,
     stepsize: float | None = None,
     num_rollouts: int | None = None,
     leaf_choice: str | None = None,
@@ -57,6 +58,8 @@ def load_policy(
         of `SearchOptions`.
       order: of a knowledge-limited search, the order of knowledge; None: the default of
         `SearchOptions`.
+      num_expansions: of a search below particles, by how many histories its tree grows; None: the
+        default of `SearchOptions`.
       stepsize: of a mirror-descent search; None: the default of `SearchOptions`.
       num_rollouts: how many games a mirror-descent search plays out; None: the default of
         `SearchOptions`.
@@ -77,6 +80,7 @@ def load_policy(
         "budget": budget,
         "order": order,
         "safety": safety,
+        "num_expansions": num_expansions,
         "stepsize": stepsize,
         "num_rollouts": num_rollouts,
         "leaf_choice": leaf_choice,
@@ -147,6 +151,7 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
         "budget": search.budget,
         "order": search.order,
         "safety": search.safety,
+        "num_expansions": search.num_expansions,
         "stepsize": search.stepsize,
         "num_rollouts": search.num_rollouts,
         "iterations": search.effort.iterations,

@@ -26,6 +26,7 @@ class SearchOptions:
       budget: how many particles a search among particles starts with, at most.
       order: of knowledge-limited searches, the order of knowledge.
       safety: of these, how they are kept from harm, as in their `ParticleConfig`.
+      num_expansions: of these and of SePoT below particles, by how many histories their trees grow.
       stepsize: of mirror-descent searches.
       num_rollouts: how many games a mirror-descent search plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
@@ -39,6 +40,7 @@ class SearchOptions:
     budget: int = 1000
     order: int = 1
     safety: str = "none"
+    num_expansions: int = 0
     stepsize: float = 1.0
     num_rollouts: int = 2000
     leaf_choice: str = "regret_matching"

@@ -243,7 +243,12 @@ def _below_particles(
         critic,
         search.depth_limit,
         config=SearchConfig(leaf_choice=search.leaf_choice, effort=search.effort),
-        particles=ParticleConfig(budget=search.budget, order=search.order, safety=search.safety),
+        particles=ParticleConfig(
+            budget=search.budget,
+            order=search.order,
+            safety=search.safety,
+            num_expansions=search.num_expansions,
+        ),
     )
     return RememberingPolicy(policy)
 

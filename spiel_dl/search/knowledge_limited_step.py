@@ -29,7 +29,6 @@ its solution; one that ends above it, against opponents that follow transformati
 from __future__ import annotations
 
 import dataclasses
-import time
 from typing import Any
 
 import numpy as np
@@ -39,13 +38,14 @@ from spiel_dl.games.rules import StateBatch
 from spiel_dl.search.beliefs import Belief, ListedBelief
 from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
 from spiel_dl.search.played import PlayedPath
-from spiel_dl.search.sepot_played import Plan, PlayedSolution
+from spiel_dl.search.sepot_played import PlayedSolution
 from spiel_dl.search.sepot_search import Root, opponent_cfvs
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.histories import TooManyHistoriesError, first_occurrence_ids
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.trunk import Trunk
+from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 UNLIMITED = 1 << 30
 """An order of knowledge beyond any public state."""
@@ -87,19 +87,17 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
 
         return rows
 
-    def plan(self, path: PlayedPath, start: int, root: Root) -> Plan:
-        """See `SePoTPlayedStep`; given cfvs are the subgame's own if the search is to be safe."""
-        if self.particles.safety == "none" or root.is_first:
-            return super().plan(path, start, root)
-        player, searcher = path.player, self._searcher
-        leaf_values = searcher.leaf_values(player, root.trunk.leaves)
+    def given_cfvs(
+        self, player: int, root: Root, leaf_values: MultiValuedLeaves | None
+    ) -> np.ndarray:
+        """See `SePoTPlayedStep`; the subgame's own if the search is to be safe."""
+        if self.particles.safety == "none":
+            return super().given_cfvs(player, root, leaf_values)
         treeplex = root.trunk.sequence_form.treeplexes[player]
-        everywhere = self._blueprint(root.trunk, player, np.ones(treeplex.num_infosets, np.bool_))
-        blueprint = realization_plan(treeplex, everywhere.strategy, root.own_range(player))
-        given = opponent_cfvs(player, root.trunk, blueprint, leaf_values)
-        fixed = self.fixed(path, start, root)
-        valued_at = time.perf_counter()
-        return Plan(searcher.solve(player, root, given, leaf_values, fixed), fixed, valued_at)
+        everywhere = np.ones(len(root.trunk.infosets[player]), np.bool_)
+        blueprint = self._blueprint(root.trunk, player, everywhere)
+        plan = realization_plan(treeplex, blueprint.strategy, root.own_range(player))
+        return opponent_cfvs(player, root.trunk, plan, leaf_values)
 
     def choose(
         self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator
@@ -141,9 +139,14 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
         return self._blueprint(trunk, player, ~solved[trunk.root_of_history[player, firsts]])
 
     def _blueprint(self, trunk: Trunk, player: int, infosets: np.ndarray) -> FixedStrategy:
-        """The player's blueprint, as it is now, in some infosets (bool [I]) of a trunk."""
+        """The player's blueprint, as it is now, in some infosets (bool [I]) of a trunk.
+
+        In a trunk with choices at its leaves, these come behind the infosets, and are free.
+        """
         treeplex, tree = trunk.sequence_form.treeplexes[player], trunk.tree
-        strategy, sequences = treeplex.uniform_strategy(), treeplex.sequences_of(infosets)
+        bound = np.zeros(treeplex.num_infosets, np.bool_)
+        bound[: len(infosets)] = infosets
+        strategy, sequences = treeplex.uniform_strategy(), treeplex.sequences_of(bound)
         if len(sequences):
             firsts = tree.first_history[player][trunk.infosets[player]][infosets]
             rows = self.policies(player, None)(tree.states_of(firsts), player)
@@ -151,7 +154,7 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
             actions = tree.sequence_action[player][trunk.sequences[player][sequences]]
             found = rows[ids, actions]
             strategy[sequences] = found / np.bincount(ids, found)[ids]
-        return FixedStrategy(infosets, strategy)
+        return FixedStrategy(bound, strategy)
 
     def _rows_within(self, belief: ListedBelief, player: int, here: StateBatch) -> np.ndarray:
         """The histories within the order: int64 [n]; says which are solved."""

@@ -9,6 +9,7 @@ budget holds the public state, this is SePoT.
 from __future__ import annotations
 
 import dataclasses
+import time
 
 import numpy as np
 import pyspiel
@@ -18,9 +19,11 @@ from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.beliefs import Belief, Beliefs
+from spiel_dl.search.growth import Growth
 from spiel_dl.search.played import PlayedPath
 from spiel_dl.search.sepot_config import SAFETY, SearchConfig
-from spiel_dl.search.sepot_played import PlayedSolution, SePoTPlayedStep
+from spiel_dl.search.sepot_played import Plan, PlayedSolution, SePoTPlayedStep
+from spiel_dl.search.sepot_search import Root
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.particles import Particles
 
@@ -39,6 +42,8 @@ class ParticleConfig:
         search sees an infoset of its own only in part, beyond the order; if not, it is free there.
       safety: Of a knowledge-limited search, how it is kept from harm, one of `SAFETY`; see
         `search.knowledge_limited_step`. All but "none" need order=1 and frozen=True.
+      num_expansions: How many histories beyond the depth limit get successors, where players are
+        likely to come (`search.growth`).
     """
 
     budget: int = 1000
@@ -47,6 +52,7 @@ class ParticleConfig:
     order: int = 1
     frozen: bool = True
     safety: str = "none"
+    num_expansions: int = 0
 
     def __post_init__(self) -> None:
         if self.safety not in SAFETY:
@@ -56,7 +62,13 @@ class ParticleConfig:
                 f"safety={self.safety!r} needs order=1 and frozen=True, not order={self.order} and "
                 f"frozen={self.frozen}: what is solved beyond the own infoset is not played"
             )
-        for name, least in (("budget", 2), ("max_listed", 0), ("seed", 0), ("order", 1)):
+        for name, least in (
+            ("budget", 2),
+            ("max_listed", 0),
+            ("seed", 0),
+            ("order", 1),
+            ("num_expansions", 0),
+        ):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least {least}")
 
@@ -114,11 +126,40 @@ class ParticleSePoTStep(SePoTPlayedStep):
             changing=(path.player,),
         )
         self.num_drawn += belief.num_histories is None
-        key = int(path.infoset_keys[start])
-        generator = np.random.default_rng([self.particles.seed, path.player, key % (1 << 63)])
-        found = self.choose(belief, path.player, here, generator)
+        found = self.choose(belief, path.player, here, self._generator(path, start))
         self.searched_from = found
         return found.by_chance()
+
+    def plan(self, path: PlayedPath, start: int, root: Root) -> Plan:
+        """See `SePoTPlayedStep`; with expansions, in a trunk that grows."""
+        if not self.particles.num_expansions:
+            return super().plan(path, start, root)
+        assert self.searched_from is not None
+        player, searcher = path.player, self._searcher
+        growth = Growth(self.searched_from.by_chance(), self.depth_limit, player, searcher)
+        generator, left = self._generator(path, start), self.particles.num_expansions
+        few = dataclasses.replace(
+            searcher.config.effort, iterations=-(-searcher.config.effort.iterations // 4)
+        )
+        valued_at = time.perf_counter()
+        while True:
+            here = root._replace(trunk=growth.with_choices)
+            fixed = self.fixed(path, start, here)
+            given = None if root.is_first else self.given_cfvs(player, here, None)
+            if not left or not growth.num_leaves:
+                break
+            plans = searcher.plans(player, here, given, None, fixed, few)
+            left -= growth.expand(plans, left, generator)
+        plans = searcher.plans(player, here, given, None, fixed)
+        if fixed is not None:
+            above = fixed.infosets[: len(growth.trunk.infosets[player])]
+            fixed = fixed._replace(infosets=above)
+        return Plan(growth.told(plans)[player], fixed, growth.trunk, valued_at)
+
+    def _generator(self, path: PlayedPath, start: int) -> np.random.Generator:
+        """Draws for a search; always the same for an infoset."""
+        key = int(path.infoset_keys[start])
+        return np.random.default_rng([self.particles.seed, path.player, key % (1 << 63)])
 
     def choose(
         self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator

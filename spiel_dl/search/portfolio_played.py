@@ -208,7 +208,7 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         if self.watch is not None:
             plans = (found, above) if player == 0 else (above, found)
             self.watch(Found(player, trunk, plans, None))
-        return Plan(found, None, valued_at)
+        return Plan(found, None, trunk, valued_at)
 
     def _model_in(self, trunk: Trunk, opponent: int) -> np.ndarray:
         """The model's strategy in a trunk: float64 [S]."""

@@ -40,6 +40,7 @@ from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.tree.public_states import consistent_histories
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.tree.trunk import Trunk
+from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 MOST = 1_000_000
 """Without a bound, searches of more histories than this are left out; they would not end."""
@@ -67,11 +68,13 @@ class Plan(NamedTuple):
     Attributes:
       plan: float64 [S_p], the searching player's realization plan.
       fixed: where the player was bound; None: nowhere.
+      trunk: in what it was found.
       valued_at: by `time.perf_counter`, when the values of histories were known.
     """
 
     plan: np.ndarray
     fixed: FixedStrategy | None
+    trunk: Trunk
     valued_at: float
 
 
@@ -223,17 +226,24 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         found = self.plan(path, start, root)
         times += [found.valued_at, time.perf_counter()]
         self.seconds = Seconds(*np.diff(times).tolist())
-        return self._kept(trunk, player, found.plan, found.fixed)
+        return self._kept(found.trunk, player, found.plan, found.fixed)
 
     def plan(self, path: PlayedPath, start: int, root: Root) -> Plan:
         """Solves the game from where a search starts down to the depth limit."""
         player = path.player
-        given = None if root.is_first else self._searcher.critic_cfvs(player, root)
         leaf_values = self._searcher.leaf_values(player, root.trunk.leaves)
         fixed = self.fixed(path, start, root)
+        given = None if root.is_first else self.given_cfvs(player, root, leaf_values)
         valued_at = time.perf_counter()
         plan = self._searcher.solve(player, root, given, leaf_values, fixed)
-        return Plan(plan, fixed, valued_at)
+        return Plan(plan, fixed, root.trunk, valued_at)
+
+    def given_cfvs(
+        self, player: int, root: Root, leaf_values: MultiValuedLeaves | None
+    ) -> np.ndarray:
+        """What the opponent may have instead of entering: float64 [R_-p]."""
+        del leaf_values
+        return self._searcher.critic_cfvs(player, root)
 
     def histories(self, path: PlayedPath, start: int, before: PlayedSolution | None) -> Particles:
         """What a search starts from: histories of the public state, with reaches.

@@ -27,9 +27,11 @@ from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.solvers import depth_limited, gadgets, refinement
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.depth_limited import LeafValuer, Leaves
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import Gadget
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame, unrestricted
+from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
@@ -127,12 +129,24 @@ class Searcher:
         """The leaves by the critic, for a player who searches; None if there are none."""
         if not leaves.num_public_states:
             return None
-        critic = self._checked_critic(leaves)
-        if self.config.two_sided:
-            utilities = critic.pair_values(leaves.tree, leaves.histories, player)
-        else:
-            utilities = critic.values(leaves.tree, leaves.histories, player)[:, None, :]
+        utilities = self.utilities(player, leaves.tree, leaves.histories)
         return MultiValuedLeaves(leaves, player, utilities)
+
+    def utilities(self, player: int, tree: CompiledTree, histories: np.ndarray) -> np.ndarray:
+        """Utilities of a player by both players' choices: float [N, K, K']; K = 1 if it has none.
+
+        Args:
+          player: who searches.
+          tree: a tree of the game.
+          histories: int [N], where a player acts.
+
+        Raises:
+          ValueError: if there is no critic.
+        """
+        critic = self._checked_critic(tree)
+        if self.config.two_sided:
+            return critic.pair_values(tree, histories, player)
+        return critic.values(tree, histories, player)[:, None, :]
 
     def critic_cfvs(self, player: int, root: Root) -> np.ndarray:
         """What the opponent gets at the roots from who goes on by the blueprint: float64 [R_-p].
@@ -140,7 +154,7 @@ class Searcher:
         By its own blueprint, or in each infoset by the transformation that is best there.
         """
         trunk, tree = root.trunk, root.trunk.tree
-        values = self._checked_critic(trunk.leaves).values(tree, root.histories, player)
+        values = self._checked_critic(tree).values(tree, root.histories, player)
         if self.config.given_cfvs == "critic":
             values = values[:, :1]
         reach = root.reach * tree.chance_reach[root.histories]
@@ -157,6 +171,26 @@ class Searcher:
         leaf_values: MultiValuedLeaves | None,
         fixed: FixedStrategy | None = None,
     ) -> np.ndarray:
+        """Solves a depth-limited subgame, and tells it; arguments and errors as for `plans`.
+
+        Returns:
+          The player's average realization plan in the trunk, float64 [S_p].
+        """
+        plans = self.plans(player, root, given_cfvs, leaf_values, fixed)
+        if self.watch is not None:
+            leaf_cfvs = _leaf_cfvs(root.trunk, plans, leaf_values)
+            self.watch(Found(player, root.trunk, plans, leaf_cfvs))
+        return plans[player]
+
+    def plans(
+        self,
+        player: int,
+        root: Root,
+        given_cfvs: np.ndarray | None,
+        leaf_values: MultiValuedLeaves | None,
+        fixed: FixedStrategy | None = None,
+        effort: Effort | None = None,
+    ) -> Pair:
         """Solves a depth-limited subgame for one player.
 
         Args:
@@ -166,9 +200,10 @@ class Searcher:
             scale. None: it comes with a reach of 1 to all root infosets, as to the root of a game.
           leaf_values: values the leaves; None if there are none.
           fixed: in which of the trunk's infosets the player is bound, and to what; None: nowhere.
+          effort: how long to iterate; None: as the config says.
 
         Returns:
-          The player's average realization plan in the trunk, float64 [S_p].
+          Both players' average realization plans in the trunk, float64 [S_p] each.
 
         Raises:
           ValueError: if an argument does not fit the trunk.
@@ -186,7 +221,7 @@ class Searcher:
             # Whoever is bound is player 0 of restricted games.
             order = (player, 1 - player)
             game = _bound(gadget, order, fixed)
-        effort = self.config.effort
+        effort = effort or self.config.effort
         if leaf_values is None:
             solution = depth_limited.solve(game, dataclasses.replace(effort, tolerance=None))
         else:
@@ -201,10 +236,7 @@ class Searcher:
         if effort.tolerance is not None:
             self.num_unfinished += solution.gap > effort.tolerance
         first, second = (solution.plans[order[p]][gadget.new_sequences[p]] for p in (0, 1))
-        if self.watch is not None:
-            leaf_cfvs = _leaf_cfvs(root.trunk, (first, second), leaf_values)
-            self.watch(Found(player, root.trunk, (first, second), leaf_cfvs))
-        return (first, second)[player]
+        return first, second
 
     def _valuers(
         self, leaf_values: MultiValuedLeaves, order: tuple[int, int]
@@ -229,11 +261,11 @@ class Searcher:
 
         return valuer, best_values
 
-    def _checked_critic(self, leaves: LeafSet) -> Critic:
+    def _checked_critic(self, tree: CompiledTree) -> Critic:
         if self._critic is None:
             raise ValueError(
-                f"a search of {leaves.depth_limit} in {leaves.tree.game} needs the values of "
-                "histories, and no critic was given; pass critic="
+                f"this search in {tree.game} needs the values of histories, and no critic was "
+                "given; pass critic="
             )
         return self._critic
 

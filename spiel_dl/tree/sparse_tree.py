@@ -8,14 +8,15 @@ depends on the number of particles and on the limit alone.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple, NoReturn
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.compiled_tree import CompiledTree
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import (
     CHANCE_PLAYER,
@@ -28,6 +29,9 @@ from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.trunk import Trunk, cut
 
 _MAX_HISTORIES = 10_000_000
+
+Selection: TypeAlias = Callable[[np.ndarray], np.ndarray]
+"""From both players' infosets (int64 [2, N]) in histories to which are chosen: bool [N]."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -67,7 +71,10 @@ class SparseTree(CompiledTree):
 
 
 def sparse_trunk(
-    particles: Particles, depth_limit: DepthLimit, max_histories: int = _MAX_HISTORIES
+    particles: Particles,
+    depth_limit: DepthLimit,
+    max_histories: int = _MAX_HISTORIES,
+    further: Selection | None = None,
 ) -> Trunk[SparseTree]:
     """The trunk below particles, down to a depth limit counted from them.
 
@@ -75,6 +82,9 @@ def sparse_trunk(
       particles: where it starts; different histories of one public state, a player to act in each.
       depth_limit: where it ends.
       max_histories: refuse trees with more histories than this.
+      further: which histories at or beyond the limit have successors all the same, where a player
+        acts; None: none. The leaves then lie at several depths, and the trunk has no `leaves`:
+        they are histories of chance without successors.
 
     Returns:
       The trunk of a `SparseTree`. Its root sequences are the particles' infosets; their ranges are
@@ -87,7 +97,13 @@ def sparse_trunk(
     rules = rules_of(particles.game)
     if (rules.current_player(particles.states) < 0).any():
         raise ValueError("a player must act in every particle; particles start where one does")
-    histories, states = _enumerate(particles, depth_limit, max_histories)
+    histories, states = _enumerate(particles, depth_limit, max_histories, further)
+    if further is not None:
+        # Their infosets may have other histories, which have successors.
+        ends = (histories.num_children == 0) & ~histories.is_terminal
+        player = np.where(ends, CHANCE_PLAYER, histories.player)
+        histories = dataclasses.replace(histories, player=player.astype(histories.player.dtype))
+        depth_limit = BEYOND_THE_GAME
     tree = SparseTree.from_histories(histories, states=states)
     tops = tree.public_states.of_history[1 : particles.num_particles + 1]
     if (tops != tops[0]).any():
@@ -152,7 +168,7 @@ class _Level(NamedTuple):
 
 
 def _enumerate(
-    particles: Particles, depth_limit: DepthLimit, max_histories: int
+    particles: Particles, depth_limit: DepthLimit, max_histories: int, further: Selection | None
 ) -> tuple[Histories, StateBatch]:
     """All histories of a sparse tree, breadth first, and their states."""
     rules, keys = rules_of(particles.game), InfosetKeys(rules_of(particles.game))
@@ -174,6 +190,8 @@ def _enumerate(
             )
         player = columns[-1]["player"]
         is_leaf = (level.depth >= depth_limit.value) & (player >= 0)
+        if further is not None:
+            is_leaf &= ~further(columns[-1]["infoset_key"])
         grows = np.flatnonzero((player != TERMINAL_PLAYER) & ~is_leaf)
         level = _next_level(rules, level, grows, first, depth_limit)
         first, number = num_seen, number + 1

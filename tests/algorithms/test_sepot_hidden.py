@@ -204,6 +204,57 @@ def test_search_below_sampled_beliefs(game_string, policy_class, max_listed):
 
 
 @pytest.mark.parametrize("max_listed", [10, 20_000])
+@pytest.mark.parametrize("policy_class", [ParticleSePoTPolicy, KnowledgeLimitedPolicy])
+@pytest.mark.parametrize("game_string", [*GAMES][2:4])
+def test_search_in_growing_trees(game_string, policy_class, max_listed):
+    game = pyspiel.load_game(game_string)
+    blueprint, critic = networks(game)
+    policy = policy_class(
+        game,
+        blueprint.act,
+        critic,
+        GAMES[game_string],
+        config=SearchConfig(effort=EFFORT),
+        particles=ParticleConfig(budget=12, max_listed=max_listed, seed=3, num_expansions=20),
+    )
+    check(policy, hidden_parts(game, seed=9))
+
+
+@pytest.mark.parametrize("safety", ["values", "allocated"])
+@pytest.mark.parametrize("game_string", [*GAMES][2:4])
+def test_search_that_is_to_be_safe(game_string, safety):
+    game = pyspiel.load_game(game_string)
+    blueprint, critic = networks(game)
+    config = SearchConfig(effort=EFFORT, first_level=1)
+    particles = ParticleConfig(budget=1000, safety=safety, seed=3)
+    limit = GAMES[game_string]
+    policy = KnowledgeLimitedPolicy(
+        game, blueprint.act, critic, limit, config=config, particles=particles
+    )
+    check(policy, hidden_parts(game, seed=9))
+    assert policy.num_searches + policy.num_left_to_blueprint > 0
+
+
+@pytest.mark.parametrize("game_string", [*GAMES][2:4])
+def test_what_is_written_back_comes_from_answers_alone(game_string):
+    """It depends on which infosets were asked for, not on their histories."""
+    game = pyspiel.load_game(game_string)
+    blueprint, critic = networks(game)
+    infosets, answers = hidden_parts(game, seed=9), []
+    for which in (0, -1):
+        policy = KnowledgeLimitedPolicy(
+            game,
+            blueprint.act,
+            critic,
+            GAMES[game_string],
+            config=SearchConfig(effort=EFFORT),
+            particles=ParticleConfig(budget=1000, safety="updated"),
+        )
+        answers.append([policy.action_probabilities(states[which]) for states in infosets])
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("max_listed", [10, 20_000])
 @pytest.mark.parametrize("game_string", [*GAMES][1:4])
 def test_mirror_descent_search(game_string, max_listed):
     game = pyspiel.load_game(game_string)

@@ -115,6 +115,8 @@ def test_search_below_particles_by_name(tmp_path: Path) -> None:
     for safety in SAFETY:
         safe = load_policy(f"klss:{path}", effort=effort, safety=safety)
         assert sum(safe.action_probabilities(state).values()) == pytest.approx(1.0)
+    grown = load_policy(f"klss:{path}", effort=effort, num_expansions=5)
+    assert sum(grown.action_probabilities(state).values()) == pytest.approx(1.0)
     with pytest.raises(ValueError, match="needs order=1"):
         load_policy(f"klss:{path}", effort=effort, safety="updated", order=2)
     network = load_policy(str(path), tree.game).action_probabilities(state)
