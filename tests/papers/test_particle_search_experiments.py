@@ -20,7 +20,7 @@ def test_reports_are_written(tmp_path):
         games=(GAME,),
         blueprints=("uniform",),
         shares=(1.0,),
-        methods=("klss", "mmds"),
+        methods=("klss", "mmds", "klss_growing", "klss_updated"),
         iterations=20,
         num_rollouts=2,
         num_places=1,
@@ -34,6 +34,7 @@ def test_reports_are_written(tmp_path):
     curves = (tmp_path / "reports" / "curves.md").read_text()
     assert "**Verdict:** met" in curves, "a uniform blueprint is easily bettered"
     assert f"{before:.3g}" in curves
+    assert "knowledge-limited, growing: num_expansions=100." in curves
     beliefs = (tmp_path / "reports" / "beliefs.md").read_text()
     assert f"| {GAME} | 1 | 0 | " in beliefs
 

@@ -16,6 +16,7 @@ import numpy as np
 from papers.particle_search.study import (
     KLSS,
     METHODS,
+    VARIANTS,
     Settings,
     Study,
     blueprint_of,
@@ -137,6 +138,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "the largest one, and are held whole by smaller budgets.",
             f"Mirror-descent search makes one step of size {settings.stepsize} (in utility "
             f"ranges) by at least {settings.num_rollouts} rollouts.",
+            *(f"{METHODS[name]}: {_told(name)}." for name in settings.methods if name in VARIANTS),
         ],
         {"By game, method and budget": Table(means, _TITLES), "All": Table.of(rows)},
         pictures,
@@ -146,6 +148,11 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         )
         + f" (blueprints {np.mean([row['before'] for row in means]):.3g})",
     )
+
+
+def _told(method: str) -> str:
+    """What a variant adds to a search's configuration."""
+    return ", ".join(f"{name}={value}" for name, value in VARIANTS[method].items())
 
 
 def _mean(rows: list[dict[str, Any]], game: str, method: str, share: float) -> dict[str, Any]:

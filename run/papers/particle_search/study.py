@@ -33,12 +33,20 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.particles import rules_of
 
 PARTICLE_SEPOT, KLSS, MMDS = "particle_sepot", "klss", "mmds"
+_GROWING, _UPDATED = "klss_growing", "klss_updated"
 METHODS: Mapping[str, str] = {
     PARTICLE_SEPOT: "particle SePoT",
     KLSS: "knowledge-limited, order 1",
     MMDS: "mirror-descent search",
+    _GROWING: "knowledge-limited, growing",
+    _UPDATED: "knowledge-limited, written back",
 }
 """Methods by name, and their names for people."""
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    _GROWING: {"num_expansions": 100},
+    _UPDATED: {"safety": "updated"},
+}
+"""What variants of knowledge-limited search add to its `ParticleConfig`."""
 MAX_KEPT = 1_000_000
 """Searches on the way are the same for many infosets, and all are kept."""
 
@@ -68,7 +76,7 @@ class Settings:
     )
     blueprints: tuple[str, ...] = ("uniform", "random:1", "cfr:5", "cfr:20", "cfr:100")
     shares: tuple[float, ...] = (0.01, 0.1, 0.3, 1.0)
-    methods: tuple[str, ...] = tuple(METHODS)
+    methods: tuple[str, ...] = (PARTICLE_SEPOT, KLSS, MMDS)
     iterations: int = 100
     stepsize: float = 1.0
     num_rollouts: int = 100
@@ -146,14 +154,14 @@ def searched(
         )
     transformations = transformations_by_name(PRESETS[game].transformations, tree.game)
     critic = RecognisingCritic(ExactCritic(tree, table.strategies, transformations))
-    kind = KnowledgeLimitedPolicy if method == KLSS else ParticleSePoTPolicy
+    kind = ParticleSePoTPolicy if method == PARTICLE_SEPOT else KnowledgeLimitedPolicy
     return kind(
         tree.game,
         act,
         critic,
         DepthLimit(rounds=1),
         config=SearchConfig(effort=Effort(settings.iterations)),
-        particles=ParticleConfig(budget=budget, seed=seed),
+        particles=ParticleConfig(budget=budget, seed=seed, **VARIANTS.get(method, {})),
         max_kept=MAX_KEPT,
     )
 
