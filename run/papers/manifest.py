@@ -213,6 +213,8 @@ def _sepot() -> list[Row]:
     ]
     rows += [
         Row("sepot", "isolated", "ours", minutes=20),
+        Row("sepot", "critic_errors", "ours", None,
+            ("games=goofspiel_5_descending,leduc", five, "iterations=250"), 10),
         Row("sepot", "refined", "ours", minutes=10),
         Row("sepot", "refined_resolving", "ours", minutes=15),
         Row("sepot", "distilled", "section 4.3", None,
