@@ -236,17 +236,17 @@ def _sepot() -> list[Row]:
     # The model zoo's networks, of 100,000 steps, and their critics, of 20,000; six matches.
     # The claim is held against the larger of the paper's two bounds.
     zoo = (three, "network=rnad:{game}_{seed}", "bounds=100000")
-    larger, untrained = "one bound of two", "; its networks are not in the zoo yet"
+    one_bound, untrained = "one bound of two", "; its networks are not in the zoo yet"
     rows += [
         Row("sepot", "table_1", "Table 1", None, (f"games={game}", *zoo, f"num_games={games}"),
             minutes, f"sepot/{game}", short)
         for game, games, minutes, short in (
-            ("goofspiel_8_descending", 334, 90, larger),
-            ("goofspiel_8_random", 334, 90, larger + untrained),
-            ("battleships_3x3", 334, 90, larger + untrained),
-            ("goofspiel_13_descending", 84, 120, larger + untrained),
-            ("goofspiel_13_random", 84, 120, larger + untrained),
-            ("battleships_5x5", 84, 120, larger + untrained),
+            ("goofspiel_8_descending", 334, 90, one_bound),
+            ("goofspiel_8_random", 334, 90, one_bound + untrained),
+            ("battleships_3x3", 334, 90, one_bound + untrained),
+            ("goofspiel_13_descending", 84, 120, one_bound + untrained),
+            ("goofspiel_13_random", 84, 120, one_bound + untrained),
+            ("battleships_5x5", 84, 120, one_bound + untrained),
         )
     ]  # fmt: skip
     return rows
