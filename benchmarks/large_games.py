@@ -284,13 +284,12 @@ def _verdict(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: 
     """Which bounds hold, in words."""
     parts = []
     bounded = [row for row in rows if GAMES[row["game"]].bound]
-    late = [row for row in bounded if row["processor"] > threads * (GAMES[row["game"]].bound or 0)]
+    late = [row for row in bounded if row["seconds"] > (GAMES[row["game"]].bound or 0)]
     if bounded:
         names = ", ".join(dict.fromkeys(row["game"] for row in late or bounded))
         where = "one core" if threads == 1 else f"{threads} cores"
         parts.append(
-            f"{'not met' if late else 'met'}: seconds of an evaluation in {names}, on {where} "
-            "without other work (the processor's seconds)"
+            f"{'not met' if late else 'met'}: wall-clock of an evaluation in {names}, on {where}"
         )
     large = [row["game"] for row in rows if row["gigabytes"] > _MOST_GIGABYTES]
     if rows:

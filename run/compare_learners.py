@@ -1,8 +1,9 @@
 """Puts reports of learners into one table, with their goals and a peer's strength beside them.
 
 Example:
-  python run/compare_learners.py --report=results/rnad/leduc.json --report=results/mmd/leduc.json \\
-      --peer=results/benchmarks/rlg_strength.json --output=results/learners
+  python run/compare_learners.py --report=results/learners/rnad_leduc.json \\
+      --report=results/learners/mmd_leduc.json --peer=results/benchmarks/rlg_strength.json \\
+      --output=results/learners
 """
 
 from papers.learner_table import write_table

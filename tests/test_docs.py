@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import itertools
 import json
 import pydoc
 import re
@@ -11,6 +12,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -351,3 +353,13 @@ def test_a_number_that_no_report_has_is_noticed():
     assert rounds_to(8325.63, "8,325.6")
     assert not rounds_to(0.2004, "0.201")
     assert not rounds_to(8325.7, "8,325.6")
+
+
+def test_readme_names_every_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    everything = itertools.chain(project["dependencies"], *extras)
+    needed = {re.match(r"[\w-]+", each)[0] for each in everything} - {"spiel_dl"}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = "".join(line for line in readme.splitlines() if line.startswith("| "))
+    assert {name for name in needed if not re.search(rf"\b{name}\b", named)} == set()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import fnmatch
+import functools
 import json
 import os
 import re
@@ -24,6 +25,7 @@ from typing import Any
 from papers.manifest import CHANGES, MANIFEST, Change, Row
 from papers.paper import PAPERS
 from spiel_dl.runs import tensor_files
+from spiel_dl.tree.from_openspiel import load_turn_based
 
 CURRENT, OLD, MISSING = "current", "old", "missing"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -74,12 +76,28 @@ def _changed_since(row: Row, report: Mapping[str, Any], changes: Sequence[Change
 
 def _other_settings(row: Row, report: Mapping[str, Any]) -> Iterator[str]:
     """A setting that the report was not made with; what an experiment adds itself is not asked."""
-    wanted = json.loads(json.dumps(row.declared.settings(row.settings())))
-    told = report.get("settings") or {}
+    wanted = _complete(json.loads(json.dumps(row.declared.settings(row.settings()))))
+    told = _complete(report.get("settings") or {})
     other = [name for name in wanted if name in told and told[name] != wanted[name]]
     missing = [name for name in wanted if name not in told]
     if other or missing:
         yield f"other settings: {', '.join([*other, *missing])}"
+
+
+def _complete(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with complete game strings: a report may have one where the manifest has not."""
+    found = dict(settings)
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            found[name] = _complete(value)
+        elif name == "game" and isinstance(value, str):
+            found[name] = _complete_game(value)
+    return found
+
+
+@functools.cache
+def _complete_game(game: str) -> str:
+    return str(load_turn_based(game))
 
 
 def _unclean(report: Mapping[str, Any]) -> Iterator[str]:

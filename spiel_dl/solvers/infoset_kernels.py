@@ -105,16 +105,23 @@ def match_regrets_stable(regret, strategy, first, end, cfv, value, now, toleranc
 
 
 @_jit
+def _evaluate(treeplex, strategy, cfv, i):
+    """Where an infoset's sequences begin and end, and its value, which is added to its parent's."""
+    first = treeplex.first_sequence[i]
+    end = first + treeplex.num_actions[i]
+    value = 0.0
+    for s in range(first, end):
+        value += strategy[s] * cfv[s]
+    cfv[treeplex.parent_sequence[i]] += value
+    return first, end, value
+
+
+@_jit
 def _half_step(treeplex, learner, cfv, stepsize, floor, keeps):
     """Regret matching+ from the regrets of before; they are kept, or a strategy made of them."""
     regret, strategy = learner.regret, learner.strategy
     for i in range(treeplex.parent_sequence.size - 1, -1, -1):
-        first = treeplex.first_sequence[i]
-        end = first + treeplex.num_actions[i]
-        value = 0.0
-        for s in range(first, end):
-            value += strategy[s] * cfv[s]
-        cfv[treeplex.parent_sequence[i]] += value
+        first, end, value = _evaluate(treeplex, strategy, cfv, i)
         if learner.is_fixed[i]:
             continue
         _begin_at(regret, first, end, floor)
@@ -155,12 +162,7 @@ def _newest_regrets(treeplex, learner, cfv):
     """An iteration's own regrets, into the learner's memory; zeros where it is held fixed."""
     newest, strategy = learner.memory, learner.strategy
     for i in range(treeplex.parent_sequence.size - 1, -1, -1):
-        first = treeplex.first_sequence[i]
-        end = first + treeplex.num_actions[i]
-        value = 0.0
-        for s in range(first, end):
-            value += strategy[s] * cfv[s]
-        cfv[treeplex.parent_sequence[i]] += value
+        first, end, value = _evaluate(treeplex, strategy, cfv, i)
         for s in range(first, end):
             newest[s] = 0.0 if learner.is_fixed[i] else cfv[s] - value
 
@@ -259,12 +261,8 @@ def update_player_volatile(treeplex, learner, iteration, numbers, tolerance, cfv
     for s in range(treeplex.num_root_sequences):
         mean[s] += realization[s]
     for i in range(treeplex.parent_sequence.size - 1, -1, -1):
-        first = treeplex.first_sequence[i]
-        end = first + treeplex.num_actions[i]
-        value, size = 0.0, 0.0
-        for s in range(first, end):
-            value += strategy[s] * cfv[s]
-        cfv[treeplex.parent_sequence[i]] += value
+        first, end, value = _evaluate(treeplex, strategy, cfv, i)
+        size = 0.0
         for s in range(first, end):
             size = max(size, abs(cfv[s] - value))
         if iteration > 500:

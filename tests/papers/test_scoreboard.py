@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyspiel
 import pytest
 
 from papers import scoreboard
@@ -51,6 +52,20 @@ def test_every_experiment_of_a_paper_is_in_the_manifest() -> None:
     for paper in PAPERS.values():
         declared = {row.experiment for row in MANIFEST if row.paper == paper.name}
         assert declared == set(paper.experiments)
+
+
+def test_a_game_string_may_leave_out_what_is_the_default(tmp_path: Path) -> None:
+    row = next(row for row in MANIFEST if row.name == "dl_cfr/goofspiel/exact")
+    settings = json.loads(json.dumps(row.declared.settings(row.settings())))
+    game = settings["data"]["game"]
+    for told, word in (
+        (str(pyspiel.load_game(game)), CURRENT),
+        (game.replace("num_cards=5", "num_cards=4"), OLD),
+    ):
+        assert told != game
+        settings["data"]["game"] = told
+        write(tmp_path, row, settings=settings)
+        assert scoreboard.state(row, tmp_path).word == word
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.what)

@@ -1,8 +1,8 @@
 """Exploitability over training: Figures 3 to 12 of Kubíček et al. (2023).
 
-`curves`: the network against search with each depth limit, given cfvs of the critic (Figures 3, 5
-and 6). `cfvs`: for each depth limit, given cfvs of the critic against those of previous searches
-(Figures 4 and 7 to 12).
+`curves`: the network against search with each depth limit, by the defaults (Figures 3, 5 and 6).
+`cfvs`: for each depth limit, given cfvs of the critic, as the paper has them, against those of
+previous searches (Figures 4 and 7 to 12) and against the defaults'.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.sepot.evaluation import CRITIC, SEARCHES, Search
+from papers.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
 from papers.sepot.study import TRAINED, GameStudy, Settings, Study
 from papers.study import CONTRADICTED, NOT_MET, Experiment, verdict
 from spiel_dl.play.tally import student_half_width
@@ -76,9 +76,9 @@ def _curves(study: Study) -> list[Figure]:
     """Figures 3, 5 and 6: the network, and search with each depth limit."""
     figures = []
     for each in study.games(*GAMES):
-        rows = measured(each, [Curve(NETWORK, None), *_searches(each, CRITIC)])
+        rows = measured(each, [Curve(NETWORK, None), *_searches(each, TRANSFORMATIONS)])
         name = file_name("curves", each.name)
-        figures.append(Figure(each, name, "given cfvs of the critic", rows, last_points(rows)))
+        figures.append(Figure(each, name, "search by the defaults", rows, last_points(rows)))
     return figures
 
 
@@ -86,9 +86,9 @@ def _cfvs(study: Study) -> list[Figure]:
     """Figures 4 and 7 to 12: given cfvs of the critic, or of previous searches."""
     figures = []
     for each in study.games(*GAMES):
-        pairs = zip(_searches(each, CRITIC), _searches(each, SEARCHES), strict=True)
-        for limit, pair in zip(each.limits, pairs, strict=True):
-            rows = measured(each, [Curve(NETWORK, None), *pair])
+        kinds = (_searches(each, kind) for kind in (CRITIC, SEARCHES, TRANSFORMATIONS))
+        for limit, *searches in zip(each.limits, *kinds, strict=True):
+            rows = measured(each, [Curve(NETWORK, None), *searches])
             name = file_name("cfvs", each.name, limit)
             figures.append(Figure(each, name, f"depth limit {limit}", rows, last_points(rows)))
     return figures
@@ -96,7 +96,10 @@ def _cfvs(study: Study) -> list[Figure]:
 
 def _curves_report(study: Study, figures: list[Figure]) -> Report:
     below = [row["nash_conv"] < row["network"] for figure in figures for row in figure.final]
-    notes = ["Given cfvs are those of the critic everywhere."]
+    notes = [
+        "Given cfvs are those of the transformation that the critic says is best in each infoset, "
+        "our default."
+    ]
     held = verdict(below)
     return _report(study, figures, notes, CONTRADICTED if held == NOT_MET else held)
 
@@ -190,7 +193,7 @@ def _notes(settings: Settings, studies: Sequence[GameStudy]) -> list[str]:
         f"{'; '.join(study.describe() for study in studies)}. Seeds "
         f"{', '.join(map(str, settings.seeds))}; R-NaD of {settings.num_steps:,} learner steps, "
         f"batch {settings.learner.batch_size}, policy network {sizes}, critic {critic}, "
-        f"{_describe_critic(settings)}; {settings.iterations:,} iterations of CFR+. "
+        f"{_describe_critic(settings)}; {settings.iterations:,} iterations of predictive CFR+. "
         f"Transformations: {', '.join(f'{n} {kind!r}' for n, kind in transformations.items())}.",
     ]
 

@@ -21,10 +21,11 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 
-CRITIC, SEARCHES = "critic", "previous searches"
+TRANSFORMATIONS, CRITIC, SEARCHES = "transformations", "critic", "previous searches"
 _SYMMETRIC = ("python_goofspiel_ii", "goofspiel")
 """Short names of games whose value is 0, as both players have the same to do."""
 
@@ -34,9 +35,11 @@ class Search(NamedTuple):
 
     Attributes:
       depth_limit: how deep each search looks.
-      cfvs: `CRITIC`, as the paper does it but for its section 5.3: given cfvs are those of the
-        critic's identity. Or `SEARCHES`: they are those of the search before, if there was one.
-      iterations: of CFR+.
+      cfvs: what the opponent may have instead. `TRANSFORMATIONS`, our default: what the critic says
+        of the transformation that is best in each infoset. `CRITIC`, as the paper does it but for
+        its section 5.3: what it says of the identity. `SEARCHES`: that of the search before; the
+        critic's of the identity if there was none.
+      iterations: of predictive CFR+.
     """
 
     depth_limit: DepthLimit
@@ -45,10 +48,14 @@ class Search(NamedTuple):
 
     def config(self) -> SearchConfig:
         """The same for `SePoTPolicy`; it searches in blocks."""
-        if self.cfvs not in (CRITIC, SEARCHES):
-            raise ValueError(f"cfvs={self.cfvs!r} must be {CRITIC!r} or {SEARCHES!r}")
-        effort = Effort(self.iterations)
-        return SearchConfig.as_printed(continual=self.cfvs == SEARCHES, effort=effort)
+        known = (TRANSFORMATIONS, CRITIC, SEARCHES)
+        if self.cfvs not in known:
+            raise ValueError(f"cfvs={self.cfvs!r} must be one of {known}")
+        return SearchConfig(
+            given_cfvs=CRITIC if self.cfvs == SEARCHES else self.cfvs,
+            continual=self.cfvs == SEARCHES,
+            effort=Effort(self.iterations, weighting=PREDICTIVE_CFR_PLUS),
+        )
 
 
 class Evaluation(NamedTuple):

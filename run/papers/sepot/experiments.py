@@ -1,6 +1,7 @@
 """The experiments of Kubíček et al. (2023), by name."""
 
 from papers.sepot.ablation import ABLATION
+from papers.sepot.critic_errors import CRITIC_ERRORS
 from papers.sepot.curves import CFVS, CURVES
 from papers.sepot.distilled import DISTILLED_VALUES
 from papers.sepot.isolated import ISOLATED
@@ -17,6 +18,7 @@ EXPERIMENTS = by_name(
     CFVS,
     SAFETY,
     ISOLATED,
+    CRITIC_ERRORS,
     DISTILLED_VALUES,
     POSITION,
     TABLE_1,

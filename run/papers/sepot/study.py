@@ -63,7 +63,7 @@ class Settings:
       transformations: "paper", "pure", or None: pure in Leduc, as in the paper, and in other games
         of at most three actions; the paper's 22 elsewhere.
       limits: depth limits of searches; none: `default_limits`.
-      iterations: of CFR+ in each search.
+      iterations: of predictive CFR+ in each search.
       device: where networks learn.
       blueprints: ablation: names of policies; none: those that the experiment has for the game.
       critics: ablation, and distilled with `network`: "exact", "trained" (`critic_steps` each, one

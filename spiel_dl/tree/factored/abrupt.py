@@ -9,30 +9,39 @@ where its tries succeeded, and at which sets of stones they failed. With its rea
   player 0's expected utility = the sum over skeletons of u W_0(view of 0) W_1(view of 1).
 
 Abrupt phantom tic-tac-toe has 5.3 * 10^8 skeletons and 1.7 * 10^8 views, instead of 1.4 * 10^10
-terminal histories. So values against a plan take three walks: over the opponent's views with the
-lists of its infosets, over the skeletons, and over the player's own views. Nothing but W and what
-it pays is kept. Where an infoset or a view comes to stand after a try is known from its *class*, of
-which there are some ten thousand.
+terminal histories. Views that a won game may end with are numbered: *slots*. So values against a
+plan are three products with matrices of 0, 1 and -1: of the opponent's slots by its sequences, of
+both players' slots, and of the player's own slots by its sequences. What follows a view, an infoset
+or a skeleton depends on its *class* alone, so blocks of these matrices repeat, and are kept once.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.factored import abrupt_classes, abrupt_kernels, abrupt_views
+from spiel_dl.tree.factored import (
+    abrupt_classes,
+    abrupt_kernels,
+    abrupt_views,
+    merged,
+    merged_kernels,
+)
 from spiel_dl.tree.factored.abrupt_views import ViewTables
 from spiel_dl.tree.factored.boards import Board
 from spiel_dl.tree.factored.factored_form import Cost, FactoredForm
 from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
 from spiel_dl.tree.factored.infoset_classes import InfosetClasses
+from spiel_dl.tree.factored.merged import Expansion, MergedMatrix
 from spiel_dl.tree.factored.stones import StoneTensors, check_mover
 
-_SECONDS_PER_SLOT = 2.5e-7
+_SECONDS_PER_SLOT = 7e-8
+# The first row and column of matrices: sequence 0 is the empty one.
+_SEQUENCES, _SLOTS = np.array([0, 1]), np.array([0, 0])
 
 
 class BoardTables(NamedTuple):
@@ -40,15 +49,11 @@ class BoardTables(NamedTuple):
 
     Attributes:
       places: int8 [2^n, n], how many cells below a cell are not in a set.
-      untried: int8 [2^n, n], the cells that are not in it, in order; then -1.
       winning: int16 [2, 2^n], the set of cells where one more stone wins.
-      lowest: int8 [2^(n + 1)], the lowest bit of a number.
     """
 
     places: np.ndarray
-    untried: np.ndarray
     winning: np.ndarray
-    lowest: np.ndarray
 
     @staticmethod
     def of_board(board: Board) -> BoardTables:
@@ -57,17 +62,8 @@ class BoardTables(NamedTuple):
         cells, sets = np.arange(n), np.arange(1 << n)
         is_free = ~sets[:, None] >> cells & 1
         places = is_free.cumsum(axis=1) - is_free
-        order = np.where(is_free, cells, n)
-        order.sort(axis=1)
         wins = board.wins[:, sets[:, None] | 1 << cells] & is_free.astype(np.bool_)
-        numbers = np.arange(1 << (n + 1))
-        lowest = np.log2(np.maximum(numbers & -numbers, 1))
-        return BoardTables(
-            places.astype(np.int8),
-            np.where(order < n, order, -1).astype(np.int8),
-            (wins << cells).sum(axis=2).astype(np.int16),
-            lowest.astype(np.int8),
-        )
+        return BoardTables(places.astype(np.int8), (wins << cells).sum(axis=2).astype(np.int16))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,80 +71,93 @@ class AbruptForm(FactoredForm):
     """The factored payoffs of an abrupt phantom game.
 
     Attributes:
-      board: the board game.
-      classes: both players' infosets.
-      views: both players'.
+      num_cells: n, of the board.
+      num_slots: of both players.
+      seen: of each player, the matrix of its slots by its sequences: which end with which view.
+      skeletons: player 0's utilities in won games, by both players' slots.
     """
 
-    board: Board
-    classes: tuple[InfosetClasses, InfosetClasses]
-    views: tuple[ViewTables, ViewTables]
+    num_cells: int
+    num_slots: tuple[int, int]
+    seen: tuple[MergedMatrix, MergedMatrix]
+    skeletons: MergedMatrix
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
         """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
         weights = self.weights(1 - player, opponent_plan)
-        values = np.zeros(self.views[player].num_slots[0])
+        if player == 1:
+            np.negative(weights, out=weights)  # Utilities are player 0's.
+        values = np.zeros(self.num_slots[player])
+        self._multiply(self.skeletons, player, player, _SLOTS, weights, values)
         cfv = np.zeros(self.treeplexes[player].num_sequences)
-        following, views = self._following[player], self.views[player]
-
-        def work(cell: int) -> None:  # What begins with different cells is apart.
-            abrupt_kernels.add_skeletons(
-                self._board, *self._both_views, player, cell, weights, values
-            )
-            abrupt_kernels.walk_views(following, views, self._board, cell, False, cfv, values)
-
-        self.in_threads(work, self.board.num_cells)
+        self._multiply(self.seen[player], 0, 1, _SEQUENCES, values, cfv)
         return cfv
 
     def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
-        """W_p, a player's part in the probability of each of its views: float64 [L_p].
+        """W_p, a player's part in the probability of each of its slots: float64 [L_p].
 
         Args:
           player: whose.
           plan: float64 [S_p], its realization plan.
         """
-        weights = np.zeros(self.views[player].num_slots[0])
+        weights = np.zeros(self.num_slots[player])
         plan = np.ascontiguousarray(plan, np.float64)
-        following, views = self._following[player], self.views[player]
+        self._multiply(self.seen[player], 0, 0, _SEQUENCES, plan, weights)
+        return weights
+
+    def _multiply(
+        self,
+        matrix: MergedMatrix,
+        split: int,
+        side: int,
+        begins: np.ndarray,
+        source: np.ndarray,
+        target: np.ndarray,
+    ) -> None:
+        """See `merged_kernels.add_products`; what begins with different cells is apart."""
 
         def work(cell: int) -> None:
-            abrupt_kernels.walk_views(following, views, self._board, cell, True, plan, weights)
+            merged_kernels.add_products(matrix, split, cell, side, begins, source, target)
 
-        self.in_threads(work, self.board.num_cells)
-        return weights
+        self.in_threads(work, self.num_cells)
 
     @property
     def cost(self) -> Cost:
         """See `FactoredForm.cost`."""
-        num_slots = sum(int(views.num_slots[0]) for views in self.views)
-        return Cost(_SECONDS_PER_SLOT * num_slots, 8 * num_slots)
+        num_slots = sum(self.num_slots)
+        matrices = sum(array.nbytes for each in (*self.seen, self.skeletons) for array in each)
+        return Cost(_SECONDS_PER_SLOT * num_slots, 8 * num_slots + matrices)
 
-    @functools.cached_property
-    def _board(self) -> BoardTables:
-        return BoardTables.of_board(self.board)
 
-    @functools.cached_property
-    def _following(self) -> list[np.ndarray]:
-        return [
-            abrupt_kernels.follow_infosets(own.tried, own.first_choice, own.fail, own.success)
-            for own in self.classes
-        ]
+def _seen(
+    board: BoardTables, classes: abrupt_classes.AbruptClasses, views: ViewTables
+) -> MergedMatrix:
+    """A player's matrix of slots by sequences."""
+    tried, first_choice, fail, success = classes
+    following = abrupt_kernels.follow_infosets(first_choice, fail, success)
 
-    @functools.cached_property
-    def _both_views(self) -> tuple[ViewTables, np.ndarray]:
-        """Both players' views in one, and the first class of each."""
-        first, second = self.views
-        num_classes = len(first.failing)
-        moves = second.moves.copy()
-        moves[moves[:, 0] >= 0, 0] += num_classes
-        both = ViewTables(
-            np.concatenate([first.first_choice, second.first_choice[1:] + first.first_choice[-1]]),
-            np.concatenate([first.stones, second.stones]),
-            np.concatenate([first.moves, moves]),
-            np.concatenate([first.failing, second.failing]),
-            np.concatenate([first.num_slots, second.num_slots]),
+    def expand(keys: np.ndarray, level: int) -> Expansion:
+        del level
+        found = abrupt_kernels.expand_views(
+            keys, tried, first_choice, following, views, board.places
         )
-        return both, np.array([0, num_classes])
+        return Expansion._make((*found, True))
+
+    return merged.build(0, expand)
+
+
+def _skeletons(board: BoardTables, views: Sequence[ViewTables]) -> MergedMatrix:
+    """Player 0's utilities by both players' slots."""
+
+    def expand(keys: np.ndarray, level: int) -> Expansion:
+        mover = level % 2
+        found = abrupt_kernels.expand_skeletons(
+            keys, mover, views[mover], views[1 - mover], board.places, board.winning
+        )
+        return Expansion._make((*found, mover == 1))  # The other player wins by the turn after.
+
+    nobody = np.zeros(2, np.int64)
+    return merged.build(int(abrupt_kernels.key_of_skeletons(nobody, nobody)), expand)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -156,11 +165,15 @@ class AbruptGame(FactoredGame):
     """An abrupt phantom game of OpenSpiel's.
 
     Attributes:
-      sequence_form: its payoffs and classes.
+      sequence_form: its payoffs.
+      board: the board game.
+      classes: both players' infosets.
       tensors: how OpenSpiel writes what a player has tried.
     """
 
     sequence_form: AbruptForm
+    board: Board
+    classes: tuple[InfosetClasses, InfosetClasses]
     tensors: StoneTensors
 
     @staticmethod
@@ -168,37 +181,43 @@ class AbruptGame(FactoredGame):
         game: pyspiel.Game, board: Board, tensors: StoneTensors, *, num_threads: int
     ) -> AbruptGame:
         """The game on a board; see the attributes."""
-        classes = []
-        for player in (0, 1):
-            found = abrupt_classes.enumerate_classes(board, player)
-            classes.append(InfosetClasses.number(board.num_cells, *found))
-        treeplexes = (classes[0].treeplex, classes[1].treeplex)
-        views = (abrupt_views.enumerate_views(board, 0), abrupt_views.enumerate_views(board, 1))
-        form = AbruptForm(treeplexes, 2.0, num_threads, board, (classes[0], classes[1]), views)
-        return AbruptGame(game, form, tensors)
+        tables = BoardTables.of_board(board)
+        found = [abrupt_classes.enumerate_classes(board, player) for player in (0, 1)]
+        classes = [InfosetClasses.number(board.num_cells, *each) for each in found]
+        views = [abrupt_views.enumerate_views(board, player) for player in (0, 1)]
+        form = AbruptForm(
+            (classes[0].treeplex, classes[1].treeplex),
+            2.0,
+            num_threads,
+            board.num_cells,
+            (int(views[0].num_slots[0]), int(views[1].num_slots[0])),
+            (_seen(tables, found[0], views[0]), _seen(tables, found[1], views[1])),
+            _skeletons(tables, views),
+        )
+        return AbruptGame(game, form, board, (classes[0], classes[1]), tensors)
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
         self.check_infoset(player, infoset)
-        return np.array(self.sequence_form.classes[player].cells(infoset), np.int32)
+        return np.array(self.classes[player].cells(infoset), np.int32)
 
     def find_infoset(self, state: pyspiel.State, player: int) -> int:
         """A player's infoset in a state of this game; ValueError if it does not act there."""
         check_mover(self.game, state, player)
-        return self.sequence_form.classes[player].find(state, player)
+        return self.classes[player].find(state, player)
 
     def history(self, player: int, infoset: int) -> list[int]:
         """The actions of one of the histories in an infoset; ValueError if there is none such."""
         self.check_infoset(player, infoset)
-        paths = self.sequence_form.classes[player].paths
+        paths = self.classes[player].paths
         own = [(cell, not paths.failed[infoset] >> cell & 1) for cell in paths.tries(infoset)]
-        found = _Search(self.sequence_form.board, player, own).history()
+        found = _Search(self.board, player, own).history()
         assert found is not None, "infosets have histories"
         return found
 
     def observations(self, player: int, begin: int, end: int) -> Observations:
         """What a player sees in the infosets from `begin` to before `end`."""
-        return self.tensors.write(player, self.sequence_form.classes[player].paths, begin, end)
+        return self.tensors.write(player, self.classes[player].paths, begin, end)
 
 
 class _Search:

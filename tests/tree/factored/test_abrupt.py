@@ -2,6 +2,7 @@
 
 import pytest
 
+from spiel_dl.tree.factored import merged
 from spiel_dl.tree.factored.families import factored_game
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import (
@@ -21,6 +22,13 @@ def test_gradients_are_those_of_the_list_of_histories(name: str) -> None:
     # Players of abrupt games know how many turns there were, so strings tell what tensors tell.
     game, tree = factored_game(name, num_threads=2), GameTree.from_game(name)
     check_gradients(game, tree)
+
+
+def test_gradients_do_not_depend_on_what_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merged, "_MOST_ENTRIES", 30)  # Fewer than in one level of the game.
+    game = factored_game(SMALL[1], num_threads=2)
+    assert len(game.sequence_form.skeletons.edges) > 1000
+    check_gradients(game, GameTree.from_game(SMALL[1]))
 
 
 @pytest.mark.parametrize("name", [*SMALL, "dark_hex(gameversion=adh,num_rows=4,num_cols=2)"])

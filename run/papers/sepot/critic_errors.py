@@ -1,0 +1,187 @@
+"""How wrong a critic may be before search on top of a network is worse than the network.
+
+Exact values get independent normal noise, one number for every history, player and transformation,
+of a given standard deviation; nothing else changes. The opponent picks the transformation that is
+best for it, so it picks what noise has raised. Search looks by the defaults, at the depth limits
+of the other experiments, on top of trained networks.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from papers.sepot.ablation import blueprint_of
+from papers.sepot.evaluation import TRANSFORMATIONS, Search, compiled, judge
+from papers.sepot.study import GameStudy, Study
+from papers.study import Experiment
+from spiel_dl.algorithms.sepot import SePoTPolicy
+from spiel_dl.learning.critics import Critic, ExactCritic
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.tally import student_half_width
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.depth_limit import DepthLimit
+
+GAMES = ("goofspiel_5_descending", "leduc")
+ERRORS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016)
+"""Standard deviations of the noise, as shares of the utility range."""
+_TITLES = {
+    "game": "game",
+    "blueprint": "blueprint",
+    "limit": "depth limit",
+    "error": "error (share of the utility range)",
+    "before": "its NashConv",
+    "nash_conv": "with search, mean",
+    "half_width": "± (95 %, t, over seeds)",
+    "below": "seeds on which it is lower",
+}
+
+
+class NoisyCritic(Critic):
+    """An exact critic of one tree whose values are wrong, always by the same numbers.
+
+    Attributes:
+      error: standard deviation of the noise, in utility units.
+    """
+
+    def __init__(self, exact: ExactCritic, error: float, seed: int):
+        """Draws the noise of both players' values."""
+        self.error = error
+        self._exact = exact
+        shape = (2, len(exact.tree.parent), len(exact.strategies[0]))
+        self._noise = error * np.random.default_rng(seed).standard_normal(shape)
+
+    def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """See `Critic`; float64. The tree must be the exact critic's."""
+        return self._exact.values(tree, histories, player) + self._noise[player, histories]
+
+    def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """Not known: raises ValueError."""
+        raise ValueError("noise is of the values of single transformations; use two_sided=False")
+
+
+class Item(NamedTuple):
+    """One search.
+
+    Attributes:
+      study: of the game.
+      blueprint: as `ablation.blueprint_of` takes it.
+      depth_limit: of searches.
+      error: of the critic, as a share of the utility range.
+      seed: of the noise.
+    """
+
+    study: GameStudy
+    blueprint: str
+    depth_limit: DepthLimit
+    error: float
+    seed: int
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of the part; its name is made of them."""
+        return {
+            "blueprint": self.blueprint,
+            "limit": str(self.depth_limit),
+            "error": self.error,
+            "seed": self.seed,
+            "iterations": self.study.settings.iterations,
+            "transformations": self.study.transformations,
+        }
+
+
+def measure(item: Item) -> dict[str, float]:
+    """NashConv of the blueprint and of search on top of it; for `distributed.map`."""
+    study, tree = item.study, compiled(item.study.game)
+    blueprint = blueprint_of(study.game, item.blueprint)
+    transformations = transformations_by_name(study.transformations, tree.game)
+    exact = ExactCritic(tree, blueprint.strategies, transformations)
+    critic = NoisyCritic(exact, item.error * tree.utility_range, item.seed)
+    config = Search(item.depth_limit, TRANSFORMATIONS, study.settings.iterations).config()
+    policy = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config)
+    judged = {"before": blueprint, "nash_conv": policy.to_array_policy()}
+    return {name: judge(tree, each)["nash_conv"] for name, each in judged.items()}
+
+
+def _compute(study: Study) -> list[dict[str, Any]]:
+    return [row for each in study.games(*GAMES) for row in _rows(each)]
+
+
+def _rows(study: GameStudy) -> list[dict[str, Any]]:
+    items = [
+        Item(study, blueprint, limit, error, seed)
+        for blueprint in study.settings.blueprints or (f"mmd:{study.name}",)
+        for limit in study.limits
+        for error in ERRORS
+        # Without noise, all seeds are the same.
+        for seed in (study.settings.seeds if error else study.settings.seeds[:1])
+    ]
+    named = [(file_name("critic_errors", *item.settings.values()), item.settings) for item in items]
+    found = study.workspace.parts(named, measure, items, f"{study.name}: critic errors")
+    by_line: dict[tuple[str, str, float], list[dict[str, float]]] = {}
+    for item, result in zip(items, found, strict=True):
+        line = (item.blueprint, str(item.depth_limit), item.error)
+        by_line.setdefault(line, []).append(result)
+    rows = []
+    for (blueprint, limit, error), results in by_line.items():
+        values, before = [result["nash_conv"] for result in results], results[0]["before"]
+        lower = sum(value < before for value in values)
+        rows.append(
+            {
+                "game": study.name,
+                "blueprint": blueprint,
+                "limit": limit,
+                "error": error,
+                "before": before,
+                "nash_conv": float(np.mean(values)),
+                "half_width": student_half_width(values),
+                "values": values,
+                "is_lower": lower == len(values),
+                "below": f"{lower} of {len(values)}",
+            }
+        )
+    return rows
+
+
+def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
+    games = study.games(*dict.fromkeys(row["game"] for row in rows))
+    pictures = []
+    for game in games:
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            if row["game"] == game.name:
+                groups.setdefault(f"{row['blueprint']}, {row['limit']}", []).append(row)
+        panel = Panel("error", "nash_conv", _TITLES["error"], "NashConv (utility)", "linear")
+        pictures.append(Picture(file_name("critic_errors", game.name), game.name, (panel,), groups))
+    # Lines of a limit come in the order of errors.
+    largest = {(row["game"], row["limit"]): row["error"] for row in rows if row["is_lower"]}
+    return Report(
+        CRITIC_ERRORS.title,
+        [
+            "Values are exact but for independent normal noise with this standard deviation, in "
+            "every history, for both players and all transformations. NashConv is in utility "
+            "units, exact; "
+            f"{study.settings.iterations:,} iterations of predictive CFR+ in each search, which "
+            "has the defaults else.",
+            *(f"{each.describe()}; transformations '{each.transformations}'." for each in games),
+        ],
+        {"NashConv by the critic's error": Table(rows, _TITLES)},
+        pictures,
+        headline="largest error with which search is better on all seeds: "
+        + ", ".join(f"{error:g} ({game}, {limit})" for (game, limit), error in largest.items()),
+    )
+
+
+CRITIC_ERRORS = Experiment(
+    "critic_errors",
+    "How wrong a critic may be",
+    "NashConv (utility)",
+    "",
+    _compute,
+    _report,
+    ("games", "seeds", "transformations", "limits", "iterations", "blueprints"),
+)
