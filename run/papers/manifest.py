@@ -256,6 +256,7 @@ def _particle_search() -> list[Row]:
     """Search below samples: five blueprints."""
     goofspiel = ("games=goofspiel_4_descending",)
     variants = (*goofspiel, "methods=klss,klss_growing,klss_updated", "shares=0.3,1.0")
+    growing = (*goofspiel, "methods=klss_growing_values", "shares=1.0")
     leduc = ("games=leduc", "shares=0.1,0.3,1.0")
     goofspiel_5 = ("games=goofspiel_5_descending", "shares=0.1,1.0")
     battleships = ("games=battleships_2x2", "shares=1.0")
@@ -267,6 +268,9 @@ def _particle_search() -> list[Row]:
         Row("particle_search", "curves", "ours", None, variants, 5,
             "particle_search/goofspiel_4_descending_variants",
             "one game, and two budgets of four, of the variants"),
+        Row("particle_search", "curves", "ours", None, growing, 3,
+            "particle_search/goofspiel_4_descending_growing",
+            "one game, and one budget of four, of this variant"),
         Row("particle_search", "curves", "ours", None, leduc, 10, "particle_search/leduc",
             short_of="the budget of 1 %, which is 2 histories, as that of 10 % is 3"),
         Row("particle_search", "curves", "ours", None, goofspiel_5, 25,

@@ -33,17 +33,19 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.particles import rules_of
 
 PARTICLE_SEPOT, KLSS, MMDS = "particle_sepot", "klss", "mmds"
-_GROWING, _UPDATED = "klss_growing", "klss_updated"
+_GROWING, _GROWING_VALUES, _UPDATED = "klss_growing", "klss_growing_values", "klss_updated"
 METHODS: Mapping[str, str] = {
     PARTICLE_SEPOT: "particle SePoT",
     KLSS: "knowledge-limited, order 1",
     MMDS: "mirror-descent search",
     _GROWING: "knowledge-limited, growing",
+    _GROWING_VALUES: "growing, given cfvs of the subgame",
     _UPDATED: "knowledge-limited, written back",
 }
 """Methods by name, and their names for people."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     _GROWING: {"num_expansions": 100},
+    _GROWING_VALUES: {"num_expansions": 100, "safety": "values"},
     _UPDATED: {"safety": "updated"},
 }
 """What variants of knowledge-limited search add to its `ParticleConfig`."""
