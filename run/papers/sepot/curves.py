@@ -105,7 +105,7 @@ def _curves_report(study: Study, figures: list[Figure]) -> Report:
 
 
 def _cfvs_report(study: Study, figures: list[Figure]) -> Report:
-    notes = ["Own ranges are those of the searched strategy with both kinds of given cfvs."]
+    notes = ["Own ranges are those that were played with all kinds of given cfvs."]
     return _report(study, figures, notes)
 
 
