@@ -31,7 +31,12 @@ class SearchFlags:
                 "leaf_choice",
             ],
             choices={"leaf_choice": LEAF_CHOICES, "safety": SAFETY},
-            texts={"leaf_choice": "SePoT: how the opponent chooses at the leaves."},
+            texts={
+                "budget": "particles at the start of a search among particles, at most.",
+                "safety": "klss, what keeps it from harm.",
+                "num_expansions": "klss, particle_sepot: how many histories their trees grow by.",
+                "leaf_choice": "sepot, choices at leaves.",
+            },
         )
         self._effort = config_flags.define(
             Effort,
