@@ -211,9 +211,11 @@ def search_seconds(
 ) -> dict[str, float]:
     """Median seconds of the parts of a search."""
     searcher.policy(1).action_probabilities(state)  # compiles
-    policy, found = searcher.policy(iterations), []
+    found = []
     for _ in range(rounds):
-        _, took = common.timed(lambda: policy.action_probabilities(state))
+        # Another one each time: a policy remembers its searches.
+        policy = searcher.policy(iterations)
+        _, took = common.timed(functools.partial(policy.action_probabilities, state))
         if policy.seconds is None:
             raise RuntimeError("there was no search; give another state")
         whole = {"all": took["seconds"], "all, processor seconds": took["processor"]}
