@@ -77,7 +77,7 @@ def _table_1_report(study: Study, found: tuple[Rows, Rows, list[str]]) -> Report
     summary, matches, missing = found
     games = study.games(*dict.fromkeys(row["game"] for row in summary)) if summary else []
     settings = study.settings
-    critics = "of its training"
+    critics = "of its training" if settings.network is None else "that its file has"
     if settings.critic_steps:
         critics = f"of its own, of {settings.critic_steps:,} steps, where it had none"
     left_out = [f"Left out, because they are not there: {', '.join(missing)}."] if missing else []
