@@ -222,6 +222,11 @@ def test_commands_of_reports_name_no_place_of_one_machine():
             assert not re.search(r"[ =\"]/(?:\w+/)+", word), f"{report}: {word}"
 
 
+def test_reports_name_no_files_of_one_machine():
+    for report in (ROOT / "results").rglob("*.json"):
+        assert not re.findall(r"\"(?:\w+:)*/(?:\w+/)+[^\"]*", report.read_text()), report
+
+
 def test_api_pages_cover_all_modules():
     text = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.md"))
     pages = load_hook("pages")

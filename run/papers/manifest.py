@@ -238,9 +238,9 @@ def _sepot() -> list[Row]:
     zoo = (three, "network=rnad:{game}_{seed}", "bounds=100000")
     one_bound, untrained = "one bound of two", "; its networks are not in the zoo yet"
     rows += [
-        Row("sepot", "table_1", "Table 1", None, (f"games={game}", *zoo, f"num_games={games}"),
-            minutes, f"sepot/{game}", short)
-        for game, games, minutes, short in (
+        Row("sepot", "table_1", "Table 1", None, (f"games={game}", *zoo, f"num_games={number}"),
+            minutes, f"sepot/{game}", short_of)
+        for game, number, minutes, short_of in (
             ("goofspiel_8_descending", 334, 90, one_bound),
             ("goofspiel_8_random", 334, 90, one_bound + untrained),
             ("battleships_3x3", 334, 90, one_bound + untrained),

@@ -58,6 +58,8 @@ def load_policy(
         of `SearchOptions`.
       order: of a knowledge-limited search, the order of knowledge; None: the default of
         `SearchOptions`.
+      safety: of a knowledge-limited search, how it is kept from harm; None: the default of
+        `SearchOptions`.
       num_expansions: of a search below particles, by how many histories its tree grows; None: the
         default of `SearchOptions`.
       stepsize: of a mirror-descent search; None: the default of `SearchOptions`.

@@ -185,11 +185,7 @@ def test_particle_search(game_string):
     check(policy, hidden_parts(game, seed=6))
 
 
-@pytest.mark.parametrize("max_listed", [10, 20_000])
-@pytest.mark.parametrize("policy_class", [ParticleSePoTPolicy, KnowledgeLimitedPolicy])
-@pytest.mark.parametrize("game_string", [*GAMES][1:4])
-def test_search_below_sampled_beliefs(game_string, policy_class, max_listed):
-    """With fixed seeds; public states are listed, or drawn."""
+def check_below_particles(game_string, policy_class, **particles):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
     policy = policy_class(
@@ -198,26 +194,24 @@ def test_search_below_sampled_beliefs(game_string, policy_class, max_listed):
         critic,
         GAMES[game_string],
         config=SearchConfig(effort=EFFORT),
-        particles=ParticleConfig(budget=12, max_listed=max_listed, seed=3),
+        particles=ParticleConfig(budget=12, seed=3, **particles),
     )
     check(policy, hidden_parts(game, seed=9))
+
+
+@pytest.mark.parametrize("max_listed", [10, 20_000])
+@pytest.mark.parametrize("policy_class", [ParticleSePoTPolicy, KnowledgeLimitedPolicy])
+@pytest.mark.parametrize("game_string", [*GAMES][1:4])
+def test_search_below_sampled_beliefs(game_string, policy_class, max_listed):
+    """With fixed seeds; public states are listed, or drawn."""
+    check_below_particles(game_string, policy_class, max_listed=max_listed)
 
 
 @pytest.mark.parametrize("max_listed", [10, 20_000])
 @pytest.mark.parametrize("policy_class", [ParticleSePoTPolicy, KnowledgeLimitedPolicy])
 @pytest.mark.parametrize("game_string", [*GAMES][2:4])
 def test_search_in_growing_trees(game_string, policy_class, max_listed):
-    game = pyspiel.load_game(game_string)
-    blueprint, critic = networks(game)
-    policy = policy_class(
-        game,
-        blueprint.act,
-        critic,
-        GAMES[game_string],
-        config=SearchConfig(effort=EFFORT),
-        particles=ParticleConfig(budget=12, max_listed=max_listed, seed=3, num_expansions=20),
-    )
-    check(policy, hidden_parts(game, seed=9))
+    check_below_particles(game_string, policy_class, max_listed=max_listed, num_expansions=20)
 
 
 @pytest.mark.parametrize("safety", ["values", "allocated"])

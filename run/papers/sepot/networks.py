@@ -71,6 +71,15 @@ class Networks:
             raise ValueError(f"{self.name(seed)} has no critic; train one by critic_steps=")
         return str(self._train_critic(seed, found))
 
+    def player(self, seed: int) -> str:
+        """What `play.registry` calls a network with its critic: its own name if it has one.
+
+        Raises:
+          ValueError: as `with_critic`.
+        """
+        found = self.with_critic(seed)
+        return self.name(seed) if found == self.file(seed) else found
+
     def _train_critic(self, seed: int, path: str) -> Path:
         study, settings = self.study, self.study.settings
         game = load_turn_based(study.game)

@@ -131,7 +131,7 @@ def _opponents(seeds: Sequence[int], seed: int) -> list[int]:
 def _match(networks: Networks, seed: int, other: int, most: int) -> dict[str, Any]:
     study = networks.study
     settings = study.settings
-    own, opponent = networks.with_critic(seed), networks.name(other)
+    own, opponent = networks.player(seed), networks.name(other)
     match = match_seed(seed, other)
     name = file_name("match", seed, other, settings.num_steps, most, settings.num_games)
     if settings.network is not None:
