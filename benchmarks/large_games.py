@@ -110,11 +110,13 @@ def corner_strategy(game: FactoredGame, player: int, policy: str) -> tuple[np.nd
     return np.concatenate(strategy), np.concatenate(barred)
 
 
-def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[str, Any]]:
+def evaluate_all(
+    name: str, policies: Sequence[str], threads: int, dtype: str
+) -> list[dict[str, Any]]:
     """A row for each policy: values, seconds, and what making tables took before."""
 
     def make() -> FactoredGame:
-        game = factored_game(GAMES[name].string, num_threads=threads)
+        game = factored_game(GAMES[name].string, num_threads=threads, dtype=dtype)
         if GAMES[name].is_quick:
             plans = [
                 best_response.realization_plan(t, t.uniform_strategy()) for t in game.treeplexes
@@ -190,9 +192,13 @@ def _in_process(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _beside(row: dict[str, Any], peers: dict[str, float]) -> dict[str, Any]:
     """A row with the peer's columns."""
-    difference = max(abs(row[name] - peers[name]) for name in ("value", "best_0", "best_1"))
     more = {f"peer's {name}": peers[name] for name in ("processor", "seconds", "tables")}
-    return {**row, **more, "difference": difference}
+    return {**row, **more, "difference": _difference(row, peers)}
+
+
+def _difference(one: dict[str, Any], other: dict[str, Any]) -> float:
+    """The largest of value and best responses."""
+    return max(abs(one[name] - other[name]) for name in ("value", "best_0", "best_1"))
 
 
 def measure(
@@ -202,6 +208,7 @@ def measure(
     peer_python: str | None = None,
     peer: str | None = None,
     peer_games: tuple[str, ...] = (),
+    dtypes: tuple[str, ...] = ("float64",),
 ) -> Report:
     """Evaluates games, and the peer's numbers.
 
@@ -211,6 +218,7 @@ def measure(
       peer_python: a Python that can import what the peer needs. Default, or empty: no peer.
       peer: a clone of exp-a-spiel, built.
       peer_games: which games the peer evaluates besides its small one.
+      dtypes: of what payoffs are added up in; errors are those against the first.
     """
     if bool(peer_python) != bool(peer):
         raise ValueError(f"peer_python={peer_python} and peer={peer}; pass both, or neither")
@@ -223,7 +231,13 @@ def measure(
     for name in games:
         is_any = GAMES[name].has_tensors and GAMES[name].is_quick
         chosen = policies if is_any or name in peer_games else ("uniform",)
-        found = _in_process(evaluate_all, name, chosen, threads)
+        found = []
+        for dtype in dtypes:
+            for k, row in enumerate(_in_process(evaluate_all, name, chosen, threads, dtype)):
+                if len(dtypes) > 1:
+                    exact = found[k] if found[k:] else row
+                    row |= {"dtype": dtype, "error": _difference(row, exact)}
+                found.append(row)
         for row in found:
             row["exploitability"] = (row["best_0"] + row["best_1"]) / 2
         if peer_python and peer and name in peer_games:
@@ -236,13 +250,17 @@ def measure(
         for row in _in_process(evaluate_corner, large_policies.NAMES, threads):
             corner.append(_beside(row, theirs[row["policy"]]))
             print(corner[-1], flush=True)
-    return _report(rows, corner, threads)
+    return _report(rows, corner, threads, dtypes)
 
 
-def _report(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: int) -> Report:
+def _report(
+    rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: int, dtypes: Sequence[str]
+) -> Report:
     titles = {
         "game": "game",
         "policy": "policy",
+        "dtype": "sums in",
+        "error": "largest error",
         "exploitability": "exploitability",
         "processor": "processor (s)",
         "seconds": "wall-clock (s)",
@@ -257,9 +275,9 @@ def _report(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: i
         "Games too large to list, evaluated exactly",
         [
             f"One evaluation: value, both best responses, exploitability. {threads} "
-            f"thread{'s' if threads > 1 else ''}, float64; a process per game, whose peak of "
-            "memory is that of all its policies. Tables, which are made once, and asking the "
-            "policy are not counted. The processor's seconds are of all threads. At the end of "
+            f"thread{'s' if threads > 1 else ''}, {' or '.join(dtypes)}; a process per game, whose "
+            "peak of memory is that of all its policies. Tables, which are made once, and asking "
+            "the policy are not counted. The processor's seconds are of all threads. At the end of "
             f"the run {idle:.1f} processes wanted the machine's {os.cpu_count()} cores.",
             "Policies: uniform; random, drawn for every infoset and far from uniform; network, of "
             "two hidden layers with random weights (`benchmarks/large_policies.py`).",

@@ -87,21 +87,21 @@ class AbruptForm(FactoredForm):
         weights = self.weights(1 - player, opponent_plan)
         if player == 1:
             np.negative(weights, out=weights)  # Utilities are player 0's.
-        values = np.zeros(self.num_slots[player])
+        values = self.zeros(self.num_slots[player])
         self._multiply(self.skeletons, player, player, _SLOTS, weights, values)
-        cfv = np.zeros(self.treeplexes[player].num_sequences)
+        cfv = self.zeros(self.treeplexes[player].num_sequences)
         self._multiply(self.seen[player], 0, 1, _SEQUENCES, values, cfv)
-        return cfv
+        return cfv.astype(np.float64, copy=False)
 
     def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
-        """W_p, a player's part in the probability of each of its slots: float64 [L_p].
+        """W_p, a player's part in the probability of each of its slots: [L_p].
 
         Args:
           player: whose.
           plan: float64 [S_p], its realization plan.
         """
-        weights = np.zeros(self.num_slots[player])
-        plan = np.ascontiguousarray(plan, np.float64)
+        weights = self.zeros(self.num_slots[player])
+        plan = self.rounded(plan)
         self._multiply(self.seen[player], 0, 0, _SEQUENCES, plan, weights)
         return weights
 

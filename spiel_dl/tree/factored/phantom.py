@@ -114,16 +114,17 @@ class PhantomForm(FactoredForm):
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
         """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
         sign = 1.0 if player == 0 else -1.0
-        values = sign * self.board.orders.utility * self.weights(1 - player, opponent_plan)
+        weights = self.weights(1 - player, opponent_plan)
+        values = self.rounded(sign * self.board.orders.utility * weights)
         own = self.classes[player]
-        cfv = np.zeros(own.treeplex.num_sequences)
+        cfv = self.zeros(own.treeplex.num_sequences)
 
         def work(part: int) -> None:
             bounds = own.parts[part : part + 2]
             phantom_kernels.sum_values(own.tables, bounds[0], bounds[1], values, cfv)
 
         self.in_threads(work, _NUM_PARTS)
-        return cfv
+        return cfv.astype(np.float64, copy=False)
 
     @property
     def cost(self) -> Cost:
@@ -133,15 +134,15 @@ class PhantomForm(FactoredForm):
         return Cost(_SECONDS_PER_ENTRY * entries, num_bytes)
 
     def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
-        """W_p, a player's part in the probability of each finished order: float64 [W].
+        """W_p, a player's part in the probability of each finished order: [W].
 
         Args:
           player: whose.
           plan: float64 [S_p], its realization plan.
         """
         own = self.classes[player]
-        weights = np.zeros((_NUM_PARTS, self.board.orders.num_rows))
-        plan = np.ascontiguousarray(plan, np.float64)
+        weights = self.zeros(_NUM_PARTS, self.board.orders.num_rows)
+        plan = self.rounded(plan)
 
         def work(part: int) -> None:
             bounds = own.parts[part : part + 2]
