@@ -24,6 +24,7 @@ _LEARNERS: dict[str, type[SelfPlayLearner]] = {
     "rnad": RNaDSolver,
 }
 _CONFIGS = {"ppo": PPOConfig, "mmd": MMDConfig, "rnad": RNaDConfig}
+_OWN_RULES = ("python_liars_dice(numdice=2,dice_sides=5)",)  # of games in GAMES
 _WARM_UP = 3  # learner steps; loops are compiled in the first ones
 BUDGET = 10_000_000
 _MOST_HOURS = 2.0
@@ -60,7 +61,7 @@ def measure(
     if len(os.sched_getaffinity(0)) > 1:
         raise ValueError("pin it to one core: taskset -c 0 python benchmarks/large_learners.py")
     rows = []
-    for game in GAMES:
+    for game in (*GAMES, *_OWN_RULES):
         for name, solver in _LEARNERS.items():
             config = _CONFIGS[name](batch_size=batch_size, hidden_sizes=hidden_sizes)
             learner = solver(game, config)

@@ -52,6 +52,13 @@ REGISTRATIONS = (
         has_chance=True,
     ),
     Registration(
+        short_name="python_liars_dice",
+        long_name="Liar's Dice",
+        defaults={"numdice": 1, "dice_sides": 6, "bidding_rule": "reset-face"},
+        make_rules="spiel_dl.games.liars_dice:LiarsDiceRules",
+        has_chance=True,
+    ),
+    Registration(
         short_name="python_oshi_zumo_ii",
         long_name="Oshi-Zumo with hidden bids",
         defaults={

@@ -18,7 +18,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spiel_dl.games import battleships, goofspiel_ii, leduc, oshi_zumo_ii, rules, views
+from spiel_dl.games import (
+    battleships,
+    goofspiel_ii,
+    leduc,
+    liars_dice,
+    oshi_zumo_ii,
+    rules,
+    views,
+)
 from spiel_dl.games.views import Sight
 
 Block: TypeAlias = dict[str, Any]
@@ -149,9 +157,24 @@ def _card_of_leduc(game_rules: leduc.LeducRules, card: int, note: str) -> Block:
     return _card(rank, note=note, mark="plain")
 
 
+def _draw_liars_dice(
+    game_rules: liars_dice.LiarsDiceRules, sight: Sight, actions: set[int]
+) -> list[Block]:
+    del actions  # They are buttons.
+    rows: dict[str, list[object]] = {"who": [], "bid": []}
+    for who, bid in views.bids_made(game_rules, sight):
+        rows["who"].append(who)
+        rows["bid"].append(bid)
+    dice = [_card(face, note="yours", mark="plain") for face in views.own_dice(sight)]
+    dice += [_card("?", note="opponent's", mark="back")] * game_rules.num_dice
+    blocks = [_cards("Dice", dice)]
+    return [*blocks, _table("Bids", rows)] if rows["bid"] else blocks
+
+
 _PICTURES: dict[type, Callable[[Any, Sight, set[int]], list[Block]]] = {
     goofspiel_ii.GoofspielIIRules: _draw_goofspiel,
     oshi_zumo_ii.OshiZumoIIRules: _draw_oshi_zumo,
     battleships.BattleshipsRules: _draw_battleships,
     leduc.LeducRules: _draw_leduc,
+    liars_dice.LiarsDiceRules: _draw_liars_dice,
 }

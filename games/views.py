@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from spiel_dl.games import battleships, goofspiel_ii, leduc, oshi_zumo_ii, rules
+from spiel_dl.games import battleships, goofspiel_ii, leduc, liars_dice, oshi_zumo_ii, rules
 from spiel_dl.games.pieces import strings_of_pieces
 
 _SHOWN_ROUNDS = 15  # as many columns as fit into a terminal
@@ -342,7 +342,38 @@ def _summarize_leduc(game_rules: leduc.LeducRules) -> str:
     )
 
 
+def _view_liars_dice(game_rules: liars_dice.LiarsDiceRules, sight: Sight) -> list[str]:
+    dice = " ".join(map(str, own_dice(sight))) or "not rolled"
+    bids = ", ".join(f"{who} {bid}" for who, bid in bids_made(game_rules, sight))
+    return [f"You are player {sight.player}.", f"Your dice: {dice}", f"Bids: {bids or '-'}"]
+
+
+def own_dice(sight: Sight) -> list[int]:
+    """The own faces in liar's dice, ascending; empty before the last one is rolled."""
+    return [place + 1 for place in indices_of(sight.past["dice"]) if place >= 0]
+
+
+def bids_made(game_rules: liars_dice.LiarsDiceRules, sight: Sight) -> list[tuple[str, str]]:
+    """Who made each bid of liar's dice, in order, and what it was; the last one may call."""
+    actions = np.flatnonzero(sight.past["bids"]).tolist()
+    actions += [game_rules.num_bids] * bool(sight.past["called"])
+    return [
+        (sight.name(turn % 2), game_rules.action_to_string(turn % 2, action))
+        for turn, action in enumerate(actions)
+    ]
+
+
+def _summarize_liars_dice(game_rules: liars_dice.LiarsDiceRules) -> str:
+    return (
+        f"Each player rolls {game_rules.num_dice} dice of {game_rules.num_sides} sides, unseen by "
+        "the other.\nThe bid 2-1 says that all dice together show at least two 1; each "
+        f"{game_rules.num_sides} counts\nas any face. Bids ascend. Who calls the last bid a lie "
+        "wins if it is one,\nand loses if it is true."
+    )
+
+
 _GAMES = {
+    liars_dice.LiarsDiceRules: _Game(_view_liars_dice, _summarize_liars_dice),
     goofspiel_ii.GoofspielIIRules: _Game(_view_goofspiel, _summarize_goofspiel),
     oshi_zumo_ii.OshiZumoIIRules: _Game(_view_oshi_zumo, _summarize_oshi_zumo),
     battleships.BattleshipsRules: _Game(_view_battleships, _summarize_battleships),

@@ -12,6 +12,7 @@ from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment, _sample
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.leduc import LeducRules
+from spiel_dl.games.liars_dice import LiarsDiceRules
 from spiel_dl.games.rules import CHANCE_PLAYER, Rules, StateBatch
 from tests.games.flips import FlipsRules
 
@@ -25,6 +26,8 @@ SMALL: dict[str, Rules] = {
     "leduc": LeducRules(),
     "leduc, ranks": LeducRules(3, 2, True, "[2;4]", "[2;4]", 1),
     "leduc, three cards": LeducRules(3, 1, max_raises=0, ante=2),
+    "liar's dice 1x3": LiarsDiceRules(1, 3, "reset-quantity"),
+    "liar's dice 2x2": LiarsDiceRules(2, 2),
     "battleships 2x2": BattleshipsRules(2, 2, "[1;1]"),
     "battleships 2x2, repeated": BattleshipsRules(2, 2, "[2]", True, num_shots=2),
     "battleships 1x3, values": BattleshipsRules(
@@ -36,6 +39,7 @@ LARGE: dict[str, Rules] = {
     "goofspiel 8": GoofspielIIRules(8, "descending", "point_difference"),
     "leduc, paper's": LeducRules(3, 2, True, "[2;4]", "[2;4]", 2),
     "leduc, large": LeducRules(13, 4, False, "[2;3;5]", "[1;4]", 3),
+    "liar's dice 2x5": LiarsDiceRules(2, 5),
     "battleships 5x5": BattleshipsRules(5, 5, "[3;2;2]"),
     "battleships 3x3, crowded": BattleshipsRules(
         3, 3, "[3;3;2]", False, "ship_values", "[0.5;2;1]", num_shots=4

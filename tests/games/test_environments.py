@@ -25,6 +25,7 @@ PYTHON_GAMES = [
     "python_oshi_zumo_ii(coins=6)",
     "python_battleships(board_width=2,board_height=3,ship_sizes=[2;1])",
     "python_leduc",
+    "python_liars_dice(dice_sides=2)",
     "python_leduc(deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2)",
 ]
 

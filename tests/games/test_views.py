@@ -18,6 +18,7 @@ SMALL_GAMES = [
     "python_battleships(board_width=2,board_height=2,ship_sizes=[2],num_shots=2)",
     "python_battleships(board_width=3,board_height=1,ship_sizes=[1;2],returns_type=ship_values)",
     "python_leduc(num_ranks=2)",
+    "python_liars_dice(dice_sides=2)",
     "python_leduc(deal_ranks=true,num_ranks=2,bet_sizes=[2;4])",
 ]
 
@@ -144,6 +145,23 @@ def test_battleships():
         "0 * a .      0 X . .",
         "1 B a .      1 . * .",
     ]
+
+
+def test_liars_dice():
+    # Player 0 rolls 3 and 1, player 1 a 2 and a 3; they bid two 1, then two 3, which is called.
+    actions = [2, 0, 1, 2, 3, 5]
+    game_string = "python_liars_dice(numdice=2,dice_sides=3)"
+    assert screen(game_string, actions, player=0) == [
+        "You are player 0.",
+        "Your dice: 1 3",
+        "Bids: you 2-1, opponent 2-3",
+    ]
+    assert screen(game_string, [*actions, 12], player=1) == [
+        "You are player 1.",
+        "Your dice: 2 3",
+        "Bids: opponent 2-1, you 2-3, opponent Liar",
+    ]
+    assert screen(game_string, actions[:2], player=1)[1:] == ["Your dice: not rolled", "Bids: -"]
 
 
 def test_leduc():

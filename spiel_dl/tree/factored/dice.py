@@ -61,6 +61,35 @@ class DiceRules:
         return quantity + 1, face + 1
 
 
+class DiceTensors(NamedTuple):
+    """How a game's information state tensors are written, after one-hot the player.
+
+    Attributes:
+      size: how many entries they have.
+      dice: the first entry of the own dice, which are one-hot, in ascending order.
+      bids: the first entry of the bids, 1 where they were made.
+      ones: the entries that are 1 in all infosets; others are 0.
+    """
+
+    size: int
+    dice: int
+    bids: int
+    ones: range
+
+    @staticmethod
+    def of_openspiel(rules: DiceRules) -> DiceTensors:
+        """Those of `liars_dice`: dice, bids, and whether one was called."""
+        bids = 2 + rules.num_dice * rules.num_sides
+        return DiceTensors(bids + rules.num_bids + 1, 2, bids, range(0))
+
+    @staticmethod
+    def of_rules(rules: DiceRules) -> DiceTensors:
+        """Those of `python_liars_dice`: rolls, bids, whether one was called, dice."""
+        bids = 2 + 2 * rules.num_dice
+        dice = bids + rules.num_bids + 1
+        return DiceTensors(dice + rules.num_dice * rules.num_sides, dice, bids, range(2, bids))
+
+
 class DiceTables(NamedTuple):
     """What compiled code knows of a game. See `dice_kernels.number_sets`.
 
@@ -132,18 +161,22 @@ class DiceForm(FactoredForm):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DiceGame(FactoredGame):
-    """OpenSpiel's liar's dice.
+    """Liar's dice, OpenSpiel's or ours.
 
     Attributes:
       sequence_form: its payoffs.
       rules: its parameters.
+      tensors: how its information state tensors are written.
     """
 
     sequence_form: DiceForm
     rules: DiceRules
+    tensors: DiceTensors
 
     @staticmethod
-    def build(game: pyspiel.Game, rules: DiceRules, *, num_threads: int) -> DiceGame:
+    def build(
+        game: pyspiel.Game, rules: DiceRules, tensors: DiceTensors, *, num_threads: int
+    ) -> DiceGame:
         """The game; see the attributes."""
         tables = DiceTables.of_rules(rules)
         treeplexes = []
@@ -157,7 +190,7 @@ class DiceGame(FactoredGame):
             )
             treeplexes.append(Treeplex(parent, first, num_actions, 1))
         both = (treeplexes[0], treeplexes[1])
-        return DiceGame(game, DiceForm(both, 2.0, num_threads, tables), rules)
+        return DiceGame(game, DiceForm(both, 2.0, num_threads, tables), rules, tensors)
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
@@ -187,13 +220,14 @@ class DiceGame(FactoredGame):
         halves = sets[:, None] >> np.arange(rules.num_bids - 1) & 1
         lowest = (halves.sum(axis=1) + player) % 2
         was_bid = np.concatenate([lowest[:, None], halves], axis=1).astype(np.bool_)
-        tensors = np.zeros((end - begin, self.game.information_state_tensor_size()), np.float32)
-        tensors[:, player] = 1.0
-        rows, num_faces = np.arange(end - begin), rules.num_dice * rules.num_sides
+        places = self.tensors
+        tensors = np.zeros((end - begin, places.size), np.float32)
+        tensors[:, [player, *places.ones]] = 1.0
         dice = np.array(rules.hands)[hands] - 1
         for number in range(rules.num_dice):
-            tensors[rows, 2 + number * rules.num_sides + dice[:, number]] = 1.0
-        tensors[:, 2 + num_faces : 2 + num_faces + rules.num_bids] = was_bid
+            columns = places.dice + number * rules.num_sides + dice[:, number]
+            tensors[np.arange(end - begin), columns] = 1.0
+        tensors[:, places.bids : places.bids + rules.num_bids] = was_bid
         later = np.logical_or.accumulate(was_bid[:, ::-1], axis=1)[:, ::-1]
         can_call = was_bid.any(axis=1, keepdims=True)
         return Observations(tensors, np.concatenate([~later, can_call], axis=1))

@@ -12,7 +12,7 @@ import pyspiel
 from spiel_dl.tree.factored import boards
 from spiel_dl.tree.factored.abrupt import AbruptGame
 from spiel_dl.tree.factored.bidding import BiddingGame
-from spiel_dl.tree.factored.dice import DiceGame, DiceRules
+from spiel_dl.tree.factored.dice import DiceGame, DiceRules, DiceTensors
 from spiel_dl.tree.factored.factored_form import default_threads
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.goofspiel import GoofspielGame, GoofspielRules
@@ -76,8 +76,9 @@ def factored_game(
         raise ValueError(
             f"{turn_based} has no factored form here. These have: phantom_ttt and "
             f"dark_hex, with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells; "
-            f"liars_dice with at most {_MOST_BIDS} bids; goofspiel with imp_info=true and at most "
-            f"{_MOST_CARDS} cards; oshi_zumo with min_bid from 1 on and at most {_MOST_COINS} coins"
+            f"liars_dice and python_liars_dice with at most {_MOST_BIDS} bids; goofspiel with "
+            f"imp_info=true and at most {_MOST_CARDS} cards; oshi_zumo with min_bid from 1 on and "
+            f"at most {_MOST_COINS} coins"
         )
     build, _ = found
     built = build(default_threads() if num_threads is None else num_threads)
@@ -146,8 +147,11 @@ def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, 
     if rules.num_bids > _MOST_BIDS:
         return None
 
+    is_own = game.get_type().short_name == "python_liars_dice"
+    tensors = DiceTensors.of_rules(rules) if is_own else DiceTensors.of_openspiel(rules)
+
     def build(num_threads: int) -> FactoredGame:
-        return DiceGame.build(game, rules, num_threads=num_threads)
+        return DiceGame.build(game, rules, tensors, num_threads=num_threads)
 
     return build, rules.num_bids >= _MANY_BIDS
 
@@ -180,5 +184,6 @@ _FAMILIES = {
     "phantom_ttt": _phantom,
     "dark_hex": _phantom,
     "liars_dice": _liars_dice,
+    "python_liars_dice": _liars_dice,
     "turn_based_simultaneous_game": _simultaneous,
 }

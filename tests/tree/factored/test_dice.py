@@ -14,6 +14,8 @@ SMALL = [
     "liars_dice(numdice=1,dice_sides=4)",
     "liars_dice(numdice=1,dice_sides=3,bidding_rule=reset-quantity)",
     "liars_dice(numdice=2,dice_sides=2)",
+    "python_liars_dice(numdice=1,dice_sides=3)",
+    "python_liars_dice(numdice=2,dice_sides=2,bidding_rule=reset-quantity)",
 ]
 
 

@@ -1,0 +1,143 @@
+"""The compiled form of liar's dice; `liars_dice` has the rules and the order of all bits."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spiel_dl.games.compiled import (
+    CHANCE,
+    NO_ACTION,
+    TERMINAL,
+    CompiledRules,
+    Games,
+    kernel,
+    show,
+    show_both,
+)
+
+_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
+
+
+class _Constants(NamedTuple):
+    """The game, for compiled loops.
+
+    Attributes:
+      num_dice: of each player.
+      num_sides: of a die.
+      faces: int8 [2 d s], the face of each bid.
+      quantities: int16 [2 d s], how often it is to be shown.
+    """
+
+    num_dice: int
+    num_sides: int
+    faces: np.ndarray
+    quantities: np.ndarray
+
+
+class CompiledLiarsDice(CompiledRules):
+    """Steps `LiarsDiceState`s."""
+
+    def __init__(
+        self, num_dice: int, num_sides: int, faces: np.ndarray, quantities: np.ndarray
+    ) -> None:
+        """Takes the game's numbers and tables, see `_Constants`."""
+        self._constants = _Constants(num_dice, num_sides, faces, quantities)
+        # Who is asked, all rolls, all bids, the call, and the own dice.
+        self.max_bits = 1 + 2 * num_dice + len(faces) + 1 + num_dice
+
+    def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
+        """As `CompiledRules.advance`."""
+        arguments: list[Any] = [self._constants, *state, games]
+        _advance(*arguments)
+
+
+@kernel
+def _advance(
+    constants: _Constants,
+    step: np.ndarray,
+    dice: np.ndarray,
+    was_bid: np.ndarray,
+    called: np.ndarray,
+    games: Games,
+) -> None:
+    num_rolls, num_bids = 2 * constants.num_dice, len(constants.faces)
+    for game in range(len(step)):
+        if called[game]:
+            continue
+        action = games.action[game]
+        if action != NO_ACTION:
+            if step[game] < num_rolls:
+                _roll(constants, step, dice, games, game, action)
+            elif action == num_bids:
+                called[game] = True
+                show_both(games, game, _OWN_BIT + num_rolls + num_bids)
+            else:
+                was_bid[game, action] = True
+                step[game] += 1
+                show_both(games, game, _OWN_BIT + num_rolls + action)
+        for event in range(len(games.uniform)):
+            if step[game] >= num_rolls:
+                break
+            face = min(
+                int(games.uniform[event, game] * constants.num_sides), constants.num_sides - 1
+            )
+            _roll(constants, step, dice, games, game, face)
+        _tell(constants, step[game], dice[game], was_bid[game], called[game], games, game)
+
+
+@kernel
+def _roll(
+    constants: _Constants,
+    step: np.ndarray,
+    dice: np.ndarray,
+    games: Games,
+    game: int,
+    face: int,
+) -> None:
+    """One die. Who has rolled its last one sees them all, in ascending order."""
+    slot = step[game]
+    dice[game, slot] = face + 1
+    step[game] += 1
+    show_both(games, game, _OWN_BIT + slot)
+    player, number = slot // constants.num_dice, slot % constants.num_dice
+    if number == constants.num_dice - 1:
+        first = player * constants.num_dice
+        own = np.sort(dice[game, first : first + constants.num_dice])
+        column = _OWN_BIT + 2 * constants.num_dice + len(constants.faces) + 1
+        for place in range(constants.num_dice):
+            show(games, game, player, column + place * constants.num_sides + own[place] - 1)
+
+
+@kernel
+def _tell(
+    constants: _Constants,
+    step: int,
+    dice: np.ndarray,
+    was_bid: np.ndarray,
+    called: bool,
+    games: Games,
+    game: int,
+) -> None:
+    """Writes who acts, what is legal and what the game pays."""
+    num_rolls, num_bids = 2 * constants.num_dice, len(constants.faces)
+    last = num_bids - 1
+    while last >= 0 and not was_bid[last]:
+        last -= 1
+    games.legal[game] = False
+    if step < num_rolls:
+        games.player[game] = CHANCE
+        return
+    if not called:
+        games.player[game] = (step - num_rolls) % 2
+        games.legal[game, last + 1 :] = True
+        games.legal[game, num_bids] = last >= 0
+        return
+    games.player[game] = TERMINAL
+    shown = 0
+    for face in dice:
+        shown += face == constants.faces[last] or face == constants.num_sides
+    is_own = (step - num_rolls) % 2 == 1
+    is_true = shown >= constants.quantities[last]
+    games.returns[game] = 1.0 if is_true == is_own else -1.0

@@ -1,0 +1,132 @@
+"""python_liars_dice against OpenSpiel's liars_dice."""
+
+from __future__ import annotations
+
+import random
+
+import pyspiel
+import pytest
+import torch
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games.liars_dice import LiarsDiceRules
+from tests.games import conformance, twins
+from tests.games.openspiel_conformance import all_states, possible_actions
+
+_SMALL = ["dice_sides=2", "dice_sides=3,bidding_rule=reset-quantity"]
+
+
+def _games(parameters: str) -> tuple[pyspiel.Game, pyspiel.Game]:
+    return (
+        pyspiel.load_game(f"python_liars_dice({parameters})"),
+        pyspiel.load_game(f"liars_dice({parameters})"),
+    )
+
+
+def _twin_of(state: pyspiel.State, twin: pyspiel.Game) -> pyspiel.State:
+    found = twin.new_initial_state()
+    for action in state.history():
+        found.apply_action(action)
+    return found
+
+
+@pytest.mark.parametrize("parameters", _SMALL)
+def test_equals_the_twin_at_every_history(parameters: str) -> None:
+    ours, twin = _games(parameters)
+    assert ours.num_distinct_actions() == twin.num_distinct_actions()
+    assert ours.max_chance_outcomes() == twin.max_chance_outcomes()
+    assert ours.max_game_length() == twin.max_game_length()
+    assert ours.max_chance_nodes_in_history() == twin.max_chance_nodes_in_history()
+    to_twin: dict[tuple[int, str], str] = {}
+    to_ours: dict[tuple[int, str], str] = {}
+    for state in all_states(ours):
+        twin_state = _twin_of(state, twin)
+        twins.assert_same_state(state, twin_state)
+        # The twin shows a player its dice one by one, and out of order as long as one is missing.
+        if state.is_chance_node():
+            continue
+        for player in (0, 1):
+            mine = state.information_state_string(player)
+            theirs = twin_state.information_state_string(player)
+            assert to_twin.setdefault((player, mine), theirs) == theirs
+            assert to_ours.setdefault((player, theirs), mine) == mine
+    assert len(to_ours) > 50
+
+
+@pytest.mark.parametrize(
+    "parameters", ["numdice=2,dice_sides=5", "numdice=3,bidding_rule=reset-quantity", ""]
+)
+def test_equals_the_twin_in_random_playthroughs(parameters: str) -> None:
+    ours, twin = _games(parameters)
+    generator = random.Random(0)
+    for _ in range(30):
+        state, twin_state = ours.new_initial_state(), twin.new_initial_state()
+        while not state.is_terminal():
+            twins.assert_same_state(state, twin_state)
+            if not state.is_chance_node():
+                named = [state.action_to_string(action) for action in state.legal_actions()]
+                assert named == [
+                    twin_state.action_to_string(action) for action in twin_state.legal_actions()
+                ]
+            action = generator.choice(possible_actions(state))
+            state.apply_action(action)
+            twin_state.apply_action(action)
+        twins.assert_same_state(state, twin_state)
+
+
+def test_value_is_the_twins() -> None:
+    ours, twin = _games("dice_sides=3")
+    assert twins.game_value(ours) == pytest.approx(twins.game_value(twin), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "parameters", [(1, 2), (1, 3, "reset-quantity"), (2, 2)], ids=lambda parameters: str(parameters)
+)
+def test_rules_keep_their_contract(parameters: tuple) -> None:
+    conformance.check_rules(LiarsDiceRules(*parameters))
+
+
+@pytest.mark.parametrize("parameters", ["", "numdice=2,dice_sides=5"])
+def test_openspiel_game_keeps_its_contract(parameters: str) -> None:
+    conformance.check_openspiel_game(_games(parameters)[0], num_walks=3)
+
+
+def test_a_batch_of_hands_is_judged() -> None:
+    """Two 3 and a wild 5: three of 3, and not four; player 0 bids, player 1 calls."""
+    rules = LiarsDiceRules(2, 5)
+    state = rules.initial_state(2)
+    for die in (2, 4, 2, 0):
+        state = rules.apply(state, torch.full((2,), die))
+    bids = [rules.num_sides * (quantity - 1) + 2 for quantity in (3, 4)]
+    state = rules.apply(state, torch.tensor(bids))
+    state = rules.apply(state, torch.full((2,), rules.num_bids))
+    assert rules.returns(state).tolist() == [1.0, -1.0]
+
+
+def test_strings_for_people() -> None:
+    state = _games("numdice=2,dice_sides=3")[0].new_initial_state()
+    assert state.action_to_string(2) == "Roll 3"
+    for action in (2, 0, 1, 2, 3, 5):
+        state.apply_action(action)
+    assert state.action_to_string(4) == "2-2"
+    assert state.action_to_string(12) == "Liar"
+    state.apply_action(12)
+    assert str(state).splitlines() == ["P0 dice: 3 1", "P1 dice: 2 3", "Bids: 2-1 2-3 Liar"]
+    assert state.information_state_string(0) == (
+        "player=0; rolls=0+1+2+3; bids=3+5; called=0; dice=0 2"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ("numdice=0", "numdice=0 leaves nothing to bid on; use 1 or more"),
+        ("dice_sides=1", "dice_sides=1 is out of range; use 2 to 127"),
+        ("dice_sides=128", "dice_sides=128 is out of range"),
+        ("numdice=100,dice_sides=100", "make 20000 bids; use parameters with"),
+        ("bidding_rule=upwards", "bidding_rule='upwards' is unknown; use one of"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pyspiel.load_game(f"python_liars_dice({parameters})")
