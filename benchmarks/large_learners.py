@@ -24,7 +24,11 @@ _LEARNERS: dict[str, type[SelfPlayLearner]] = {
     "rnad": RNaDSolver,
 }
 _CONFIGS = {"ppo": PPOConfig, "mmd": MMDConfig, "rnad": RNaDConfig}
-_OWN_RULES = ("python_liars_dice(numdice=2,dice_sides=5)",)  # of games in GAMES
+_OWN_RULES = (  # of games in GAMES
+    "python_liars_dice(numdice=2,dice_sides=5)",
+    "python_abrupt_phantom_ttt",
+    "python_abrupt_dark_hex",
+)
 _WARM_UP = 3  # learner steps; loops are compiled in the first ones
 BUDGET = 10_000_000
 _MOST_HOURS = 2.0

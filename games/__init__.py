@@ -9,6 +9,20 @@ from spiel_dl.games.registry import register
 
 REGISTRATIONS = (
     Registration(
+        short_name="python_abrupt_dark_hex",
+        long_name="Abrupt Dark Hex",
+        defaults={"num_rows": 3, "num_cols": 3},
+        make_rules="spiel_dl.games.abrupt_phantom:abrupt_dark_hex",
+        has_chance=False,
+    ),
+    Registration(
+        short_name="python_abrupt_phantom_ttt",
+        long_name="Abrupt Phantom Tic-Tac-Toe",
+        defaults={},
+        make_rules="spiel_dl.games.abrupt_phantom:abrupt_phantom_ttt",
+        has_chance=False,
+    ),
+    Registration(
         short_name="python_battleships",
         long_name="Battleships",
         defaults={

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from spiel_dl.games import (
+    abrupt_phantom,
     battleships,
     goofspiel_ii,
     leduc,
@@ -171,10 +172,25 @@ def _draw_liars_dice(
     return [*blocks, _table("Bids", rows)] if rows["bid"] else blocks
 
 
+def _draw_abrupt_phantom(
+    game_rules: abrupt_phantom.AbruptPhantomRules, sight: Sight, actions: set[int]
+) -> list[Block]:
+    looks = {".": ("", "tile"), "xo"[sight.player]: ("\u25cf", "ship")}
+    cells = []
+    for cell, mark in enumerate(views.marks_of_cells(sight)):
+        text, look = looks.get(mark, ("\u25cb", "hit"))
+        cells.append(_card(text, [cell] if cell in actions else [], mark=look))
+    return [
+        _grid("\u25cf yours, \u25cb your opponent's", cells, game_rules.num_columns),
+        _facts({"Tries of both": int(sight.past["tries"].sum())}),
+    ]
+
+
 _PICTURES: dict[type, Callable[[Any, Sight, set[int]], list[Block]]] = {
     goofspiel_ii.GoofspielIIRules: _draw_goofspiel,
     oshi_zumo_ii.OshiZumoIIRules: _draw_oshi_zumo,
     battleships.BattleshipsRules: _draw_battleships,
     leduc.LeducRules: _draw_leduc,
+    abrupt_phantom.AbruptPhantomRules: _draw_abrupt_phantom,
     liars_dice.LiarsDiceRules: _draw_liars_dice,
 }

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from spiel_dl.games import battleships, goofspiel_ii, leduc, liars_dice, oshi_zumo_ii, rules
+from spiel_dl.games import (
+    abrupt_phantom,
+    battleships,
+    goofspiel_ii,
+    leduc,
+    liars_dice,
+    oshi_zumo_ii,
+    rules,
+)
 from spiel_dl.games.pieces import strings_of_pieces
 
 _SHOWN_ROUNDS = 15  # as many columns as fit into a terminal
@@ -372,7 +380,33 @@ def _summarize_liars_dice(game_rules: liars_dice.LiarsDiceRules) -> str:
     )
 
 
+def _view_abrupt_phantom(game_rules: abrupt_phantom.AbruptPhantomRules, sight: Sight) -> list[str]:
+    marks, width = marks_of_cells(sight), game_rules.num_columns
+    rows = [" ".join(marks[start : start + width]) for start in range(0, len(marks), width)]
+    tries = int(sight.past["tries"].sum())
+    return [
+        f"You are player {sight.player} and lay {'xo'[sight.player]}.",
+        *rows,
+        f"Tries of both so far: {tries}",
+    ]
+
+
+def marks_of_cells(sight: Sight) -> list[str]:
+    """What a player of a phantom game knows of each cell: x, o, or a dot where it has not tried."""
+    own, other = ("x", "o") if sight.player == 0 else ("o", "x")
+    return [(".", own, other)[index_of(kinds)] for kinds in sight.now["cells"]]
+
+
+def _summarize_abrupt_phantom(game_rules: abrupt_phantom.AbruptPhantomRules) -> str:
+    return (
+        "Players try in turn to lay a stone on a cell, player 0 x and player 1 o, and see their\n"
+        "own stones only. Who tries a cell where a stone of the opponent lies learns that,\n"
+        f"and has lost the turn. {game_rules.goal}\nCells are (row, column), counted from 0."
+    )
+
+
 _GAMES = {
+    abrupt_phantom.AbruptPhantomRules: _Game(_view_abrupt_phantom, _summarize_abrupt_phantom),
     liars_dice.LiarsDiceRules: _Game(_view_liars_dice, _summarize_liars_dice),
     goofspiel_ii.GoofspielIIRules: _Game(_view_goofspiel, _summarize_goofspiel),
     oshi_zumo_ii.OshiZumoIIRules: _Game(_view_oshi_zumo, _summarize_oshi_zumo),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from spiel_dl.games.abrupt_phantom import abrupt_dark_hex, abrupt_phantom_ttt
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.compiled import NO_ACTION, Games
 from spiel_dl.games.compiled_environment import CompiledEnvironment
@@ -23,6 +24,7 @@ SMALL: dict[str, Rules] = {
     "goofspiel 3, random, last round": GoofspielIIRules(3, forced_last_round=True),
     "goofspiel 4, two turns": GoofspielIIRules(4, "random", num_turns=2),
     "goofspiel 4, three turns": GoofspielIIRules(4, "descending", num_turns=3),
+    "abrupt dark hex 2x2": abrupt_dark_hex(2, 2),
     "leduc": LeducRules(),
     "leduc, ranks": LeducRules(3, 2, True, "[2;4]", "[2;4]", 1),
     "leduc, three cards": LeducRules(3, 1, max_raises=0, ante=2),
@@ -37,6 +39,8 @@ SMALL: dict[str, Rules] = {
 LARGE: dict[str, Rules] = {
     "goofspiel 13, random": GoofspielIIRules(),
     "goofspiel 8": GoofspielIIRules(8, "descending", "point_difference"),
+    "abrupt dark hex 3x3": abrupt_dark_hex(),
+    "abrupt phantom tic-tac-toe": abrupt_phantom_ttt(),
     "leduc, paper's": LeducRules(3, 2, True, "[2;4]", "[2;4]", 2),
     "leduc, large": LeducRules(13, 4, False, "[2;3;5]", "[1;4]", 3),
     "liar's dice 2x5": LiarsDiceRules(2, 5),

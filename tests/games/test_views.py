@@ -19,6 +19,7 @@ SMALL_GAMES = [
     "python_battleships(board_width=3,board_height=1,ship_sizes=[1;2],returns_type=ship_values)",
     "python_leduc(num_ranks=2)",
     "python_liars_dice(dice_sides=2)",
+    "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
     "python_leduc(deal_ranks=true,num_ranks=2,bet_sizes=[2;4])",
 ]
 
@@ -162,6 +163,17 @@ def test_liars_dice():
         "Bids: opponent 2-1, you 2-3, opponent Liar",
     ]
     assert screen(game_string, actions[:2], player=1)[1:] == ["Your dice: not rolled", "Bids: -"]
+
+
+def test_abrupt_phantom_tic_tac_toe():
+    # Player 0 lies on 4 and 0, player 1 on 1; both have failed once.
+    assert screen("python_abrupt_phantom_ttt", [4, 4, 0, 1, 1], player=1) == [
+        "You are player 1 and lay o.",
+        ". o .",
+        ". x .",
+        ". . .",
+        "Tries of both so far: 5",
+    ]
 
 
 def test_leduc():

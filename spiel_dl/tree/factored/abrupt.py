@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
+from spiel_dl.games.boards import Board
 from spiel_dl.tree.factored import (
     abrupt_classes,
     abrupt_kernels,
@@ -32,12 +33,11 @@ from spiel_dl.tree.factored import (
     merged_kernels,
 )
 from spiel_dl.tree.factored.abrupt_views import ViewTables
-from spiel_dl.tree.factored.boards import Board
 from spiel_dl.tree.factored.factored_form import Cost, FactoredForm
 from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
 from spiel_dl.tree.factored.infoset_classes import InfosetClasses
 from spiel_dl.tree.factored.merged import Expansion, MergedMatrix
-from spiel_dl.tree.factored.stones import StoneTensors, check_mover
+from spiel_dl.tree.factored.stones import PathTensors, check_mover
 
 _SECONDS_PER_SLOT = 7e-8
 # The first row and column of matrices: sequence 0 is the empty one.
@@ -162,23 +162,23 @@ def _skeletons(board: BoardTables, views: Sequence[ViewTables]) -> MergedMatrix:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class AbruptGame(FactoredGame):
-    """An abrupt phantom game of OpenSpiel's.
+    """An abrupt phantom game, OpenSpiel's or ours.
 
     Attributes:
       sequence_form: its payoffs.
       board: the board game.
       classes: both players' infosets.
-      tensors: how OpenSpiel writes what a player has tried.
+      tensors: how the game writes what a player has tried.
     """
 
     sequence_form: AbruptForm
     board: Board
     classes: tuple[InfosetClasses, InfosetClasses]
-    tensors: StoneTensors
+    tensors: PathTensors
 
     @staticmethod
     def build(
-        game: pyspiel.Game, board: Board, tensors: StoneTensors, *, num_threads: int
+        game: pyspiel.Game, board: Board, tensors: PathTensors, *, num_threads: int
     ) -> AbruptGame:
         """The game on a board; see the attributes."""
         tables = BoardTables.of_board(board)

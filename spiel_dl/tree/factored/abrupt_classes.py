@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spiel_dl.tree.factored.boards import Board
+from spiel_dl.games.boards import Board
 
 # The opponent's stones, as a set of cells, and how often it has failed.
 _Situation = tuple[int, int]

@@ -1,4 +1,4 @@
-"""Compiled enumeration of a board game's orders of stones. See `boards`."""
+"""Compiled enumeration of a board game's orders of stones. See `orders`."""
 
 from __future__ import annotations
 

@@ -24,11 +24,12 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
+from spiel_dl.games.boards import Board
 from spiel_dl.tree.factored import phantom_kernels
-from spiel_dl.tree.factored.boards import Board
 from spiel_dl.tree.factored.factored_form import Cost, FactoredForm, equal_parts
 from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
 from spiel_dl.tree.factored.infoset_classes import InfosetClasses
+from spiel_dl.tree.factored.orders import orders_of
 from spiel_dl.tree.factored.stones import StoneTensors, check_mover
 
 # Not the number of threads, so that sums do not depend on it.
@@ -73,7 +74,7 @@ class PhantomClasses(InfosetClasses):
     @classmethod
     def enumerate(cls, board: Board, player: int) -> PhantomClasses:
         """The classes of a player."""
-        orders = board.orders
+        orders = orders_of(board)
         roots = np.zeros(1, np.int32) if player == 0 else orders.child[0]
         found = phantom_kernels.enumerate_classes(orders.child, orders.row, roots)
         tried, node, first_choice, fail, success, first_entry, rows = found
@@ -115,7 +116,7 @@ class PhantomForm(FactoredForm):
         """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
         sign = 1.0 if player == 0 else -1.0
         weights = self.weights(1 - player, opponent_plan)
-        values = self.rounded(sign * self.board.orders.utility * weights)
+        values = self.rounded(sign * orders_of(self.board).utility * weights)
         own = self.classes[player]
         cfv = self.zeros(own.treeplex.num_sequences)
 
@@ -130,7 +131,7 @@ class PhantomForm(FactoredForm):
     def cost(self) -> Cost:
         """See `FactoredForm.cost`."""
         entries = sum(len(own.rows) for own in self.classes)
-        num_bytes = 4 * entries + 8 * _NUM_PARTS * self.board.orders.num_rows
+        num_bytes = 4 * entries + 8 * _NUM_PARTS * orders_of(self.board).num_rows
         return Cost(_SECONDS_PER_ENTRY * entries, num_bytes)
 
     def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
@@ -141,7 +142,7 @@ class PhantomForm(FactoredForm):
           plan: float64 [S_p], its realization plan.
         """
         own = self.classes[player]
-        weights = self.zeros(_NUM_PARTS, self.board.orders.num_rows)
+        weights = self.zeros(_NUM_PARTS, orders_of(self.board).num_rows)
         plan = self.rounded(plan)
 
         def work(part: int) -> None:
@@ -177,7 +178,7 @@ class PhantomGame(FactoredGame):
     ) -> PhantomGame:
         """The game on a board; see the attributes."""
         with concurrent.futures.ThreadPoolExecutor(min(num_threads, 2)) as threads:
-            _ = board.orders
+            orders_of(board)
             first, second = threads.map(PhantomClasses.enumerate, (board, board), (0, 1))
         form = PhantomForm(
             (first.treeplex, second.treeplex), 2.0, num_threads, board, (first, second)
@@ -212,7 +213,7 @@ class PhantomGame(FactoredGame):
         self.check_infoset(player, infoset)
         own = self.sequence_form.classes[player]
         node = int(own.node[own.class_of[infoset]])
-        stones = self.sequence_form.board.orders.cells_of(node)
+        stones = orders_of(self.sequence_form.board).cells_of(node)
         mine = own.paths.tries(infoset)
         actions: list[int] = []
         failed: list[int] = []

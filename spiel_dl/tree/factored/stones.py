@@ -1,10 +1,10 @@
-"""What OpenSpiel's phantom games tell a player: its own tries, in order, and which failed."""
+"""What phantom games tell a player, in tensors: its own tries, in order, and which failed."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pyspiel
@@ -31,9 +31,16 @@ class StonePaths(NamedTuple):
         return own
 
 
+class PathTensors(Protocol):
+    """How a game's information state tensors are written."""
+
+    def write(self, player: int, paths: StonePaths, begin: int, end: int) -> Observations:
+        """The tensors of a player's infosets from `begin` to before `end`."""
+
+
 @dataclasses.dataclass(frozen=True)
 class StoneTensors:
-    """How a game's information state tensors are written.
+    """How OpenSpiel writes them.
 
     First one-hot what a player knows of each cell, then one-hot its tries in order.
 
@@ -53,11 +60,8 @@ class StoneTensors:
     def write(self, player: int, paths: StonePaths, begin: int, end: int) -> Observations:
         """The tensors of a player's infosets from `begin` to before `end`."""
         n = self.num_cells
-        cells = paths.cells[begin:end].astype(np.int64)
-        infosets, order = np.nonzero(cells >= 0)
-        tried = cells[infosets, order]
+        infosets, order, tried, has_failed = _tries_before(paths, begin, end)
         kinds = np.full((end - begin, n), self.kinds[0])
-        has_failed = paths.failed[begin:end][infosets] >> tried & 1
         kinds[infosets, tried] = np.where(
             has_failed, self.kinds[2 - player], self.kinds[1 + player]
         )
@@ -65,9 +69,53 @@ class StoneTensors:
         places = np.arange(n) * self.cell_stride + kinds * self.kind_stride
         np.put_along_axis(tensors, places, 1.0, axis=1)
         tensors[infosets, n * self.num_kinds + order * n + tried] = 1.0
-        legal = np.ones((end - begin, n), np.bool_)
-        legal[infosets, tried] = False
-        return Observations(tensors, legal)
+        return Observations(tensors, _not_tried(n, end - begin, infosets, tried))
+
+
+@dataclasses.dataclass(frozen=True)
+class TurnTensors:
+    """How abrupt games are written here: the player, all tries, the end, own tries, which failed.
+
+    `spiel_dl.games.abrupt_phantom` has the table.
+
+    Attributes:
+      num_cells: n.
+    """
+
+    num_cells: int
+
+    def write(self, player: int, paths: StonePaths, begin: int, end: int) -> Observations:
+        """The tensors of a player's infosets from `begin` to before `end`."""
+        n = self.num_cells
+        infosets, order, tried, has_failed = _tries_before(paths, begin, end)
+        tensors = np.zeros((end - begin, 2 + 2 * n + n * n + n), np.float32)
+        tensors[:, player] = 1.0
+        num_tries = 2 * paths.num_tried[begin:end, None] + player
+        tensors[:, 2 : 1 + 2 * n] = np.arange(2 * n - 1) < num_tries
+        own_tries = 2 + 2 * n
+        tensors[infosets, own_tries + order * n + tried] = 1.0
+        tensors[infosets[has_failed], own_tries + n * n + tried[has_failed]] = 1.0
+        return Observations(tensors, _not_tried(n, end - begin, infosets, tried))
+
+
+def _tries_before(
+    paths: StonePaths, begin: int, end: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """All tries before some infosets: the infoset, from 0 on, the order, the cell, if it failed."""
+    cells = paths.cells[begin:end].astype(np.int64)
+    infosets, order = np.nonzero(cells >= 0)
+    tried = cells[infosets, order]
+    has_failed = (paths.failed[begin:end][infosets] >> tried & 1).astype(np.bool_)
+    return infosets, order, tried, has_failed
+
+
+def _not_tried(
+    num_cells: int, num_infosets: int, infosets: np.ndarray, tried: np.ndarray
+) -> np.ndarray:
+    """Which cells are left: bool [N, n]."""
+    legal = np.ones((num_infosets, num_cells), np.bool_)
+    legal[infosets, tried] = False
+    return legal
 
 
 def tries(state: pyspiel.State) -> Iterator[tuple[int, int, bool]]:

@@ -15,9 +15,13 @@ SMALL = [
     "dark_hex(gameversion=adh,board_size=2)",
     "dark_hex(gameversion=adh,num_rows=2,num_cols=3)",
 ]
+OWN = [
+    "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
+    "python_abrupt_dark_hex(num_rows=4,num_cols=2)",
+]
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", [*SMALL, OWN[0]])
 def test_gradients_are_those_of_the_list_of_histories(name: str) -> None:
     # Players of abrupt games know how many turns there were, so strings tell what tensors tell.
     game, tree = factored_game(name, num_threads=2), GameTree.from_game(name)
@@ -31,8 +35,8 @@ def test_gradients_do_not_depend_on_what_is_listed(monkeypatch: pytest.MonkeyPat
     check_gradients(game, GameTree.from_game(SMALL[1]))
 
 
-@pytest.mark.parametrize("name", [*SMALL, "dark_hex(gameversion=adh,num_rows=4,num_cols=2)"])
-def test_infosets_are_openspiels(name: str) -> None:
+@pytest.mark.parametrize("name", [*SMALL, *OWN, "dark_hex(gameversion=adh,num_rows=4,num_cols=2)"])
+def test_infosets_are_the_games(name: str) -> None:
     check_playouts(factored_game(name), 40)
 
 

@@ -1,4 +1,4 @@
-"""Board games of perfect information on which phantom games are played: what wins, all orders.
+"""Board games of perfect information on which phantom games are played: what wins.
 
 Players lay one stone each in turn, player 0 first. Who has a winning set of cells after its own
 stone has won; a full board without a winner is a draw.
@@ -7,11 +7,8 @@ stone has won; a full board without a winner is a draw.
 from __future__ import annotations
 
 import dataclasses
-import functools
 
 import numpy as np
-
-from spiel_dl.tree.factored import board_kernels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -25,43 +22,6 @@ class Board:
 
     num_cells: int
     wins: np.ndarray
-
-    @functools.cached_property
-    def orders(self) -> Orders:
-        """The game tree; computed on first use."""
-        return Orders(*board_kernels.enumerate_orders(self.num_cells, self.wins))
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Orders:
-    """All orders in which stones come to lie: the tree of the board game, depth first.
-
-    Attributes:
-      child: int32 [V, n], the node after a stone on a cell; -1: there lies one.
-      parent: int32 [V], -1 at the root.
-      cell: int8 [V], where the last stone lies; -1 at the root.
-      row: int32 [V], the number of a finished order, of its node; -1 at others.
-      utility: float64 [W], player 0's utility of the finished orders: 1, 0 or -1.
-    """
-
-    child: np.ndarray
-    parent: np.ndarray
-    cell: np.ndarray
-    row: np.ndarray
-    utility: np.ndarray
-
-    @property
-    def num_rows(self) -> int:
-        """W, the number of finished orders."""
-        return len(self.utility)
-
-    def cells_of(self, node: int) -> list[int]:
-        """The cells of the stones at a node, in the order in which they came to lie."""
-        cells: list[int] = []
-        while self.parent[node] >= 0:
-            cells.append(int(self.cell[node]))
-            node = int(self.parent[node])
-        return cells[::-1]
 
 
 def tic_tac_toe() -> Board:
