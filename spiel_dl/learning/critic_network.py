@@ -19,8 +19,8 @@ from spiel_dl.policies.listed_inputs import ListedInputs
 from spiel_dl.policies.perceptron import Perceptron
 from spiel_dl.tree.compiled_tree import CompiledTree
 
-# Histories whose tensors are made at a time: enough for full speed, and few to hold in memory.
-_BATCH = 8192
+# Histories whose values are made at a time: enough for full speed, few to hold in a cache.
+_BATCH = 2048
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,11 +121,17 @@ class NetworkCritic(Critic):
           ValueError: if the tree is of another game, or if no player acts in one of the histories.
         """
         self._check(tree, histories)
-        found = np.empty((len(histories), self.network.num_transformations), np.float32)
+        num_values = self.network.num_transformations
+        found = np.empty((len(histories), num_values), np.float32)
+        (bias, weight), *middle, (last_bias, last_weight) = self.network.layers(self.parameters)
+        own = slice(player * num_values, (player + 1) * num_values)
+        later = [*middle, (last_bias[:, own], last_weight[:, own])]
+        sums = history_tensors.weighted_sums(tree, histories, weight, bias)
         for start in range(0, len(histories), _BATCH):
-            batch = history_tensors.of_tree(tree, histories[start : start + _BATCH])
-            values = self.network.values(self.parameters, batch.to(self.parameters.device))
-            found[start : start + _BATCH] = values[:, player].cpu().numpy()
+            units = sums(slice(start, start + _BATCH))
+            for each_bias, each_weight in later:
+                units = torch.addmm(each_bias, units.relu_(), each_weight)
+            found[start : start + _BATCH] = self.network.squashed(units).cpu().numpy()
         return found
 
     def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:

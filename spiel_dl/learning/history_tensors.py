@@ -8,6 +8,8 @@ choice is appended, one-hot.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyspiel
 import torch
@@ -31,6 +33,47 @@ def of_tree(tree: CompiledTree, histories: np.ndarray) -> torch.Tensor:
     for row, history in zip(rows, np.asarray(histories).tolist(), strict=True):
         write_state(tree.state(history), row)
     return torch.from_numpy(rows)
+
+
+def weighted_sums(
+    tree: CompiledTree, histories: np.ndarray, weight: torch.Tensor, bias: torch.Tensor
+) -> Callable[[slice], torch.Tensor]:
+    """What the first layer of a network makes of histories in which a player acts.
+
+    In games with `Rules`, a history's sum is one of what player 0 sees, public things included,
+    and one of what player 1 alone sees. So it is made of two rows, one for each infoset, of which
+    there are far fewer than histories.
+
+    Args:
+      tree: the histories' tree.
+      histories: int [N].
+      weight: float32 [E, U].
+      bias: float32 [1, U].
+
+    Returns:
+      From a slice of the histories to their sums: float32 [n, U], a new tensor.
+
+    Raises:
+      ValueError: if the game has no information state tensors.
+    """
+    if not hasattr(tree.game, "rules"):
+        return lambda rows: torch.addmm(
+            bias, of_tree(tree, histories[rows]).to(weight.device), weight
+        )
+    rules: Rules = tree.game.rules
+    sizes = (rules.public_size(True), rules.private_size(True), rules.private_size(True))
+    public_weight, *private_weights = weight.split(sizes)
+    parts = []
+    for player, own_weight in enumerate(private_weights):
+        keys = tree.infoset_key[player][histories]
+        _, first, infoset = np.unique(keys, return_index=True, return_inverse=True)
+        states = tree.states_of(histories[first])
+        part = rules.private_tensor(states, player, True).to(weight.device) @ own_weight
+        if player == 0:
+            part += rules.public_tensor(states, True).to(weight.device) @ public_weight + bias
+        parts.append((part, torch.from_numpy(infoset.reshape(-1)).to(weight.device)))
+    (part_0, infoset_0), (part_1, infoset_1) = parts
+    return lambda rows: part_0[infoset_0[rows]].add_(part_1[infoset_1[rows]])
 
 
 def state_tensor_size(game: pyspiel.Game) -> int:

@@ -75,14 +75,9 @@ class Perceptron(abc.ABC):
 
     def with_parameters(self, parameters: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
         """`outputs` of these parameters, for many calls on few rows each."""
-        pieces = parameters.split(self._lengths(), dim=-1)
         is_stacked = parameters.dim() == 2
         multiply = torch.baddbmm if is_stacked else torch.addmm
-        shapes = itertools.pairwise(self.sizes)
-        layers = [
-            (bias.unsqueeze(-2), weight.view(*weight.shape[:-1], *shape))
-            for weight, bias, shape in zip(pieces[::2], pieces[1::2], shapes, strict=True)
-        ]
+        layers = self.layers(parameters)
 
         def outputs(inputs: torch.Tensor) -> torch.Tensor:
             units = inputs.expand(len(parameters), -1, -1) if is_stacked else inputs
@@ -92,6 +87,15 @@ class Perceptron(abc.ABC):
             return units
 
         return outputs
+
+    def layers(self, parameters: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Each layer's biases, float32 [..., 1, outputs], and weights, [..., inputs, outputs]."""
+        pieces = parameters.split(self._lengths(), dim=-1)
+        shapes = itertools.pairwise(self.sizes)
+        return [
+            (bias.unsqueeze(-2), weight.view(*weight.shape[:-1], *shape))
+            for weight, bias, shape in zip(pieces[::2], pieces[1::2], shapes, strict=True)
+        ]
 
     def _lengths(self) -> list[int]:
         """The lengths of the weights and biases of all layers, in turn."""
