@@ -260,6 +260,10 @@ def _particle_search() -> list[Row]:
     leduc = ("games=leduc", "shares=0.1,0.3,1.0")
     goofspiel_5 = ("games=goofspiel_5_descending", "shares=0.1,1.0")
     battleships = ("games=battleships_2x2", "shares=1.0")
+    dark_hex = (
+        "games=abrupt_dark_hex_2x2",
+        "methods=particle_sepot,klss,mmds,klss_growing,klss_growing_values,klss_updated",
+    )
     return [
         Row("particle_search", "beliefs", "ours", None, goofspiel, 10,
             "particle_search/goofspiel_4_descending"),
@@ -277,6 +281,8 @@ def _particle_search() -> list[Row]:
             "particle_search/goofspiel_5_descending", "two budgets of four"),
         Row("particle_search", "curves", "ours", None, battleships, 25,
             "particle_search/battleships_2x2", "one budget of four"),
+        Row("particle_search", "curves", "ours", None, dark_hex, 5,
+            "particle_search/abrupt_dark_hex_2x2"),
     ]  # fmt: skip
 
 

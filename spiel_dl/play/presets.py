@@ -2,7 +2,8 @@
 
     python run/train.py --algorithm=rnad --preset=goofspiel_5_descending
 
-The games are those of Kubíček et al. (2023) and smaller ones beside them. The defaults of learners
+The games are those of Kubíček et al. (2023), smaller ones beside them, and large ones in which
+strength is known exactly, see `jobs.large_games`. The defaults of learners
 are meant for all of them. The paper's own parameters, its Table 2, have a preset of their own.
 """
 
@@ -67,6 +68,12 @@ PRESETS: dict[str, Preset] = {
         _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPERS_RNAD}
     ),
     "oshi_zumo": Preset("python_oshi_zumo_ii"),
+    "liars_dice_2x5": Preset("python_liars_dice(numdice=2,dice_sides=5)", transformations="pure"),
+    "abrupt_phantom_ttt": Preset("python_abrupt_phantom_ttt", transformations="pure"),
+    "abrupt_dark_hex_3x3": Preset("python_abrupt_dark_hex", transformations="pure"),
+    "abrupt_dark_hex_2x2": Preset(
+        "python_abrupt_dark_hex(num_rows=2,num_cols=2)", transformations="pure"
+    ),
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
     "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]")),
     "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]")),
