@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
+
+import pyspiel
 import pytest
 
 from papers.manifest import PAPERS
+from papers.particle_search import matches
 from papers.particle_search.study import Settings, budget_of, compiled
 from papers.study import run
 from spiel_dl.algorithms import exploitability
-from spiel_dl.play.registry import load_array_policy
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.registry import load_array_policy, load_policy
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.tree.factored.families import factored_game
 
 GAME = "goofspiel_4_descending"
+HEX = "abrupt_dark_hex_2x2"
 GAME_TREE = compiled(GAME)
 
 
@@ -28,8 +39,8 @@ def test_reports_are_written(tmp_path):
     )
     paper = PAPERS["particle_search"]
     study = paper.study(settings, Workspace(tmp_path / "work"))
-    paths = run(paper.experiments, study, tmp_path / "reports")
-    assert len(paths) == 2
+    chosen = {name: paper.experiments[name] for name in ("beliefs", "curves")}
+    assert len(run(chosen, study, tmp_path / "reports")) == 2
     before = exploitability.exploitability(GAME_TREE, load_array_policy("uniform", GAME_TREE))
     curves = (tmp_path / "reports" / "curves.md").read_text()
     assert "**Verdict:** met" in curves, "a uniform blueprint is easily bettered"
@@ -39,6 +50,72 @@ def test_reports_are_written(tmp_path):
     assert f"| {GAME} | 1 | 0 | " in beliefs
 
 
+@pytest.fixture(scope="module")
+def network(tmp_path_factory):
+    """The run directory of an untrained network with a critic."""
+    folder = tmp_path_factory.mktemp("network")
+    learner = RNaDSolver(
+        PRESETS[HEX].game,
+        RNaDConfig(batch_size=4, hidden_sizes=(8,)),
+        critic=CriticConfig(hidden_sizes=(8,)),
+        transformations=transformations_by_name("pure", pyspiel.load_game(PRESETS[HEX].game)),
+    )
+    learner.run(2)
+    learner.save(folder / "checkpoint.safetensors")
+    return folder
+
+
+def test_matches_and_first_moves(network, tmp_path):
+    settings = Settings(
+        methods=("klss", "mmds", "klss_updated"),
+        large_games=(HEX,),
+        network=str(network),
+        budget=20,
+        iterations=20,
+        num_rollouts=200,
+        num_games=8,
+        num_first_moves=1,
+    )
+    paper = PAPERS["particle_search"]
+    study = paper.study(settings, Workspace(tmp_path / "work"))
+    chosen = {name: paper.experiments[name] for name in ("matches", "first_moves")}
+    assert len(run(chosen, study, tmp_path / "reports")) == 2
+    played = json.loads((tmp_path / "reports" / "matches.json").read_text())
+    rows = played["tables"]["Matches"]
+    assert [row["games"] for row in rows] == [8] * 3
+    for row in rows:
+        assert row["points"] == pytest.approx(0.5 + row["mean"] / 2)
+        assert row["share_searched"] == 1.0
+    judged = json.loads((tmp_path / "reports" / "first_moves.json").read_text())
+    for row in judged["tables"]["By game and method"]:
+        assert row["num_infosets"] == 2
+        tree = compiled(HEX)
+        expected = exploitability.exploitability(tree, load_array_policy(str(network), tree))
+        assert row["before"] == pytest.approx(expected, abs=1e-6)
+        assert row["after"] != row["before"]
+
+
+def test_first_moves_of_search_and_others_of_the_network(network):
+    """Judged like the same policy in the compiled game."""
+    game, tree = factored_game(PRESETS[HEX].game), compiled(HEX)
+    blueprint = load_policy(str(network), game.game)
+    search = load_policy(f"mmds:{network}", game.game, num_rollouts=50, budget=20)
+    table = ArrayPolicy.from_policy(game, blueprint)
+    found = matches.with_first_moves(game, table, search, 2)
+    assert [len(matches.first_infosets(game, player, 2)) for player in (0, 1)] == [5, 9]
+    expected = ArrayPolicy.from_policy(tree, blueprint)
+    for player in (0, 1):
+        for infoset in range(tree.num_infosets(player)):
+            state = tree.state(int(tree.first_history[player][infoset]))
+            if len(state.history()) < 4:
+                answer = search.action_probabilities(state, player)
+                row = [answer[action] for action in state.legal_actions()]
+                expected.strategies[player][tree.treeplexes[player].sequences(infoset)] = row
+    assert exploitability.exploitability(game, found) == pytest.approx(
+        exploitability.exploitability(tree, expected), abs=1e-6
+    )
+
+
 def test_settings():
     assert budget_of(GAME_TREE, 0.0001) == 2
     assert budget_of(GAME_TREE, 1.0) == 56
@@ -46,3 +123,5 @@ def test_settings():
         Settings(methods=("x",))
     with pytest.raises(ValueError, match="game 'x'"):
         Settings(games=("x",))
+    with pytest.raises(ValueError, match="game 'x'"):
+        Settings(large_games=("x",))

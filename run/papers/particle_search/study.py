@@ -68,6 +68,12 @@ class Settings:
       seeds: of what is drawn.
       num_places: beliefs: in how many public states of each game.
       num_samples: beliefs: how often each is drawn.
+      large_games: matches, first_moves: presets with `Rules`; first_moves takes games that have a
+        factored form.
+      network: of these, a network's name; {game} becomes the preset's.
+      budget: of these, how many histories a search starts from, at most.
+      num_games: of each match.
+      num_first_moves: how many moves of each player are searched.
     """
 
     games: tuple[str, ...] = (
@@ -85,13 +91,19 @@ class Settings:
     seeds: tuple[int, ...] = (1,)
     num_places: int = 20
     num_samples: int = 10
+    large_games: tuple[str, ...] = ("abrupt_phantom_ttt", "abrupt_dark_hex_3x3")
+    network: str = "rnad:{game}"
+    budget: int = 100
+    num_games: int = 1000
+    num_first_moves: int = 2
 
     def __post_init__(self) -> None:
         check_least(self, shares=0.0, iterations=1, num_rollouts=1, num_places=1, num_samples=1)
+        check_least(self, budget=2, num_games=2, num_first_moves=1)
         for method in self.methods:
             if method not in METHODS:
                 raise ValueError(f"method {method!r} must be one of {', '.join(METHODS)}")
-        for game in self.games:
+        for game in (*self.games, *self.large_games):
             if game not in PRESETS:
                 raise ValueError(f"game {game!r} must be one of {', '.join(PRESETS)}")
 

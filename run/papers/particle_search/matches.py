@@ -1,0 +1,257 @@
+"""Search on top of learned networks in games whose public states cannot be listed.
+
+Matches of each method against the network that it searches on top of; and, where the game has a
+factored form, the exact exploitability of search in the first moves of each player with the network
+below them.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any
+
+import numpy as np
+
+from papers.particle_search.study import KLSS, METHODS, MMDS, VARIANTS, Settings, Study
+from papers.study import Experiment, verdict
+from spiel_dl.jobs import head_to_head
+from spiel_dl.play import registry
+from spiel_dl.play.presets import game_string
+from spiel_dl.play.requests import SearchOptions
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.solvers import best_response
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored.families import factored_game
+
+Rows = list[dict[str, Any]]
+_LEAST_SHARE = 0.55
+_SEED = 1
+_USES = (
+    "large_games", "methods", "network", "budget", "iterations", "stepsize", "num_rollouts",
+)  # fmt: skip
+_MATCHES = {
+    "game": "game",
+    "method": "search",
+    "games": "games",
+    "points": "share of points",
+    "mean": "mean return (utility)",
+    "half_width": "± (95 %)",
+    "share_searched": "share of moves searched",
+    "seconds_per_move": "seconds per move",
+}
+_FIRST_MOVES = {
+    "game": "game",
+    "method": "search",
+    "num_infosets": "infosets searched",
+    "before": "network's exploitability",
+    "after": "with search",
+    "best_0_after": "best response of player 0",
+    "best_1_after": "best response of player 1",
+    "seconds": "seconds per infoset",
+}
+
+
+def options_of(method: str, settings: Settings) -> SearchOptions:
+    """How a method searches."""
+    return SearchOptions(
+        effort=Effort(settings.iterations),
+        budget=settings.budget,
+        stepsize=settings.stepsize,
+        num_rollouts=settings.num_rollouts,
+        **VARIANTS.get(method, {}),
+    )
+
+
+def _names(game: str, method: str, settings: Settings) -> tuple[str, str]:
+    """Who searches, and the network."""
+    network = settings.network.format(game=game)
+    return f"{KLSS if method in VARIANTS else method}:{network}", network
+
+
+def _told(game: str, method: str, settings: Settings) -> dict[str, Any]:
+    """What a part depends on."""
+    _, network = _names(game, method, settings)
+    names = ("budget", "stepsize", "num_rollouts") if method == MMDS else ("budget", "iterations")
+    return {
+        "game": game,
+        "method": method,
+        "network": network,
+        "file": head_to_head.digest(network),
+        **{name: getattr(settings, name) for name in names},
+    }
+
+
+def _matches(study: Study) -> Rows:
+    settings, rows = study.settings, []
+    for game in settings.large_games:
+        for method in settings.methods:
+            name = file_name("match", game, method, settings.budget, settings.num_games)
+            first, second = _names(game, method, settings)
+            measure = functools.partial(
+                head_to_head.measure,
+                game,
+                first,
+                second,
+                num_games=settings.num_games,
+                seed=_SEED,
+                search=options_of(method, settings),
+                pairs_at_once=16,
+                workspace=study.workspace.within(name),
+                description=name if study.workspace.show_progress else None,
+            )
+            row = study.workspace.part(name, _told(game, method, settings), measure)
+            points = 0.5 + row["mean"] / 2
+            rows.append({**row, "game": game, "method": METHODS[method], "points": points})
+    return rows
+
+
+def _matches_report(study: Study, rows: Rows) -> Report:
+    settings = study.settings
+    good = {row["game"] for row in rows if row["points"] >= _LEAST_SHARE}
+    return Report(
+        "",
+        [
+            "Returns are in utility units, of pairs of games with both seats and the same luck; a "
+            "win is a point, a draw half of one. Moves searched are those of several actions that "
+            "a search chose, of all such moves.",
+            f"Searches start from at most {settings.budget} histories; those below particles make "
+            f"{settings.iterations} iterations, and mirror-descent search a step of size "
+            f"{settings.stepsize} (in utility ranges) by at least {settings.num_rollouts} "
+            "rollouts. The opponent is the network itself, "
+            f"`{settings.network}`.",
+        ],
+        {"Matches": Table(rows, _MATCHES)},
+        verdict=verdict(game in good for game in settings.large_games),
+        headline="; ".join(
+            f"{row['game']}, {row['method']}: {row['points']:.1%} of points" for row in rows
+        ),
+    )
+
+
+def first_infosets(game: FactoredGame, player: int, num_moves: int) -> np.ndarray:
+    """The infosets in which a player has made fewer moves of its own: int [n]."""
+    treeplex, sequences = game.treeplexes[player], np.zeros(1, np.int64)
+    found = np.zeros(treeplex.num_infosets, np.bool_)
+    for _ in range(num_moves):
+        follows = np.isin(treeplex.parent_sequence, sequences)
+        found |= follows
+        sequences = treeplex.sequences_of(follows)
+    return np.flatnonzero(found)
+
+
+def with_first_moves(
+    game: FactoredGame, network: ArrayPolicy, policy: Any, num_moves: int
+) -> ArrayPolicy:
+    """A policy's first moves of each player, and a network's others."""
+    strategies = []
+    for player in (0, 1):
+        strategy = network.strategies[player].copy()
+        for infoset in first_infosets(game, player, num_moves).tolist():
+            answer = policy.action_probabilities(game.state(player, infoset), player)
+            actions = game.legal_actions(player, infoset).tolist()
+            strategy[game.treeplexes[player].sequences(infoset)] = [
+                answer.get(action, 0.0) for action in actions
+            ]
+        strategies.append(strategy)
+    return ArrayPolicy(game, (strategies[0], strategies[1]))
+
+
+def _exact(game: FactoredGame, policy: ArrayPolicy) -> best_response.Evaluation:
+    plans = [
+        best_response.realization_plan(treeplex, strategy)
+        for treeplex, strategy in zip(game.treeplexes, policy.strategies, strict=True)
+    ]
+    return best_response.evaluate(game.sequence_form, (plans[0], plans[1]))
+
+
+def _judge(game: str, method: str, settings: Settings) -> dict[str, Any]:
+    """Exploitability of the network, and with search in the first moves."""
+    name, network = _names(game, method, settings)
+    factored = _factored(game)
+    table = _table(game, network)
+    before = _exact(factored, table)
+    options = options_of(method, settings).keywords()
+    policy = registry.load_policy(name, factored.game, **options)
+    start = time.perf_counter()
+    searched = with_first_moves(factored, table, policy, settings.num_first_moves)
+    seconds = time.perf_counter() - start
+    after = _exact(factored, searched)
+    count = sum(len(first_infosets(factored, p, settings.num_first_moves)) for p in (0, 1))
+    return {
+        "num_infosets": count,
+        "before": before.exploitability,
+        "best_0_before": before.best[0],
+        "best_1_before": before.best[1],
+        "after": after.exploitability,
+        "best_0_after": after.best[0],
+        "best_1_after": after.best[1],
+        "seconds": seconds / count,
+    }
+
+
+@functools.lru_cache(maxsize=1)
+def _factored(game: str) -> FactoredGame:
+    return factored_game(game_string(game))
+
+
+@functools.lru_cache(maxsize=1)
+def _table(game: str, network: str) -> ArrayPolicy:
+    factored = _factored(game)
+    return ArrayPolicy.from_policy(factored, registry.load_policy(network, factored.game))
+
+
+def _first_moves(study: Study) -> Rows:
+    settings, rows = study.settings, []
+    for game in settings.large_games:
+        for method in settings.methods:
+            name = file_name("first", game, method, settings.budget, settings.num_first_moves)
+            told = {**_told(game, method, settings), "num_first_moves": settings.num_first_moves}
+            found = study.workspace.part(
+                name, told, functools.partial(_judge, game, method, settings)
+            )
+            rows.append({"game": game, "method": METHODS[method], **found})
+    return rows
+
+
+def _first_moves_report(study: Study, rows: Rows) -> Report:
+    settings = study.settings
+    return Report(
+        "",
+        [
+            "Exploitability is half of NashConv, in utility units, by the factored form of the "
+            f"game. Search chooses the first {settings.num_first_moves} moves of each player, in "
+            f"all of their infosets, and the network, `{settings.network}`, all others.",
+            f"Searches start from at most {settings.budget} histories; those below particles make "
+            f"{settings.iterations} iterations, and mirror-descent search a step of size "
+            f"{settings.stepsize} by at least {settings.num_rollouts} rollouts.",
+        ],
+        {"By game and method": Table(rows, _FIRST_MOVES)},
+        headline="; ".join(
+            f"{row['game']}, {row['method']}: {row['after']:.4f} (network {row['before']:.4f})"
+            for row in rows
+        ),
+    )
+
+
+MATCHES = Experiment(
+    "matches",
+    "Search below samples of public states, head to head with its network",
+    "share of points",
+    "at least 55 % of points against the network itself; no paper has these games.",
+    _matches,
+    _matches_report,
+    uses=(*_USES, "num_games"),
+)
+FIRST_MOVES = Experiment(
+    "first_moves",
+    "Exact exploitability of search in the first moves, with the network below",
+    "exploitability (utility)",
+    "",
+    _first_moves,
+    _first_moves_report,
+    uses=(*_USES, "num_first_moves"),
+)
