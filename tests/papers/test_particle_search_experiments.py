@@ -86,6 +86,11 @@ def test_matches_and_first_moves(network, tmp_path):
     for row in rows:
         assert row["points"] == pytest.approx(0.5 + row["mean"] / 2)
         assert row["share_searched"] == 1.0
+        tree = compiled(HEX)
+        table = load_array_policy(str(network), tree)
+        assert row["most"] == pytest.approx(
+            0.5 + exploitability.exploitability(tree, table) / 2, abs=1e-6
+        )
     judged = json.loads((tmp_path / "reports" / "first_moves.json").read_text())
     for row in judged["tables"]["By game and method"]:
         assert row["num_infosets"] == 2

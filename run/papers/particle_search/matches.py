@@ -25,7 +25,7 @@ from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers import best_response
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.factored.families import factored_game, has_factored_form
 
 Rows = list[dict[str, Any]]
 _LEAST_SHARE = 0.55
@@ -38,6 +38,7 @@ _MATCHES = {
     "method": "search",
     "games": "games",
     "points": "share of points",
+    "most": "an exact best response's",
     "mean": "mean return (utility)",
     "half_width": "± (95 %)",
     "share_searched": "share of moves searched",
@@ -88,6 +89,7 @@ def _told(game: str, method: str, settings: Settings) -> dict[str, Any]:
 def _matches(study: Study) -> Rows:
     settings, rows = study.settings, []
     for game in settings.large_games:
+        most = _most_points(study, game)
         for method in settings.methods:
             name = file_name("match", game, method, settings.budget, settings.num_games)
             first, second = _names(game, method, settings)
@@ -104,9 +106,25 @@ def _matches(study: Study) -> Rows:
                 description=name if study.workspace.show_progress else None,
             )
             row = study.workspace.part(name, _told(game, method, settings), measure)
-            points = 0.5 + row["mean"] / 2
-            rows.append({**row, "game": game, "method": METHODS[method], "points": points})
+            points = {"points": 0.5 + row["mean"] / 2, "most": most}
+            rows.append({**row, **points, "game": game, "method": METHODS[method]})
     return rows
+
+
+def _most_points(study: Study, game: str) -> float | None:
+    """The share of points of exact best responses to the network; None: it is not known."""
+    if not has_factored_form(game_string(game)):
+        return None
+    network = study.settings.network.format(game=game)
+    told = {"game": game, "network": network, "file": head_to_head.digest(network)}
+    judge = functools.partial(_judge_network, game, network)
+    found = study.workspace.part(file_name("network", game), told, judge)
+    return 0.5 + float(found["exploitability"]) / 2
+
+
+def _judge_network(game: str, network: str) -> dict[str, Any]:
+    found = _exact(_factored(game), _table(game, network))
+    return {"best": list(found.best), "exploitability": found.exploitability}
 
 
 def _matches_report(study: Study, rows: Rows) -> Report:
@@ -116,8 +134,9 @@ def _matches_report(study: Study, rows: Rows) -> Report:
         "",
         [
             "Returns are in utility units, of pairs of games with both seats and the same luck; a "
-            "win is a point, a draw half of one. Moves searched are those of several actions that "
-            "a search chose, of all such moves.",
+            "win is a point, a draw half of one. The most that anybody can get is what exact best "
+            "responses to the network get, by the factored form of the game. Moves searched are "
+            "those of several actions that a search chose, of all such moves.",
             f"Searches start from at most {settings.budget} histories; those below particles make "
             f"{settings.iterations} iterations, and mirror-descent search a step of size "
             f"{settings.stepsize} (in utility ranges) by at least {settings.num_rollouts} "

@@ -88,6 +88,11 @@ def factored_game(
     return dataclasses.replace(built, sequence_form=form)
 
 
+def has_factored_form(game: pyspiel.Game | str) -> bool:
+    """Whether `factored_game` builds a game; one that cannot be loaded raises a ValueError."""
+    return _find(load_turn_based(game)) is not None
+
+
 def factored_game_if_large(game: pyspiel.Game) -> FactoredGame | None:
     """The factored form of a turn-based game that has one and is too large to list; else None."""
     found = _find(game)
