@@ -260,6 +260,9 @@ def _particle_search() -> list[Row]:
     leduc = ("games=leduc", "shares=0.1,0.3,1.0")
     goofspiel_5 = ("games=goofspiel_5_descending", "shares=0.1,1.0")
     battleships = ("games=battleships_2x2", "shares=1.0")
+    # A stepsize that was chosen in abrupt phantom tic-tac-toe with a seed of its own.
+    rollouts = ("methods=mmds", "budget=1000", "num_rollouts=4000", "stepsize=100.0")
+    below = ("methods=particle_sepot,klss", "budget=100", "iterations=100")
     dark_hex = (
         "games=abrupt_dark_hex_2x2",
         "methods=particle_sepot,klss,mmds,klss_growing,klss_growing_values,klss_updated",
@@ -283,6 +286,16 @@ def _particle_search() -> list[Row]:
             "particle_search/battleships_2x2", "one budget of four"),
         Row("particle_search", "curves", "ours", None, dark_hex, 5,
             "particle_search/abrupt_dark_hex_2x2"),
+        *(
+            Row("particle_search", name, "ours", None, (*chosen, games), 30,
+                f"particle_search/{to}")
+            for name in ("matches", "first_moves")
+            for to, games, chosen in (
+                ("mirror_descent", "large_games=abrupt_phantom_ttt,abrupt_dark_hex_3x3", rollouts),
+                ("abrupt_phantom_ttt", "large_games=abrupt_phantom_ttt", below),
+                ("abrupt_dark_hex_3x3", "large_games=abrupt_dark_hex_3x3", below),
+            )
+        ),
     ]  # fmt: skip
 
 

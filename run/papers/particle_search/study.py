@@ -92,7 +92,7 @@ class Settings:
     num_places: int = 20
     num_samples: int = 10
     large_games: tuple[str, ...] = ("abrupt_phantom_ttt", "abrupt_dark_hex_3x3")
-    network: str = "rnad:{game}"
+    network: str = "mmd:{game}"
     budget: int = 100
     num_games: int = 1000
     num_first_moves: int = 2
