@@ -262,6 +262,7 @@ def _particle_search() -> list[Row]:
     battleships = ("games=battleships_2x2", "shares=1.0")
     # A stepsize that was chosen in abrupt phantom tic-tac-toe with a seed of its own.
     rollouts = ("methods=mmds", "budget=1000", "num_rollouts=4000", "stepsize=100.0")
+    small_steps = (*rollouts[:-1], "stepsize=1.0")  # the default
     below = ("methods=particle_sepot,klss", "budget=100", "iterations=100")
     dark_hex = (
         "games=abrupt_dark_hex_2x2",
@@ -292,6 +293,8 @@ def _particle_search() -> list[Row]:
             for name in ("matches", "first_moves")
             for to, games, chosen in (
                 ("mirror_descent", "large_games=abrupt_phantom_ttt,abrupt_dark_hex_3x3", rollouts),
+                ("mirror_descent_1", "large_games=abrupt_phantom_ttt,abrupt_dark_hex_3x3",
+                 small_steps),
                 ("abrupt_phantom_ttt", "large_games=abrupt_phantom_ttt", below),
                 ("abrupt_dark_hex_3x3", "large_games=abrupt_dark_hex_3x3", below),
             )
