@@ -242,7 +242,7 @@ def workers() -> config_flags.Flags[Engine]:
         defaults={"name": None},
         choices={"name": ENGINES},
         texts={
-            "name": "who does the work. Default: this process, if there is one worker.",
+            "name": "who does the work.",
             "ray_address": "of a running Ray cluster. Default: one on this machine.",
         },
     )

@@ -1,7 +1,6 @@
 """Trains a learner by self-play, on any two-player zero-sum OpenSpiel game that it can learn.
 
-Policy networks by rnad, mmd or ppo, also with a critic, for SePoT to search with; the critic alone;
-or particle networks. --help with another --algorithm shows its flags.
+--help with another --algorithm shows its flags: policy networks, critics, particle networks.
 
 Examples:
   python run/train.py --algorithm=mmd --preset=goofspiel_5_descending --run_dir=runs/goofspiel_5

@@ -68,7 +68,6 @@ PRESETS: dict[str, Preset] = {
         _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPERS_RNAD}
     ),
     "oshi_zumo": Preset("python_oshi_zumo_ii"),
-    "liars_dice_2x5": Preset("python_liars_dice(numdice=2,dice_sides=5)", transformations="pure"),
     "abrupt_phantom_ttt": Preset("python_abrupt_phantom_ttt", transformations="pure"),
     "abrupt_dark_hex_3x3": Preset("python_abrupt_dark_hex", transformations="pure"),
     "abrupt_dark_hex_2x2": Preset(

@@ -210,7 +210,7 @@ def make_engine(name: str | None, num_workers: int = 1, ray_address: str | None 
     Args:
       name: "in_process", "processes" or "ray". None: "ray" if there is an address, "in_process"
         for one worker, "processes" for more.
-      num_workers: processes, or workers of the cluster.
+      num_workers: processes, or workers of the cluster; one: this process.
       ray_address: of a running Ray cluster; None: one on this machine.
 
     Raises:
