@@ -44,11 +44,16 @@ class Registration:
         Raises:
           ValueError: if one of them is out of range.
         """
-        make = self.make_rules
-        if isinstance(make, str):
-            module, name = make.split(":")
-            make = getattr(importlib.import_module(module), name)
-        return make(**parameters)
+        return self.maker(**parameters)
+
+    @property
+    def maker(self) -> Callable[..., Rules]:
+        """What makes the rules; its module is imported now."""
+        if not isinstance(self.make_rules, str):
+            return self.make_rules
+        module, name = self.make_rules.split(":")
+        found: Callable[..., Rules] = getattr(importlib.import_module(module), name)
+        return found
 
 
 def game_type(registration: Registration, has_chance: bool) -> pyspiel.GameType:

@@ -401,7 +401,7 @@ def _summarize_abrupt_phantom(game_rules: abrupt_phantom.AbruptPhantomRules) -> 
     return (
         "Players try in turn to lay a stone on a cell, player 0 x and player 1 o, and see their\n"
         "own stones only. Who tries a cell where a stone of the opponent lies learns that,\n"
-        f"and has lost the turn. {game_rules.goal}\nCells are (row, column), counted from 0."
+        f"and has lost the turn.\n{game_rules.goal}\nCells are (row, column), counted from 0."
     )
 
 

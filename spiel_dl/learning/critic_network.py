@@ -123,7 +123,9 @@ class NetworkCritic(Critic):
         self._check(tree, histories)
         num_values = self.network.num_transformations
         found = np.empty((len(histories), num_values), np.float32)
-        (bias, weight), *middle, (last_bias, last_weight) = self.network.layers(self.parameters)
+        (bias, weight), *middle, (last_bias, last_weight) = self.network.split_layers(
+            self.parameters
+        )
         own = slice(player * num_values, (player + 1) * num_values)
         later = [*middle, (last_bias[:, own], last_weight[:, own])]
         sums = history_tensors.weighted_sums(tree, histories, weight, bias)

@@ -77,7 +77,7 @@ class Perceptron(abc.ABC):
         """`outputs` of these parameters, for many calls on few rows each."""
         is_stacked = parameters.dim() == 2
         multiply = torch.baddbmm if is_stacked else torch.addmm
-        layers = self.layers(parameters)
+        layers = self.split_layers(parameters)
 
         def outputs(inputs: torch.Tensor) -> torch.Tensor:
             units = inputs.expand(len(parameters), -1, -1) if is_stacked else inputs
@@ -88,7 +88,7 @@ class Perceptron(abc.ABC):
 
         return outputs
 
-    def layers(self, parameters: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    def split_layers(self, parameters: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Each layer's biases, float32 [..., 1, outputs], and weights, [..., inputs, outputs]."""
         pieces = parameters.split(self._lengths(), dim=-1)
         shapes = itertools.pairwise(self.sizes)
