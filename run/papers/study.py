@@ -83,7 +83,8 @@ class Experiment(Generic[AnyStudy]):
       name: short, for files and the command line.
       title: in one line.
       metric: what is measured, with its unit.
-      claim: the paper's number or what it says; "" if it has no such experiment.
+      claim: the paper's number or what it says; "" if it has no such experiment; then the report
+        says what is held.
       compute: from a study to what was found; what its workspace holds is not done again.
       render: from a study and what was found to tables, pictures and, as the report's verdict, MET,
         NOT_MET, PARTLY or CONTRADICTED where the claim can be tested. A report without title gets
@@ -123,7 +124,7 @@ class Experiment(Generic[AnyStudy]):
 
     def _in_words(self, verdict: str) -> str:
         if not self.claim:
-            return "none; the paper has no such experiment."
+            return f"{verdict or 'none'}; the paper has no such experiment."
         return f"{verdict or 'see the tables'}. The paper: {self.claim}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pyspiel
@@ -9,16 +10,20 @@ import pytest
 
 from papers.manifest import PAPERS
 from papers.particle_search import matches
+from papers.particle_search.opponents import OPPONENTS
 from papers.particle_search.study import Settings, budget_of, compiled
 from papers.study import run
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.jobs import head_to_head
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import load_array_policy, load_policy
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.tree.factored.families import factored_game
 
 GAME = "goofspiel_4_descending"
@@ -98,6 +103,46 @@ def test_matches_and_first_moves(network, tmp_path):
         expected = exploitability.exploitability(tree, load_array_policy(str(network), tree))
         assert row["before"] == pytest.approx(expected, abs=1e-6)
         assert row["after"] != row["before"]
+
+
+def test_two_opponents(network, tmp_path):
+    """Against the network and against SePoT, the luck being taken off; SePoT searches little."""
+    settings = Settings(
+        methods=("klss",),
+        large_games=(HEX,),
+        network=str(network),
+        budget=20,
+        iterations=20,
+        max_histories=100,
+        num_games=20,
+    )
+    study = PAPERS["particle_search"].study(settings, Workspace(tmp_path / "work"))
+    found = OPPONENTS.report(study)
+    rows = found.tables["Matches"].rows
+    assert [row["opponent"] for row in rows] == ["the network", "SePoT"]
+    assert [row["games"] for row in rows] == [20, 20]
+    against_network, against_sepot = rows
+    for row in rows:
+        assert row["share_searched"] == 1
+        assert row["half_width_without_luck"] > 0
+        direct = head_to_head.measure(
+            HEX,
+            f"klss:{network}",
+            row["second"],
+            num_games=20,
+            seed=1,
+            pairs_at_once=10,
+            search=SearchOptions(
+                effort=dataclasses.replace(DEFAULT_EFFORT, iterations=20),
+                budget=20,
+                max_histories=100,
+            ),
+        )
+        assert row["mean"] == direct["mean"]
+    assert against_network["share_searched_of_second"] is None
+    assert 0 < against_sepot["share_searched_of_second"] < 1
+    holds = against_sepot["without_luck"] > against_sepot["half_width_without_luck"]
+    assert found.verdict.startswith("met" if holds else "not met")
 
 
 def test_first_moves_of_search_and_others_of_the_network(network):

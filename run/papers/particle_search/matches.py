@@ -28,8 +28,8 @@ from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.families import factored_game, has_factored_form
 
 Rows = list[dict[str, Any]]
-_SEED = 1
-_USES = (
+SEED = 1
+USES = (
     "large_games", "methods", "network", "budget", "iterations", "stepsize", "num_rollouts",
 )  # fmt: skip
 _MATCHES = {
@@ -66,15 +66,15 @@ def options_of(method: str, settings: Settings) -> SearchOptions:
     )
 
 
-def _names(game: str, method: str, settings: Settings) -> tuple[str, str]:
+def names_of(game: str, method: str, settings: Settings) -> tuple[str, str]:
     """Who searches, and the network."""
     network = settings.network.format(game=game)
     return f"{KLSS if method in VARIANTS else method}:{network}", network
 
 
-def _told(game: str, method: str, settings: Settings) -> dict[str, Any]:
+def told_of(game: str, method: str, settings: Settings) -> dict[str, Any]:
     """What a part depends on."""
-    _, network = _names(game, method, settings)
+    _, network = names_of(game, method, settings)
     names = ("budget", "stepsize", "num_rollouts") if method == MMDS else ("budget", "iterations")
     return {
         "game": game,
@@ -91,20 +91,20 @@ def _matches(study: Study) -> Rows:
         most = _most_points(study, game)
         for method in settings.methods:
             name = file_name("match", game, method, settings.budget, settings.num_games)
-            first, second = _names(game, method, settings)
+            first, second = names_of(game, method, settings)
             measure = functools.partial(
                 head_to_head.measure,
                 game,
                 first,
                 second,
                 num_games=settings.num_games,
-                seed=_SEED,
+                seed=SEED,
                 search=options_of(method, settings),
                 pairs_at_once=16,
                 workspace=study.workspace.within(name),
                 description=name if study.workspace.show_progress else None,
             )
-            row = study.workspace.part(name, _told(game, method, settings), measure)
+            row = study.workspace.part(name, told_of(game, method, settings), measure)
             points = {"points": 0.5 + row["mean"] / 2, "most": most}
             rows.append({**row, **points, "game": game, "method": METHODS[method]})
     return rows
@@ -191,7 +191,7 @@ def _exact(game: FactoredGame, policy: ArrayPolicy) -> best_response.Evaluation:
 
 def _judge(game: str, method: str, settings: Settings) -> dict[str, Any]:
     """Exploitability of the network, and with search in the first moves."""
-    name, network = _names(game, method, settings)
+    name, network = names_of(game, method, settings)
     factored = _factored(game)
     table = _table(game, network)
     before = _exact(factored, table)
@@ -230,7 +230,7 @@ def _first_moves(study: Study) -> Rows:
     for game in settings.large_games:
         for method in settings.methods:
             name = file_name("first", game, method, settings.budget, settings.num_first_moves)
-            told = {**_told(game, method, settings), "num_first_moves": settings.num_first_moves}
+            told = {**told_of(game, method, settings), "num_first_moves": settings.num_first_moves}
             found = study.workspace.part(
                 name, told, functools.partial(_judge, game, method, settings)
             )
@@ -265,7 +265,7 @@ MATCHES = Experiment(
     "",
     _matches,
     _matches_report,
-    uses=(*_USES, "num_games"),
+    uses=(*USES, "num_games"),
 )
 FIRST_MOVES = Experiment(
     "first_moves",
@@ -274,5 +274,5 @@ FIRST_MOVES = Experiment(
     "",
     _first_moves,
     _first_moves_report,
-    uses=(*_USES, "num_first_moves"),
+    uses=(*USES, "num_first_moves"),
 )

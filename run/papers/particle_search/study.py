@@ -68,10 +68,11 @@ class Settings:
       seeds: of what is drawn.
       num_places: beliefs: in how many public states of each game.
       num_samples: beliefs: how often each is drawn.
-      large_games: matches, first_moves: presets with `Rules`; first_moves takes games that have a
-        factored form.
+      large_games: matches, opponents, first_moves: presets with `Rules`; first_moves takes games
+        that have a factored form.
       network: of these, a network's name; {game} becomes the preset's.
       budget: of these, how many histories a search starts from, at most.
+      max_histories: opponents: SePoT leaves searches of more histories to the network.
       num_games: of each match.
       num_first_moves: how many moves of each player are searched.
     """
@@ -94,12 +95,13 @@ class Settings:
     large_games: tuple[str, ...] = ("abrupt_phantom_ttt", "abrupt_dark_hex_3x3")
     network: str = "mmd:{game}"
     budget: int = 100
+    max_histories: int = 100_000
     num_games: int = 1000
     num_first_moves: int = 2
 
     def __post_init__(self) -> None:
         check_least(self, shares=0.0, iterations=1, num_rollouts=1, num_places=1, num_samples=1)
-        check_least(self, budget=2, num_games=2, num_first_moves=1)
+        check_least(self, budget=2, max_histories=1, num_games=2, num_first_moves=1)
         for method in self.methods:
             if method not in METHODS:
                 raise ValueError(f"method {method!r} must be one of {', '.join(METHODS)}")

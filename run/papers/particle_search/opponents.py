@@ -1,0 +1,126 @@
+"""Search below samples against its network, and against SePoT, where few public states are small.
+
+SePoT leaves searches of too many histories to the network; a search below samples need not. Both are
+played against each other, and against the network alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+from papers.particle_search import matches
+from papers.particle_search.study import METHODS, Settings, Study
+from papers.study import Experiment, verdict
+from spiel_dl.jobs import head_to_head
+from spiel_dl.play.requests import SearchOptions
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+
+Rows = list[dict[str, Any]]
+_NETWORK, _SEPOT = "the network", "SePoT"
+_TITLES = {
+    "game": "game",
+    "method": "search",
+    "opponent": "opponent",
+    "games": "games",
+    "without_luck": "mean return (utility)",
+    "half_width_without_luck": "± (95 %)",
+    "share_searched": "share of moves searched",
+    "seconds_per_move": "seconds per move",
+    "slowest_move": "slowest move (s)",
+    "share_searched_of_second": "share of moves searched, opponent",
+    "seconds_per_move_of_second": "seconds per move, opponent",
+    "mean": "mean return, luck included",
+    "half_width": "± (95 %), luck included",
+}
+
+
+def _search(method: str, settings: Settings) -> SearchOptions:
+    """How both sides search: SePoT by predictive CFR+, which the others take from nobody."""
+    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
+    options = matches.options_of(method, settings)
+    return dataclasses.replace(options, effort=effort, max_histories=settings.max_histories)
+
+
+def _rows(study: Study) -> Rows:
+    settings, rows = study.settings, []
+    for game in settings.large_games:
+        for method in settings.methods:
+            first, network = matches.names_of(game, method, settings)
+            told = {
+                **matches.told_of(game, method, settings),
+                "max_histories": settings.max_histories,
+            }
+            for opponent, second in ((_NETWORK, network), (_SEPOT, f"sepot:{network}")):
+                name = file_name(
+                    "against", opponent, game, method, settings.budget, settings.num_games
+                )
+                measure = functools.partial(
+                    head_to_head.measure,
+                    game,
+                    first,
+                    second,
+                    num_games=settings.num_games,
+                    seed=matches.SEED,
+                    search=_search(method, settings),
+                    pairs_at_once=10,
+                    control_variates=network,
+                    workspace=study.workspace.within(name),
+                    description=name if study.workspace.show_progress else None,
+                )
+                row = study.workspace.part(name, {**told, "opponent": opponent}, measure)
+                rows.append({**row, "game": game, "method": METHODS[method], "opponent": opponent})
+    return rows
+
+
+def _is_above(row: dict[str, Any]) -> bool:
+    """Whether every move was searched, and the interval is above 0."""
+    above = row["without_luck"] > row["half_width_without_luck"]
+    return bool(above and row["share_searched"] == 1)
+
+
+def _verdict(rows: Rows) -> str:
+    """Whether in every game some search wins against SePoT, and searches every move."""
+    games = dict.fromkeys(row["game"] for row in rows)
+    winners = {row["game"] for row in rows if row["opponent"] == _SEPOT and _is_above(row)}
+    return verdict(game in winners for game in games)
+
+
+def _report(study: Study, rows: Rows) -> Report:
+    settings = study.settings
+    return Report(
+        "",
+        [
+            "Returns are in utility units, of pairs of games with both seats and the same luck, "
+            "less the luck that the network's critic tells. Moves searched are those of several "
+            "actions that a search chose, of all such moves. Held: in every game some search chooses "
+            "every move and wins against SePoT, the interval being above 0.",
+            f"Searches below samples start from at most {settings.budget} histories; those below "
+            f"particles make {settings.iterations} iterations, and mirror-descent search a step "
+            f"of size {settings.stepsize} (in utility ranges) by at least "
+            f"{settings.num_rollouts} rollouts. SePoT makes {settings.iterations} iterations of "
+            "predictive CFR+, and leaves searches of more than "
+            f"{settings.max_histories:,} histories to the network, `{settings.network}`.",
+        ],
+        {"Matches": Table(rows, _TITLES)},
+        headline="; ".join(
+            f"{row['game']}, {row['method']} against {row['opponent']}: "
+            f"{row['without_luck']:.3f} ± {row['half_width_without_luck']:.3f}"
+            for row in rows
+        ),
+        verdict=_verdict(rows),
+    )
+
+
+OPPONENTS = Experiment(
+    "opponents",
+    "Search below samples against its network and against SePoT",
+    "mean return (utility)",
+    "",
+    _rows,
+    _report,
+    uses=(*matches.USES, "num_games", "max_histories"),
+)
