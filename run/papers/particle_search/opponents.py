@@ -1,7 +1,7 @@
 """Search below samples against its network, and against SePoT, where few public states are small.
 
-SePoT leaves searches of too many histories to the network; a search below samples need not. Both are
-played against each other, and against the network alone.
+SePoT leaves searches of too many histories to the network; a search below samples need not. Both
+are played against each other, and against the network alone.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def _report(study: Study, rows: Rows) -> Report:
         [
             "Returns are in utility units, of pairs of games with both seats and the same luck, "
             "less the luck that the network's critic tells. Moves searched are those of several "
-            "actions that a search chose, of all such moves. Held: in every game some search chooses "
-            "every move and wins against SePoT, the interval being above 0.",
+            "actions that a search chose, of all such moves. Held: in every game some search "
+            "chooses every move and wins against SePoT, the interval being above 0.",
             f"Searches below samples start from at most {settings.budget} histories; those below "
             f"particles make {settings.iterations} iterations, and mirror-descent search a step "
             f"of size {settings.stepsize} (in utility ranges) by at least "
