@@ -28,7 +28,7 @@ from spiel_dl.games import (
     rules,
     views,
 )
-from spiel_dl.games.views import Sight
+from spiel_dl.games.sights import Sight, index_of, indices_of, see
 
 Block: TypeAlias = dict[str, Any]
 
@@ -47,7 +47,7 @@ def picture(
     Raises:
       ValueError: if there is no such player.
     """
-    sight = views.see(game_rules, state, player)
+    sight = see(game_rules, state, player)
     draw = _PICTURES.get(type(game_rules))
     return draw(game_rules, sight, set(actions)) if draw else []
 
@@ -77,7 +77,7 @@ def _facts(facts: Mapping[str, object]) -> Block:
 def _draw_goofspiel(
     game_rules: goofspiel_ii.GoofspielIIRules, sight: Sight, actions: set[int]
 ) -> list[Block]:
-    points = [views.index_of(total) for total in sight.now["point_totals"]]
+    points = [index_of(total) for total in sight.now["point_totals"]]
     turned_up, bids = views.goofspiel_rounds(sight)
     rows, _ = views.rounds_of_bids(sight, {"point card": turned_up}, bids)
     is_open = len(rows["winner"]) < len(turned_up)
@@ -98,12 +98,12 @@ def _draw_oshi_zumo(
 ) -> list[Block]:
     marks = {"W": ("\u25cf", "wrestler"), "#": ("", "off"), ".": ("", "tile")}
     field = [marks[each] for each in views.wrestlers_field(game_rules, sight)]
-    bids: list[object] = ["" if bid < 0 else bid for bid in views.indices_of(sight.past["bids"])]
+    bids: list[object] = ["" if bid < 0 else bid for bid in indices_of(sight.past["bids"])]
     rows, _ = views.rounds_of_bids(sight, {}, bids)
     side = ("right \u2192", "\u2190 left")[sight.player]
     blocks = [
         _grid(f"You push to the {side}", [_card(t, mark=m) for t, m in field], len(field)),
-        _facts({"Your coins": views.index_of(sight.now["coins"])}),
+        _facts({"Your coins": index_of(sight.now["coins"])}),
     ]
     if actions:
         blocks.append(_cards("Bid", [_card(a, [a], mark="coin") for a in sorted(actions)]))
@@ -137,10 +137,10 @@ def _draw_battleships(
 
 def _draw_leduc(game_rules: leduc.LeducRules, sight: Sight, actions: set[int]) -> list[Block]:
     del actions  # They are buttons.
-    chips = [views.index_of(put) for put in sight.now["contributions"]]
+    chips = [index_of(put) for put in sight.now["contributions"]]
     cards = []
     for note, piece in (("yours", "private_card"), ("public", "public_card")):
-        card = views.index_of(sight.past[piece])
+        card = index_of(sight.past[piece])
         cards.append(_card_of_leduc(game_rules, card, note))
     cards.append(_card("?", note="opponent's", mark="back"))
     rows = dict(views.betting(game_rules, sight))

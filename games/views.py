@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
 from spiel_dl.games import (
     abrupt_phantom,
@@ -24,27 +23,9 @@ from spiel_dl.games import (
     rules,
 )
 from spiel_dl.games.pieces import strings_of_pieces
+from spiel_dl.games.sights import Sight, index_of, indices_of, see
 
 _SHOWN_ROUNDS = 15  # as many columns as fit into a terminal
-
-
-@dataclasses.dataclass(frozen=True)
-class Sight:
-    """The pieces that a player sees, each bool in its shape; made by `see`.
-
-    Attributes:
-      player: who.
-      past: the pieces with perfect recall.
-      now: the pieces without.
-    """
-
-    player: int
-    past: Mapping[str, np.ndarray]
-    now: Mapping[str, np.ndarray]
-
-    def name(self, player: int) -> str:
-        """What to call a player when talking to this one."""
-        return "you" if player == self.player else "opponent"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,52 +59,16 @@ def view(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int
     return "\n".join(write(game_rules, seen))
 
 
-def see(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int = 0) -> Sight:
-    """The pieces that a player sees in one row of a batch of states; as `view`."""
-    if player not in (0, 1):
-        raise ValueError(f"player={player} sees nothing; use player 0 or 1")
-    one = state.take(torch.tensor([row], device=state.device))
-    past, now = (_pieces(game_rules, one, player, recall) for recall in (True, False))
-    return Sight(player, past, now)
-
-
 def summary(game_rules: rules.Rules) -> str:
     """How the game is played, in a few lines; empty for a game without a view of its own."""
     game = _GAMES.get(type(game_rules))
     return game.summary(game_rules) if game else ""
 
 
-def _pieces(
-    game_rules: rules.Rules, state: rules.StateBatch, player: int, recall: bool
-) -> dict[str, np.ndarray]:
-    tensors = [
-        (game_rules.public_pieces(recall), game_rules.public_tensor(state, recall)),
-        (game_rules.private_pieces(recall), game_rules.private_tensor(state, player, recall)),
-    ]
-    pieces = {}
-    for shapes, tensor in tensors:
-        entries, start = tensor[0].cpu().numpy() > 0, 0
-        for name, shape in shapes.items():
-            size = int(np.prod(shape))
-            pieces[name] = entries[start : start + size].reshape(shape)
-            start += size
-    return pieces
-
-
 def _view_pieces(game_rules: rules.Rules, sight: Sight) -> list[str]:
     shapes = {name: piece.shape for name, piece in sight.past.items()}
     row = np.concatenate([piece.ravel() for piece in sight.past.values()])
     return [f"You are player {sight.player}.", *strings_of_pieces(shapes, row).split("; ")]
-
-
-def index_of(one_hot: np.ndarray) -> int:
-    """The place of the only entry that is set, or -1 if none is."""
-    return int(one_hot.argmax()) if one_hot.any() else -1
-
-
-def indices_of(one_hots: np.ndarray) -> list[int]:
-    """The places of the entries that are set, a row each; -1 where none is."""
-    return [index_of(one_hot) for one_hot in one_hots]
 
 
 def _table(rows: Mapping[str, Sequence[object]]) -> list[str]:

@@ -1,0 +1,66 @@
+"""Batches of states, of which the rules of every game are made."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+
+@dataclasses.dataclass(frozen=True)
+class StateBatch:
+    """A batch of states. Subclasses add tensors, each with leading dimension B.
+
+    The tensors are never written to, so copies share them.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    @property
+    def batch_size(self) -> int:
+        """B, the number of states."""
+        return self._tensors()[0].shape[0]
+
+    @property
+    def device(self) -> torch.device:
+        """The device that holds every tensor of the batch."""
+        return self._tensors()[0].device
+
+    def take(self, rows: torch.Tensor | slice) -> Self:
+        """The batch of the given rows: int64 [N], bool [B], or a slice, which copies nothing."""
+        return self._map(lambda tensor: tensor[rows])
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same batch on another device."""
+        return self._map(lambda tensor: tensor.to(device))
+
+    def where(self, condition: torch.Tensor, other: Self) -> Self:
+        """Row by row, this batch where `condition` (bool [B]) holds and `other` elsewhere."""
+        pairs = zip(self._tensors(), other._tensors(), strict=True)
+        return type(self)(
+            *(torch.where(_broadcast(condition, mine), mine, theirs) for mine, theirs in pairs)
+        )
+
+    @classmethod
+    def concatenate(cls, batches: list[Self]) -> Self:
+        """One batch of all rows of `batches`, in order."""
+        columns = zip(*(batch._tensors() for batch in batches), strict=True)
+        return cls(*(torch.cat(column) for column in columns))
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The tensors, which are on a CPU, as arrays of the same memory."""
+        return tuple(tensor.numpy() for tensor in self._tensors())
+
+    def _tensors(self) -> list[torch.Tensor]:
+        return [getattr(self, field.name) for field in dataclasses.fields(self)]
+
+    def _map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Self:
+        return type(self)(*(function(tensor) for tensor in self._tensors()))
+
+
+def _broadcast(condition: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    return condition.reshape(condition.shape + (1,) * (like.dim() - 1))
