@@ -1,4 +1,4 @@
-"""Refined gadgets: by hand, against linear programs, and CFR with floors against both."""
+"""Refined gadgets: CFR with floors against linear programs, below blueprints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 from spiel_dl.solvers import depth_limited, gadgets, linear_program, refinement
 from spiel_dl.solvers.best_response import best_response, realization_plan
@@ -16,7 +15,6 @@ from spiel_dl.solvers.restricted_game import RestrictedGame, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
-from tests import reference
 
 LEDUC = ("leduc_poker", DepthLimit(plies=3))
 GOOFSPIEL = (
@@ -24,103 +22,6 @@ GOOFSPIEL = (
     DepthLimit(rounds=1),
 )
 CASES = [("kuhn_poker", DepthLimit(moves=1)), LEDUC, GOOFSPIEL]
-
-
-@functools.cache
-def coin_subgame() -> SequenceForm:
-    """Player 0 plays P with probability x; player 1's cfvs are x times 2, 0.5, 1, -5."""
-    tree = GameTree.from_game(reference.efg_game("fig3_coin_game"))
-    return cut(tree, DepthLimit(moves=1)).leaves.subgames
-
-
-def one_decision(cfvs: np.ndarray) -> SequenceForm:
-    """Player 0 mixes once, and player 1's cfvs are `cfvs` [R, A] times the mixture."""
-    num_roots, num_actions = cfvs.shape
-    own = Treeplex(np.array([0]), np.array([1]), np.array([num_actions]), 1)
-    none = np.zeros(0, np.int32)
-    payoffs = scipy.sparse.csr_array(np.hstack([np.zeros((num_roots, 1)), -cfvs]).T)
-    return SequenceForm((own, Treeplex(none, none, none, num_roots)), payoffs, 10.0)
-
-
-def solved_by_lp(form: SequenceForm, gadget: gadgets.Gadget) -> tuple[float, np.ndarray]:
-    """Player 0's value and plan in a gadget."""
-    del form
-    found = linear_program.solve(gadget.sequence_form, gadget.root_ranges, inflows=gadget.inflows)
-    return found.value, found.plans[0][gadget.new_sequences[0]]
-
-
-@pytest.mark.parametrize(("c", "x", "second"), [((1, 1, 1, 1), 1.0, -1.5), ((1, 1, 1, 0), 0.0, 0)])
-def test_resolving_of_the_coin_game(c, x, second):
-    """Given cfvs of 2, 0.5, 1, 0 are kept by every x: the sum of max(v, w) is 3.5.
-
-    The sum of c v is x (2 + 0.5 + 1 - 5) = -1.5 x with weights 1, and 3.5 x without the last one.
-    """
-    form, given = coin_subgame(), np.array([2, 0.5, 1, 0.0])
-    found = refinement.solve_resolving(form, 0, np.ones(1), given, np.array(c, float))
-    assert found.first == pytest.approx(3.5, abs=1e-9)
-    assert found.second == pytest.approx(second, abs=1e-7)
-    np.testing.assert_allclose(found.plan[1:], [x, 1 - x], atol=1e-7)
-    np.testing.assert_allclose(found.cfvs, x * np.array([2, 0.5, 1, -5]), atol=1e-7)
-
-
-def test_floors_of_the_resolving_gadget_by_hand():
-    """Floors of 0.1: 0.9 * 3.5 from max(v, w), and 0.1 * (-1.5 x) from v; so x = 1."""
-    given = np.array([2, 0.5, 1, 0.0])
-    gadget = gadgets.resolving(coin_subgame(), 0, np.ones(1), given, np.full(4, 0.1))
-    value, plan = solved_by_lp(coin_subgame(), gadget)
-    assert value == pytest.approx(-(0.9 * 3.5 - 0.1 * 1.5), abs=1e-9)
-    np.testing.assert_allclose(plan, [1, 1, 0], atol=1e-9)
-    # Of different floors, each infoset counts by its own: 0.9 * (2 + 0.5 + 1) + 0 + 0.1 * 3.5 x.
-    floors = np.array([0.1, 0.1, 0.1, 0.0])
-    gadget = gadgets.resolving(coin_subgame(), 0, np.ones(1), given, floors)
-    value, plan = solved_by_lp(coin_subgame(), gadget)
-    assert value == pytest.approx(-0.9 * 3.5, abs=1e-9)
-    np.testing.assert_allclose(plan, [1, 0, 1], atol=1e-9)
-
-
-MARGINS = np.array([[1, 1, 1], [1, 0, 3], [0, 2, 0.0]])
-
-
-@pytest.mark.parametrize(
-    ("c", "reaches", "action", "second"),
-    [
-        # Margins lost: 1 - 1, (1, 0, 3) - 2, (0, 2, 0) - 2. The first is 0 whatever happens.
-        ((1, 1, 1), None, 0, 0 - 1 - 2),
-        ((1, 3, 1), None, 1, 0 - 6 - 0),
-        # Per reach, the second one counts 4 times as much, and the third one half.
-        ((1, 1, 1), (1, 0.25, 2), 1, 0 - 8 - 0),
-        # What is never reached is left out: now the second one's margin can be made positive.
-        ((1, 1, 1), (0, 1, 1), None, None),
-    ],
-)
-def test_max_margin_by_hand(c, reaches, action, second):
-    form, given = one_decision(MARGINS), np.array([1, 2, 2.0])
-    r = None if reaches is None else np.array(reaches, float)
-    found = refinement.solve_max_margin(form, 0, np.ones(1), given, np.array(c, float), r)
-    if action is None:
-        # The smaller of 2 - x_a - 3 x_c and 2 - 2 x_b is largest, 4 / 3, at x_a = 2 / 3.
-        assert found.first == pytest.approx(-4 / 3, abs=1e-9)
-        np.testing.assert_allclose(found.plan[1:], [2 / 3, 1 / 3, 0], atol=1e-7)
-        return
-    assert found.first == pytest.approx(0.0, abs=1e-9)
-    assert found.second == pytest.approx(second, abs=1e-7)
-    np.testing.assert_allclose(found.plan[1:], np.eye(3)[action], atol=1e-7)
-
-
-@pytest.mark.parametrize("gifts", [None, np.array([0, 0.5, 0.0])])
-def test_floors_of_the_margin_gadgets_by_hand(gifts):
-    """Floors of 0.1, 0.3, 0.1: half of the smallest margin, 0, and 0.1, 0.3, 0.1 of the margins.
-
-    Action b loses 1 - 1, 0 - 2, 2 - 2; a gift of 0.5 adds as much to the second margin.
-    """
-    form, given, floors = one_decision(MARGINS), np.array([1, 2, 2.0]), np.array([0.1, 0.3, 0.1])
-    if gifts is None:
-        gadget = gadgets.max_margin(form, 0, np.ones(1), given, floors)
-    else:
-        gadget = gadgets.reach_max_margin(form, 0, np.ones(1), given, gifts, floors)
-    value, plan = solved_by_lp(form, gadget)
-    assert value == pytest.approx(0.3 * (2.0 if gifts is None else 2.5), abs=1e-9)
-    np.testing.assert_allclose(plan, [1, 0, 1, 0], atol=1e-9)
 
 
 class Resolved(NamedTuple):
@@ -343,98 +244,3 @@ def test_gaps_count_the_floors(gadget_name, player):
     exact = depth_limited.solve_by_lp(game)
     assert game.guaranteed_value(exact.strategy) == pytest.approx(value, abs=1e-7)
     assert isinstance(game, RestrictedGame)
-
-
-def test_swapped_players_swap_the_refined_gadget():
-    form, given, floors = coin_subgame(), np.arange(4.0), np.array([0.1, 0.2, 0.0, 0.3])
-    for build in (gadgets.resolving, gadgets.max_margin):
-        first = build(form, 0, np.ones(1), given, floors)
-        second = build(form.swapped(), 1, np.ones(1), given, floors)
-        values = [
-            linear_program.solve(g.sequence_form, g.root_ranges, inflows=g.inflows).value
-            for g in (first, second)
-        ]
-        assert values[0] == pytest.approx(-values[1], abs=1e-9)
-    exact = refinement.solve_resolving(form, 0, np.ones(1), given, floors)
-    swapped = refinement.solve_resolving(form.swapped(), 1, np.ones(1), given, floors)
-    assert exact.second == pytest.approx(swapped.second, abs=1e-9)
-
-
-def test_weights_and_floors():
-    prior = np.array([0.0, 0.02, 0.04])
-    np.testing.assert_allclose(refinement.weights("ones", prior), [1, 1, 1])
-    np.testing.assert_allclose(refinement.weights("prior", prior), [0, 1, 2])
-    # 0 + 0.004, 0.02 + 0.004, 0.04 + 0.004, with a sum of 0.072 that becomes 3.
-    mixed = refinement.weights("mixed", prior)
-    np.testing.assert_allclose(mixed, np.array([4, 24, 44]) / 24)
-    np.testing.assert_allclose(refinement.floors("prior", prior), [0, 0.01, 0.02])
-    many = refinement.floors("ones", np.zeros(1000), margins=True)
-    np.testing.assert_allclose(many, 1e-4)
-    np.testing.assert_allclose(refinement.floors("ones", np.zeros(3), margins=True), 0.01)
-    # The one that has nearly all of the reach: 10, not 99.
-    np.testing.assert_allclose(
-        refinement.weights("prior", np.array([9.9] + 99 * [0.001])), [10] + 99 * [0.01 / 9.9]
-    )
-
-
-def test_public_states_side_by_side_count_as_if_alone():
-    groups, prior = np.array([0, 1, 0, 1, 1]), np.array([0.1, 0, 0.3, 5, 1])
-    for name in refinement.WEIGHTS:
-        together = refinement.weights(name, prior, groups)
-        for group in (0, 1):
-            alone = refinement.weights(name, prior[groups == group])
-            np.testing.assert_allclose(together[groups == group], alone)
-
-
-def test_a_prior_that_says_nothing():
-    """It is refused, or made one that counts all alike, in each public state by itself."""
-    groups = np.array([0, 1, 0, 1, 2])
-    prior = np.array([0.1, 0, 0.2, 0, 3])
-    for name in ("prior", "mixed"):
-        with pytest.raises(ValueError, match=f"{name}.*0 in all of a public state.*use 'ones'"):
-            refinement.weights(name, np.zeros(3))
-        with pytest.raises(ValueError, match="0 in all of a public state"):
-            refinement.weights(name, prior, groups)
-    np.testing.assert_allclose(refinement.known_prior(prior, groups), [0.1, 1, 0.2, 1, 3])
-    np.testing.assert_allclose(refinement.known_prior(np.zeros(2)), [1, 1])
-
-
-@pytest.mark.parametrize("build", [gadgets.resolving, gadgets.max_margin])
-@pytest.mark.parametrize(
-    ("floors", "message"),
-    [
-        (np.zeros(4), "floors are 0 in all root infosets, which refines nothing"),
-        (np.ones(4), "floors must have a sum below 1"),
-        (np.ones(3), "player 1's floors must be 4 finite numbers >= 0"),
-        (-np.ones(4), "player 1's floors must be 4 finite numbers >= 0"),
-    ],
-)
-def test_bad_floors_are_refused(build, floors, message):
-    with pytest.raises(ValueError, match=message):
-        build(coin_subgame(), 0, np.ones(1), np.zeros(4), floors)
-
-
-def test_floors_of_margins_leave_something_to_choose():
-    with pytest.raises(ValueError, match=r"the largest sum is 1\.2"):
-        gadgets.max_margin(coin_subgame(), 0, np.ones(1), np.zeros(4), np.full(4, 0.3))
-
-
-def test_other_errors():
-    form, ones, given = coin_subgame(), np.ones(1), np.zeros(4)
-    with pytest.raises(ValueError, match="refinement='max' must be one of"):
-        refinement.weights("max", given)
-    with pytest.raises(ValueError, match="the prior must be 4 finite numbers >= 0"):
-        refinement.weights("ones", -np.ones(4))
-    with pytest.raises(ValueError, match="the weights c must be 4 finite numbers"):
-        refinement.solve_resolving(form, 0, ones, given, np.ones(3))
-    with pytest.raises(ValueError, match="there are 3 given cfvs, but 4 root infosets"):
-        refinement.solve_max_margin(form, 0, ones, np.zeros(3), np.ones(3))
-    with pytest.raises(ValueError, match="player=2"):
-        refinement.solve_resolving(form, 2, ones, given, np.ones(4))
-    with pytest.raises(ValueError, match="groups must be 4 numbers from 0 on, in order"):
-        gadgets.max_margin(form, 0, ones, given, groups=np.array([0, 1, 0, 1]))
-    with pytest.raises(ValueError, match="reaches of all root infosets are 0"):
-        refinement.solve_max_margin(form, 0, ones, given, np.ones(4), np.zeros(4))
-    gadget = gadgets.max_margin(form, 0, ones, given).sequence_form
-    with pytest.raises(ValueError, match="has constants"):
-        refinement.solve_resolving(gadget, 0, ones, np.zeros(1), np.ones(1))
