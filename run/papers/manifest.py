@@ -98,29 +98,32 @@ class Change:
 
 def _dl_cfr() -> list[Row]:
     """Kovařík et al. (2021): three domains, networks of three seeds."""
-    rows, seeds = [], ("seeds=0,1,2",)
+    rows, seeds, random_data = [], ("seeds=0,1,2",), ("training.num_epochs=40",)
+    fewer = "40 epochs of 100 on random data"
     for domain, minutes in (("goofspiel", 60), ("oshi_zumo", 50), ("leduc", 45)):
         rows += [
-            Row("dl_cfr", "checkpoints", "Figure 2", domain, seeds, minutes),
+            Row("dl_cfr", "checkpoints", "Figure 2", domain, (*seeds, *random_data), 0.4 * minutes,
+                short_of=fewer),
             Row("dl_cfr", "exact", "Main Experiments", domain, (), 3),
             Row("dl_cfr", "on_policy", "Main Experiments", domain, seeds, 1.5 * minutes),
             Row(
-                "dl_cfr", "left_out", "Main Experiments", domain, ("seeds=0",), minutes,
-                short_of="one seed: a network for every leaf public state",
+                "dl_cfr", "left_out", "Main Experiments", domain, ("seeds=0", *random_data),
+                0.4 * minutes, short_of=f"one seed: a network for every leaf public state; {fewer}",
             ),
-            Row("dl_cfr", "ranges", "Main Experiments", domain, seeds, 15),
+            Row("dl_cfr", "ranges", "Main Experiments", domain, (*seeds, *random_data), 15,
+                short_of=fewer),
             Row("dl_cfr", "resolving", "ours", domain, seeds, 10),
         ]  # fmt: skip
     own_leduc = ("data.game=python_leduc", "data.depth_limit=1 rounds")
-    few = "one seed and one domain of three: a network for every size"
+    few = f"one seed and one domain of three: a network for every size; {fewer}"
     rows += [
         Row("dl_cfr", "exact", "ours", None, own_leduc, 2, "dl_cfr/leduc_openspiel"),
-        Row("dl_cfr", "losses", "Additional Experiments", "goofspiel", ("seeds=0,1,2",), 60,
-            short_of="one domain of three"),
-        Row("dl_cfr", "amount", "Additional Experiments", "goofspiel", ("seeds=0",), 60,
-            short_of=few),
-        Row("dl_cfr", "size", "Additional Experiments", "goofspiel", ("seeds=0",), 90,
-            short_of=few),
+        Row("dl_cfr", "losses", "Additional Experiments", "goofspiel",
+            ("seeds=0,1,2", *random_data), 25, short_of=f"one domain of three; {fewer}"),
+        Row("dl_cfr", "amount", "Additional Experiments", "goofspiel",
+            ("seeds=0", *random_data), 25, short_of=few),
+        Row("dl_cfr", "size", "Additional Experiments", "goofspiel",
+            ("seeds=0", *random_data), 35, short_of=few),
     ]  # fmt: skip
     return rows
 
