@@ -38,6 +38,13 @@ REGISTRATIONS = (
         has_chance=False,
     ),
     Registration(
+        short_name="python_dark_hex",
+        long_name="Dark Hex",
+        defaults={"num_rows": 3, "num_cols": 3},
+        make_rules="spiel_dl.games.classical_phantom:dark_hex",
+        has_chance=False,
+    ),
+    Registration(
         short_name="python_goofspiel_ii",
         long_name="Goofspiel with imperfect information",
         defaults={
@@ -71,6 +78,13 @@ REGISTRATIONS = (
         defaults={"numdice": 1, "dice_sides": 6, "bidding_rule": "reset-face"},
         make_rules="spiel_dl.games.liars_dice:LiarsDiceRules",
         has_chance=True,
+    ),
+    Registration(
+        short_name="python_phantom_ttt",
+        long_name="Phantom Tic-Tac-Toe",
+        defaults={},
+        make_rules="spiel_dl.games.classical_phantom:phantom_ttt",
+        has_chance=False,
     ),
     Registration(
         short_name="python_oshi_zumo_ii",

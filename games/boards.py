@@ -60,6 +60,14 @@ def hex_board(num_rows: int, num_columns: int) -> Board:
     return Board(num_cells, wins)
 
 
+def turn_lengths(num_cells: int) -> list[int]:
+    """The most tries in each turn of a classical phantom game: int, for each stone that is laid.
+
+    A player may fail at every stone of its opponent, and succeeds then.
+    """
+    return [1 + (turn + 1) // 2 for turn in range(num_cells)]
+
+
 def _reached(start: int, stones: int, near: list[int]) -> int:
     """The stones of a set that chains connect with those of `start`."""
     reached, new = 0, start

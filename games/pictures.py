@@ -21,10 +21,12 @@ import numpy as np
 from spiel_dl.games import (
     abrupt_phantom,
     battleships,
+    classical_phantom,
     goofspiel_ii,
     leduc,
     liars_dice,
     oshi_zumo_ii,
+    phantom,
     rules,
     views,
 )
@@ -172,8 +174,8 @@ def _draw_liars_dice(
     return [*blocks, _table("Bids", rows)] if rows["bid"] else blocks
 
 
-def _draw_abrupt_phantom(
-    game_rules: abrupt_phantom.AbruptPhantomRules, sight: Sight, actions: set[int]
+def _draw_phantom(
+    game_rules: phantom.PhantomRules[Any], sight: Sight, actions: set[int]
 ) -> list[Block]:
     looks = {".": ("", "tile"), "xo"[sight.player]: ("\u25cf", "ship")}
     cells = []
@@ -182,7 +184,7 @@ def _draw_abrupt_phantom(
         cells.append(_card(text, [cell] if cell in actions else [], mark=look))
     return [
         _grid("\u25cf yours, \u25cb your opponent's", cells, game_rules.num_columns),
-        _facts({"Tries of both": int(sight.past["tries"].sum())}),
+        _facts(dict(views.phantom_facts(game_rules, sight))),
     ]
 
 
@@ -191,6 +193,7 @@ _PICTURES: dict[type, Callable[[Any, Sight, set[int]], list[Block]]] = {
     oshi_zumo_ii.OshiZumoIIRules: _draw_oshi_zumo,
     battleships.BattleshipsRules: _draw_battleships,
     leduc.LeducRules: _draw_leduc,
-    abrupt_phantom.AbruptPhantomRules: _draw_abrupt_phantom,
+    abrupt_phantom.AbruptPhantomRules: _draw_phantom,
+    classical_phantom.ClassicalPhantomRules: _draw_phantom,
     liars_dice.LiarsDiceRules: _draw_liars_dice,
 }

@@ -16,10 +16,12 @@ import numpy as np
 from spiel_dl.games import (
     abrupt_phantom,
     battleships,
+    classical_phantom,
     goofspiel_ii,
     leduc,
     liars_dice,
     oshi_zumo_ii,
+    phantom,
     rules,
 )
 from spiel_dl.games.pieces import strings_of_pieces
@@ -325,15 +327,20 @@ def _summarize_liars_dice(game_rules: liars_dice.LiarsDiceRules) -> str:
     )
 
 
-def _view_abrupt_phantom(game_rules: abrupt_phantom.AbruptPhantomRules, sight: Sight) -> list[str]:
+def _view_phantom(game_rules: phantom.PhantomRules[Any], sight: Sight) -> list[str]:
     marks, width = marks_of_cells(sight), game_rules.num_columns
     rows = [" ".join(marks[start : start + width]) for start in range(0, len(marks), width)]
-    tries = int(sight.past["tries"].sum())
-    return [
-        f"You are player {sight.player} and lay {'xo'[sight.player]}.",
-        *rows,
-        f"Tries of both so far: {tries}",
-    ]
+    lines = [f"You are player {sight.player} and lay {'xo'[sight.player]}.", *rows]
+    return [*lines, *(f"{what}: {number}" for what, number in phantom_facts(game_rules, sight))]
+
+
+def phantom_facts(game_rules: phantom.PhantomRules[Any], sight: Sight) -> list[tuple[str, int]]:
+    """What is public in a phantom game: a name and a number each."""
+    if isinstance(game_rules, classical_phantom.ClassicalPhantomRules):
+        steps = int(sight.past["steps"].sum())
+        ends = np.cumsum(game_rules.turn_lengths)
+        return [("Stones that lie already", int(np.searchsorted(ends, steps, side="right")))]
+    return [("Tries of both so far", int(sight.past["tries"].sum()))]
 
 
 def marks_of_cells(sight: Sight) -> list[str]:
@@ -342,16 +349,19 @@ def marks_of_cells(sight: Sight) -> list[str]:
     return [(".", own, other)[index_of(kinds)] for kinds in sight.now["cells"]]
 
 
-def _summarize_abrupt_phantom(game_rules: abrupt_phantom.AbruptPhantomRules) -> str:
+def _summarize_phantom(game_rules: phantom.PhantomRules[Any]) -> str:
+    is_abrupt = isinstance(game_rules, abrupt_phantom.AbruptPhantomRules)
+    then = "has lost the turn" if is_abrupt else "tries again"
     return (
         "Players try in turn to lay a stone on a cell, player 0 x and player 1 o, and see their\n"
         "own stones only. Who tries a cell where a stone of the opponent lies learns that,\n"
-        f"and has lost the turn.\n{game_rules.goal}\nCells are (row, column), counted from 0."
+        f"and {then}.\n{game_rules.goal}\nCells are (row, column), counted from 0."
     )
 
 
 _GAMES = {
-    abrupt_phantom.AbruptPhantomRules: _Game(_view_abrupt_phantom, _summarize_abrupt_phantom),
+    abrupt_phantom.AbruptPhantomRules: _Game(_view_phantom, _summarize_phantom),
+    classical_phantom.ClassicalPhantomRules: _Game(_view_phantom, _summarize_phantom),
     liars_dice.LiarsDiceRules: _Game(_view_liars_dice, _summarize_liars_dice),
     goofspiel_ii.GoofspielIIRules: _Game(_view_goofspiel, _summarize_goofspiel),
     oshi_zumo_ii.OshiZumoIIRules: _Game(_view_oshi_zumo, _summarize_oshi_zumo),

@@ -82,6 +82,11 @@ def check_playouts(game: FactoredGame, num_playouts: int) -> None:
                 state.apply_action(generator.choice(outcomes)[0])
                 continue
             player = state.current_player()
+            forced = game.forced_action(state)
+            if forced is not None:
+                assert state.legal_actions() == [forced]
+                state.apply_action(forced)
+                continue
             infoset = game.find_infoset(state, player)
             tensor = np.array(state.information_state_tensor(player), np.float32)
             tensors, legal = game.observations(player, infoset, infoset + 1)

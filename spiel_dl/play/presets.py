@@ -68,6 +68,9 @@ PRESETS: dict[str, Preset] = {
         _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPERS_RNAD}
     ),
     "oshi_zumo": Preset("python_oshi_zumo_ii"),
+    "phantom_ttt": Preset("python_phantom_ttt", transformations="pure"),
+    "dark_hex_3x3": Preset("python_dark_hex", transformations="pure"),
+    "dark_hex_2x2": Preset("python_dark_hex(num_rows=2,num_cols=2)", transformations="pure"),
     "abrupt_phantom_ttt": Preset("python_abrupt_phantom_ttt", transformations="pure"),
     "abrupt_dark_hex_3x3": Preset("python_abrupt_dark_hex", transformations="pure"),
     "abrupt_dark_hex_2x2": Preset(

@@ -86,6 +86,10 @@ class ArrayPolicy(openspiel_policy.Policy):
           ValueError: if the player does not act in this state, or the state is of another game.
         """
         player = asking.acting_player(state, player_id)
+        if isinstance(self.tree, FactoredGame):
+            forced = self.tree.forced_action(state)
+            if forced is not None:
+                return {forced: 1.0}
         infoset = self.tree.find_infoset(state, player)
         actions = self.tree.legal_actions(player, infoset).tolist()
         probabilities = self.strategies[player][self.tree.treeplexes[player].sequences(infoset)]

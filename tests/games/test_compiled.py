@@ -8,6 +8,7 @@ import torch
 
 from spiel_dl.games.abrupt_phantom import abrupt_dark_hex, abrupt_phantom_ttt
 from spiel_dl.games.battleships import BattleshipsRules
+from spiel_dl.games.classical_phantom import dark_hex, phantom_ttt
 from spiel_dl.games.compiled import NO_ACTION, Games
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment, _sample
@@ -25,6 +26,7 @@ SMALL: dict[str, Rules] = {
     "goofspiel 4, two turns": GoofspielIIRules(4, "random", num_turns=2),
     "goofspiel 4, three turns": GoofspielIIRules(4, "descending", num_turns=3),
     "abrupt dark hex 2x2": abrupt_dark_hex(2, 2),
+    "dark hex 2x2": dark_hex(2, 2),
     "leduc": LeducRules(),
     "leduc, ranks": LeducRules(3, 2, True, "[2;4]", "[2;4]", 1),
     "leduc, three cards": LeducRules(3, 1, max_raises=0, ante=2),
@@ -40,6 +42,8 @@ LARGE: dict[str, Rules] = {
     "goofspiel 13, random": GoofspielIIRules(),
     "goofspiel 8": GoofspielIIRules(8, "descending", "point_difference"),
     "abrupt dark hex 3x3": abrupt_dark_hex(),
+    "dark hex 3x3": dark_hex(),
+    "phantom tic-tac-toe": phantom_ttt(),
     "abrupt phantom tic-tac-toe": abrupt_phantom_ttt(),
     "leduc, paper's": LeducRules(3, 2, True, "[2;4]", "[2;4]", 2),
     "leduc, large": LeducRules(13, 4, False, "[2;3;5]", "[1;4]", 3),

@@ -27,6 +27,7 @@ PYTHON_GAMES = [
     "python_leduc",
     "python_liars_dice(dice_sides=2)",
     "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
+    "python_dark_hex(num_rows=2,num_cols=2)",
     "python_leduc(deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2)",
 ]
 

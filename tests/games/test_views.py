@@ -20,6 +20,7 @@ SMALL_GAMES = [
     "python_leduc(num_ranks=2)",
     "python_liars_dice(dice_sides=2)",
     "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
+    "python_dark_hex(num_rows=2,num_cols=2)",
     "python_leduc(deal_ranks=true,num_ranks=2,bet_sizes=[2;4])",
 ]
 

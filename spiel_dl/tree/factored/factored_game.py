@@ -60,6 +60,11 @@ class FactoredGame(abc.ABC):
     def find_infoset(self, state: pyspiel.State, player: int) -> int:
         """A player's infoset in a state of this game; ValueError if it does not act there."""
 
+    def forced_action(self, state: pyspiel.State) -> int | None:
+        """The only legal action, where a player who acts has no infoset here; None elsewhere."""
+        del state
+        return None
+
     @abc.abstractmethod
     def history(self, player: int, infoset: int) -> list[int]:
         """The actions of one of the histories in an infoset; ValueError if there is none such."""

@@ -18,7 +18,7 @@ from spiel_dl.tree.factored.factored_form import default_threads
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.goofspiel import GoofspielGame, GoofspielRules
 from spiel_dl.tree.factored.phantom import PhantomGame
-from spiel_dl.tree.factored.stones import StoneTensors, TurnTensors
+from spiel_dl.tree.factored.stones import StoneTensors, TurnTensors, WaitingTensors
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 # The most cells of a board: with ten, tables do not fit into the memory of a laptop.
@@ -77,7 +77,8 @@ def factored_game(
         raise ValueError(
             f"{turn_based} has no factored form here. These have: phantom_ttt and "
             f"dark_hex, with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells, and "
-            "python_abrupt_phantom_ttt and python_abrupt_dark_hex; "
+            "python_phantom_ttt, python_dark_hex, python_abrupt_phantom_ttt and "
+            "python_abrupt_dark_hex; "
             f"liars_dice and python_liars_dice with at most {_MOST_BIDS} bids; goofspiel with "
             f"imp_info=true and at most {_MOST_CARDS} cards; oshi_zumo with min_bid from 1 on and "
             f"at most {_MOST_COINS} coins"
@@ -145,18 +146,24 @@ def _phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, boo
     return build, rules.board.num_cells >= _LARGE_BOARD
 
 
-def _own_abrupt(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    """Abrupt phantom games by rules of ours."""
-    is_hex = game.get_type().short_name == "python_abrupt_dark_hex"
+def _own_phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    """Phantom games by rules of ours."""
+    name = game.get_type().short_name
+    is_hex = name.endswith("dark_hex")
     sides = (parameters["num_rows"], parameters["num_cols"]) if is_hex else (3, 3)
     if math.prod(sides) > _MOST_CELLS:
         return None
     board = boards.hex_board(*sides) if is_hex else boards.tic_tac_toe()
+    n = board.num_cells
 
     def build(num_threads: int) -> FactoredGame:
-        return AbruptGame.build(game, board, TurnTensors(board.num_cells), num_threads=num_threads)
+        if name.startswith("python_abrupt"):
+            return AbruptGame.build(game, board, TurnTensors(n), num_threads=num_threads)
+        return PhantomGame.build(
+            game, board, WaitingTensors(n), num_threads=num_threads, has_waits=True
+        )
 
-    return build, board.num_cells >= _LARGE_BOARD
+    return build, n >= _LARGE_BOARD
 
 
 def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
@@ -204,8 +211,10 @@ def _simultaneous(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build
 _FAMILIES = {
     "phantom_ttt": _phantom,
     "dark_hex": _phantom,
-    "python_abrupt_phantom_ttt": _own_abrupt,
-    "python_abrupt_dark_hex": _own_abrupt,
+    "python_phantom_ttt": _own_phantom,
+    "python_dark_hex": _own_phantom,
+    "python_abrupt_phantom_ttt": _own_phantom,
+    "python_abrupt_dark_hex": _own_phantom,
     "liars_dice": _liars_dice,
     "python_liars_dice": _liars_dice,
     "turn_based_simultaneous_game": _simultaneous,

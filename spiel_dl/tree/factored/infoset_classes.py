@@ -103,7 +103,7 @@ class InfosetClasses:
     def find(self, state: pyspiel.State, player: int) -> int:
         """The player's infoset in a state; ValueError if it has none there."""
         infoset: int | None = 0
-        for mover, cell, succeeds in tries(state):
+        for mover, cell, succeeds in tries(state, self.num_cells):
             if mover == player and infoset is not None:
                 infoset = self.next_infoset(infoset, cell, succeeds)
         if infoset is None:

@@ -24,13 +24,13 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
-from spiel_dl.games.boards import Board
+from spiel_dl.games.boards import Board, turn_lengths
 from spiel_dl.tree.factored import phantom_kernels
 from spiel_dl.tree.factored.factored_form import Cost, FactoredForm, equal_parts
 from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
 from spiel_dl.tree.factored.infoset_classes import InfosetClasses
 from spiel_dl.tree.factored.orders import orders_of
-from spiel_dl.tree.factored.stones import StoneTensors, check_mover
+from spiel_dl.tree.factored.stones import PathTensors, check_mover
 
 # Not the number of threads, so that sums do not depend on it.
 _NUM_PARTS = 8
@@ -155,26 +155,30 @@ class PhantomForm(FactoredForm):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PhantomGame(FactoredGame):
-    """A classical phantom game of OpenSpiel's.
+    """A classical phantom game, OpenSpiel's or ours.
 
     Attributes:
       sequence_form: its payoffs and classes.
-      tensors: how OpenSpiel writes what a player has tried.
+      tensors: how the game writes what a player has tried.
       strings_count_turns: whether the game's strings tell how often the opponent has failed.
+      has_waits: whether players wait until turns are over, see `games.classical_phantom`. Where
+        they do, they have no infoset here.
     """
 
     sequence_form: PhantomForm
-    tensors: StoneTensors
-    strings_count_turns: bool
+    tensors: PathTensors
+    strings_count_turns: bool = False
+    has_waits: bool = False
 
     @staticmethod
     def build(
         game: pyspiel.Game,
         board: Board,
-        tensors: StoneTensors,
+        tensors: PathTensors,
         *,
-        strings_count_turns: bool,
         num_threads: int,
+        strings_count_turns: bool = False,
+        has_waits: bool = False,
     ) -> PhantomGame:
         """The game on a board; see the attributes."""
         with concurrent.futures.ThreadPoolExecutor(min(num_threads, 2)) as threads:
@@ -183,7 +187,7 @@ class PhantomGame(FactoredGame):
         form = PhantomForm(
             (first.treeplex, second.treeplex), 2.0, num_threads, board, (first, second)
         )
-        return PhantomGame(game, form, tensors, strings_count_turns)
+        return PhantomGame(game, form, tensors, strings_count_turns, has_waits)
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
@@ -193,7 +197,14 @@ class PhantomGame(FactoredGame):
     def find_infoset(self, state: pyspiel.State, player: int) -> int:
         """A player's infoset in a state of this game; ValueError if it does not act there."""
         check_mover(self.game, state, player)
+        if self.forced_action(state) is not None:
+            raise ValueError(f"player {player} waits in {state}, and has no infoset here")
         return self.sequence_form.classes[player].find(state, player)
+
+    def forced_action(self, state: pyspiel.State) -> int | None:
+        """To wait, where that is all that is legal; None elsewhere."""
+        waits = self.has_waits and state.legal_actions() == [self._wait]
+        return self._wait if waits else None
 
     def history(self, player: int, infoset: int) -> list[int]:
         """The actions of a history in an infoset in which the opponent has never failed."""
@@ -220,12 +231,17 @@ class PhantomGame(FactoredGame):
         for number, stone in enumerate(stones):
             if number % 2 == player:
                 place = mine.index(stone)
-                actions += mine[: place + 1]
-                mine = mine[place + 1 :]
-                continue
-            if fails:
-                new = [cell for cell in stones[player:number:2] if cell not in failed]
-                actions += new
+                own_tries, mine = mine[: place + 1], mine[place + 1 :]
+            else:
+                new = stones[player:number:2] if fails else []
+                own_tries = [*(cell for cell in new if cell not in failed), stone]
                 failed += new
-            actions.append(stone)
+            actions += own_tries
+            if self.has_waits:
+                length = turn_lengths(own.num_cells)[number]
+                actions += (length - len(own_tries)) * [self._wait]
         return actions + mine
+
+    @property
+    def _wait(self) -> int:
+        return self.sequence_form.board.num_cells

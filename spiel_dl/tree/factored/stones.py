@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pyspiel
 
+from spiel_dl.games.boards import turn_lengths
 from spiel_dl.tree.factored.factored_game import Observations
 
 
@@ -98,6 +99,41 @@ class TurnTensors:
         return Observations(tensors, _not_tried(n, end - begin, infosets, tried))
 
 
+@dataclasses.dataclass(frozen=True)
+class WaitingTensors:
+    """How classical games are written here: the player, all steps, the end, tries, which failed.
+
+    `spiel_dl.games.classical_phantom` has the table.
+
+    Attributes:
+      num_cells: n.
+    """
+
+    num_cells: int
+
+    def write(self, player: int, paths: StonePaths, begin: int, end: int) -> Observations:
+        """The tensors of a player's infosets from `begin` to before `end`."""
+        n, lengths = self.num_cells, turn_lengths(self.num_cells)
+        num_steps, starts = sum(lengths), np.cumsum([0, *lengths])
+        infosets, order, tried, has_failed = _tries_before(paths, begin, end)
+        num_infosets, num_tried = end - begin, paths.num_tried[begin:end].astype(np.int64)
+        succeeds = ~has_failed
+        num_stones = np.bincount(infosets[succeeds], minlength=num_infosets)
+        # The tries of this turn: those after the last stone, all of which failed.
+        after_stone = np.zeros(num_infosets, np.int64)
+        np.maximum.at(after_stone, infosets[succeeds], order[succeeds] + 1)
+        steps = starts[2 * num_stones + player] + num_tried - after_stone
+        tensors = np.zeros((num_infosets, 2 + num_steps + 1 + n * n + n), np.float32)
+        tensors[:, player] = 1.0
+        tensors[:, 2 : 2 + num_steps] = np.arange(num_steps) < steps[:, None]
+        own_tries = 2 + num_steps + 1
+        tensors[infosets, own_tries + order * n + tried] = 1.0
+        tensors[infosets[has_failed], own_tries + n * n + tried[has_failed]] = 1.0
+        legal = np.zeros((num_infosets, n + 1), np.bool_)  # Nobody waits in these infosets.
+        legal[:, :n] = _not_tried(n, num_infosets, infosets, tried)
+        return Observations(tensors, legal)
+
+
 def _tries_before(
     paths: StonePaths, begin: int, end: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -118,10 +154,12 @@ def _not_tried(
     return legal
 
 
-def tries(state: pyspiel.State) -> Iterator[tuple[int, int, bool]]:
+def tries(state: pyspiel.State, num_cells: int) -> Iterator[tuple[int, int, bool]]:
     """What the players have tried before a state: player, cell, and whether it succeeded."""
     stones: set[int] = set()
     for step in state.full_history():
+        if step.action >= num_cells:  # a wait, see `spiel_dl.games.classical_phantom`
+            continue
         yield int(step.player), int(step.action), step.action not in stones
         stones.add(step.action)
 

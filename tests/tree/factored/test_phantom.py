@@ -6,17 +6,22 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl.algorithms import exploitability
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import (
     check_gradients,
     check_playouts,
     random_plan,
+    random_strategy,
     tree_of_tensors,
     uniform_numbers,
 )
 
 SMALL = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
+OWN = ["python_dark_hex(num_rows=2,num_cols=2)", "python_dark_hex(num_rows=2,num_cols=3)"]
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -36,13 +41,46 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         )
 
 
-@pytest.mark.parametrize("name", [*SMALL, "dark_hex(num_rows=4,num_cols=2)"])
+@pytest.mark.parametrize("name", [OWN[0], pytest.param(OWN[1], marks=pytest.mark.slow)])
+def test_a_policy_of_our_rules_is_judged_as_by_the_list_of_histories(name: str) -> None:
+    """There players who wait have infosets, too, with a single action each."""
+    tree = GameTree.from_game(name)
+    game = factored_game(name)
+    assert game.num_infosets(0) < tree.num_infosets(0)
+    for seed in (0, 1):
+        drawn = ArrayPolicy(
+            game, (random_strategy(game, 0, seed), random_strategy(game, 1, seed + 2))
+        )
+        listed = ArrayPolicy.from_policy(tree, drawn)
+        assert exploitability.nash_conv(game, drawn) == pytest.approx(
+            exploitability.nash_conv(tree, listed), abs=1e-12
+        )
+        again = ArrayPolicy.from_policy(game, listed)
+        for mine, theirs in zip(drawn.strategies, again.strategies, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_who_waits_has_no_infoset() -> None:
+    game = factored_game(OWN[0])
+    policy = ArrayPolicy.uniform(game)
+    state = game.game.new_initial_state()
+    for action in (0, 1):
+        state.apply_action(action)
+    assert policy.action_probabilities(state) == {4: 1.0}
+    with pytest.raises(ValueError, match=r"player 1 waits in \S*\s"):
+        game.find_infoset(state, 1)
+
+
+@pytest.mark.parametrize(
+    "name", [*SMALL, *OWN, "dark_hex(num_rows=4,num_cols=2)", "python_dark_hex(num_cols=2)"]
+)
 def test_infosets_are_openspiels(name: str) -> None:
     check_playouts(factored_game(name), 60)
 
 
-def test_every_infoset_has_a_state_of_its_own() -> None:
-    game = factored_game(SMALL[1])
+@pytest.mark.parametrize("name", [SMALL[1], OWN[0]])
+def test_every_infoset_has_a_state_of_its_own(name: str) -> None:
+    game = factored_game(name)
     for player in (0, 1):
         for infoset in range(game.num_infosets(player)):
             assert game.find_infoset(game.state(player, infoset), player) == infoset

@@ -1,0 +1,169 @@
+"""Classical phantom games: a player whose try fails tries again, until it has laid a stone.
+
+`phantom` has the rest of the rules. Nobody learns how often the opponent has failed, so that
+nothing is public but whose turn it is. These are OpenSpiel's `phantom_ttt` and `dark_hex`, whose
+action ids are used here.
+
+Waiting: histories of one public state must be equally long (`rules`), and turns are not. In its
+turn a player fails at most once at each stone of its opponent, and how many there are is public.
+So the turn takes that many steps and one, and who has laid its stone earlier waits until it ends,
+which is an action of its own, the last one, and then the only one that is legal. Nobody but the
+player itself can tell a wait from a try that failed. Without waits, histories are OpenSpiel's.
+
+Pieces of the public tensor, with T steps in all; `phantom` has the private ones:
+
+| perfect recall | piece | shape | meaning |
+|---|---|---|---|
+| yes | steps | T | thermometer of the steps so far |
+| no | turn | 2 | the player whose turn it is, one-hot; zeros if the game is over |
+| both | game_over | 1 | whether the game is over |
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+
+from spiel_dl.games import boards, phantom, rules
+from spiel_dl.games.classical_phantom_compiled import CompiledClassicalPhantom
+from spiel_dl.games.phantom import PhantomRules, PhantomState
+
+_NOBODY = -1
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassicalPhantomState(PhantomState):
+    """A batch of states.
+
+    Attributes:
+      waits: bool [B], whether the stone of this turn lies already.
+    """
+
+    waits: torch.Tensor
+
+
+class _Steps(NamedTuple):
+    """What steps belong to, on one device, each [T + 1]; after the last step there is no turn.
+
+    Attributes:
+      mover: int64, the player whose turn it is.
+      turn: int16, the number of the turn.
+      is_last: bool, whether the turn ends with this step.
+      numbers: int64 [T], 0, 1, 2, ...
+    """
+
+    mover: torch.Tensor
+    turn: torch.Tensor
+    is_last: torch.Tensor
+    numbers: torch.Tensor
+
+
+class ClassicalPhantomRules(PhantomRules[ClassicalPhantomState]):
+    """Rules of a classical phantom game; see `PhantomRules`."""
+
+    def __init__(self, board: boards.Board, num_columns: int, goal: str = "") -> None:
+        super().__init__(board, num_columns, goal)
+        self.num_actions = board.num_cells + 1
+        self.turn_lengths = boards.turn_lengths(board.num_cells)
+        self.max_game_length = sum(self.turn_lengths)
+        self._steps_by_device: dict[torch.device, _Steps] = {}
+
+    def initial_state(
+        self, batch_size: int = 1, device: torch.device | str = "cpu"
+    ) -> ClassicalPhantomState:
+        """A batch of B copies of the empty board."""
+        empty = phantom.empty(batch_size, self.board.num_cells, device)
+        waits = torch.zeros(batch_size, dtype=torch.bool, device=device)
+        return ClassicalPhantomState(**empty, waits=waits)
+
+    def current_player(self, state: ClassicalPhantomState) -> torch.Tensor:
+        """Who acts: int8 [B]."""
+        mover = self._mover(state)
+        return torch.where(state.over, rules.TERMINAL_PLAYER, mover).to(torch.int8)
+
+    def legal_actions(self, state: ClassicalPhantomState) -> torch.Tensor:
+        """The cells that the player to move has not tried, or to wait: bool [B, A]."""
+        waits = state.waits[:, None]
+        return torch.cat([self.not_tried(state, self._mover(state)) & ~waits, waits], dim=1)
+
+    def apply(self, state: ClassicalPhantomState, action: torch.Tensor) -> ClassicalPhantomState:
+        """The successors under `action` (int64 [B]): the player to move tries a cell, or waits."""
+        mover, n = self._mover(state), self.board.num_cells
+        own = state.tries.unflatten(1, (2, n)).gather(1, mover[:, None, None].expand(-1, 1, n))
+        slot = torch.where(state.waits, _NOBODY, (own[:, 0] > 0).sum(dim=1))
+        found = self.tried(state, mover, slot, action.clamp(max=n - 1))
+        is_last = self._steps(state.step.device).is_last.index_select(0, state.step.int())
+        return ClassicalPhantomState(
+            step=state.step + ~state.over,
+            over=found.over,
+            tries=found.tries,
+            stones=found.stones,
+            failed=found.failed,
+            waits=(state.waits | found.succeeded) & ~is_last & ~found.over,
+        )
+
+    def round_index(self, state: ClassicalPhantomState) -> torch.Tensor:
+        """How many pairs of turns are over: int16 [B]."""
+        return self._steps(state.step.device).turn.index_select(0, state.step.int()) // 2
+
+    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of the public pieces; the module's table explains them."""
+        if perfect_recall:
+            return {"steps": (self.max_game_length,), "game_over": (1,)}
+        return {"turn": (2,), "game_over": (1,)}
+
+    def public_tensor(
+        self, state: ClassicalPhantomState, perfect_recall: bool = True
+    ) -> torch.Tensor:
+        """What everybody sees: float32 [B, Dpub]."""
+        over = state.over.to(torch.float32)[:, None]
+        if not perfect_recall:
+            turn = torch.where(state.over, _NOBODY, self._mover(state))
+            return torch.cat([rules.one_hot(turn, 2), over], dim=1)
+        steps = self._steps(state.step.device).numbers
+        return torch.cat([(steps < state.step[:, None]).to(torch.float32), over], dim=1)
+
+    def compiled(self) -> CompiledClassicalPhantom:
+        """As `Rules.compiled`."""
+        return CompiledClassicalPhantom(self.board)
+
+    def action_to_string(self, player: int, action: int) -> str:
+        """A cell's row and column, from 0 on, or that the player waits."""
+        if action == self.board.num_cells:
+            return "wait"
+        return super().action_to_string(player, action)
+
+    def _mover(self, state: ClassicalPhantomState) -> torch.Tensor:
+        return self._steps(state.step.device).mover.index_select(0, state.step.int())
+
+    def _steps(self, device: torch.device) -> _Steps:
+        if device not in self._steps_by_device:
+            turns = [j for j, length in enumerate(self.turn_lengths) for _ in range(length)]
+            turns.append(self.board.num_cells)  # a turn that nobody has
+            ends = [one != other for one, other in itertools.pairwise(turns)]
+            self._steps_by_device[device] = _Steps(
+                mover=torch.tensor([j % 2 for j in turns], device=device),
+                turn=torch.tensor(turns, dtype=torch.int16, device=device),
+                is_last=torch.tensor([*ends, True], device=device),
+                numbers=torch.arange(self.max_game_length, device=device),
+            )
+        return self._steps_by_device[device]
+
+
+def phantom_ttt() -> ClassicalPhantomRules:
+    """Phantom tic-tac-toe."""
+    return ClassicalPhantomRules(boards.tic_tac_toe(), 3, phantom.TIC_TAC_TOE_GOAL)
+
+
+def dark_hex(num_rows: int = 3, num_cols: int = 3) -> ClassicalPhantomRules:
+    """Dark hex on so many rows and columns.
+
+    Raises:
+      ValueError: if there are fewer than 2 of either, or more than 16 cells.
+    """
+    phantom.check_sides(num_rows, num_cols)
+    return ClassicalPhantomRules(boards.hex_board(num_rows, num_cols), num_cols, phantom.HEX_GOAL)
