@@ -1,8 +1,8 @@
 """`BoardEnvironment`: a batch of phantom games, by tables of what wins on the board.
 
 Nothing loops over rows, so that a step of a batch takes a small fraction of what it takes with
-OpenSpiel's states. There are no `Rules` of classical phantom games, because nothing is public in
-them, not even how long a game has lasted.
+OpenSpiel's states. These are OpenSpiel's games; the classical ones of `spiel_dl.games`, by `Rules`,
+have steps in which a player waits.
 """
 
 from __future__ import annotations
