@@ -26,13 +26,16 @@ import itertools
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from spiel_dl.games import boards, phantom, rules
 from spiel_dl.games.classical_phantom_compiled import CompiledClassicalPhantom
+from spiel_dl.games.classical_phantom_histories import infoset_of
 from spiel_dl.games.phantom import PhantomRules, PhantomState
 
 _NOBODY = -1
+_MOST_LISTED = 9  # cells of boards on which orders of stones can be listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,6 +129,38 @@ class ClassicalPhantomRules(PhantomRules[ClassicalPhantomState]):
             return torch.cat([rules.one_hot(turn, 2), over], dim=1)
         steps = self._steps(state.step.device).numbers
         return torch.cat([(steps < state.step[:, None]).to(torch.float32), over], dim=1)
+
+    def draw_histories(
+        self,
+        public_tensor: torch.Tensor,
+        count: int,
+        generator: np.random.Generator,
+        player: int | None = None,
+        private_tensor: torch.Tensor | None = None,
+    ) -> tuple[rules.ConsistentHistories, np.ndarray] | None:
+        """As `Rules.draw_histories`: those of one infoset, on boards of at most 9 cells."""
+        if player is None or private_tensor is None or self.board.num_cells > _MOST_LISTED:
+            return None
+        if public_tensor[-1] > 0:
+            return None  # The game is over.
+        num_steps = int(public_tensor.sum())
+        infoset = infoset_of(self.board, player, num_steps, private_tensor)
+        total = infoset.num_histories
+        if not total:
+            raise ValueError("no history has these observations; give those of one state")
+        numbers = np.arange(total)
+        if total > count:
+            numbers = np.sort(generator.choice(total, count, replace=False, shuffle=False))
+        actions = torch.tensor([infoset.actions(number) for number in numbers.tolist()])
+        state = self.initial_state(len(numbers))
+        for step in range(num_steps):
+            state = self.apply(state, actions[:, step])
+        device = public_tensor.device
+        reach = torch.ones(len(numbers), dtype=torch.float64, device=device)
+        histories = rules.ConsistentHistories(
+            True, len(numbers), state.to(device), actions.to(device, torch.int16), reach
+        )
+        return histories, np.full(len(numbers), total / len(numbers))
 
     def compiled(self) -> CompiledClassicalPhantom:
         """As `Rules.compiled`."""

@@ -303,15 +303,18 @@ def _particle_search() -> list[Row]:
             )
         ),
         *(
-            Row("particle_search", name, "ours", None, (*chosen, games), 30,
+            Row("particle_search", name, "ours", None, (*chosen, f"large_games={games}"), 30,
                 f"particle_search/{to}")
             for name in ("matches", "first_moves")
             for to, games, chosen in (
-                ("mirror_descent", "large_games=abrupt_phantom_ttt,abrupt_dark_hex_3x3", rollouts),
-                ("mirror_descent_1", "large_games=abrupt_phantom_ttt,abrupt_dark_hex_3x3",
-                 small_steps),
-                ("abrupt_phantom_ttt", "large_games=abrupt_phantom_ttt", below),
-                ("abrupt_dark_hex_3x3", "large_games=abrupt_dark_hex_3x3", below),
+                ("mirror_descent", "abrupt_phantom_ttt,abrupt_dark_hex_3x3", rollouts),
+                ("mirror_descent_1", "abrupt_phantom_ttt,abrupt_dark_hex_3x3", small_steps),
+                ("abrupt_phantom_ttt", "abrupt_phantom_ttt", below),
+                ("abrupt_dark_hex_3x3", "abrupt_dark_hex_3x3", below),
+                ("mirror_descent_classical", "phantom_ttt,dark_hex_3x3", rollouts),
+                ("mirror_descent_1_classical", "phantom_ttt,dark_hex_3x3", small_steps),
+                ("phantom_ttt", "phantom_ttt", below),
+                ("dark_hex_3x3", "dark_hex_3x3", below),
             )
         ),
     ]  # fmt: skip
