@@ -177,6 +177,17 @@ def test_abrupt_phantom_tic_tac_toe():
     ]
 
 
+def test_phantom_tic_tac_toe():
+    # Player 1 failed at 4 and laid a stone on 0; player 0 laid 1, and waited.
+    assert screen("python_phantom_ttt", [4, 4, 0, 1, 9], player=1) == [
+        "You are player 1 and lay o.",
+        "o . .",
+        ". x .",
+        ". . .",
+        "Stones that lie already: 3",
+    ]
+
+
 def test_leduc():
     # Cards 4 (rank 2, suit 0) and 1 (rank 0, suit 1); check, bet, call; public card 5; a bet.
     actions = [4, 1, 1, 2, 1, 5, 2]
