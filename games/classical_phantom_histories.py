@@ -9,7 +9,6 @@ So all histories are numbered, and any of them can be made from its number.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Iterator
 
@@ -52,6 +51,7 @@ class Infoset:
           failed: those of them that failed.
         """
         self._board, self._player = board, player
+        self._known_ways: dict[tuple[int, int, _Turn | None], int] = {}
         self._lengths = boards.turn_lengths(board.num_cells)
         ends = np.cumsum(self._lengths)
         self._num_turns = int(np.searchsorted(ends, num_steps, side="right"))
@@ -117,7 +117,6 @@ class Infoset:
         """How many of the player's stones lie in one of the opponent's turns, from 0 on."""
         return turn + 1 - self._player
 
-    @functools.cache  # noqa: B019  (an infoset lives as long as one search)
     def _num_ways(self, turn: int, num_found: int, last: _Turn | None) -> int:
         """In how many ways the opponent may fail from one of its turns on.
 
@@ -126,13 +125,16 @@ class Infoset:
           num_found: how many of the player's stones it has found by then.
           last: its turn that is not over, if any.
         """
-        left = self._num_stones(turn) - num_found
-        if turn == self._num_others:
-            return sum(math.perm(left, failures) for failures in _last_failures(last))
-        return sum(
-            math.perm(left, failures) * self._num_ways(turn + 1, num_found + failures, last)
-            for failures in range(left + 1)
-        )
+        key = turn, num_found, last
+        if key not in self._known_ways:
+            left = self._num_stones(turn) - num_found
+            is_last = turn == self._num_others
+            self._known_ways[key] = sum(
+                math.perm(left, failures)
+                * (1 if is_last else self._num_ways(turn + 1, num_found + failures, last))
+                for failures in (_last_failures(last) if is_last else range(left + 1))
+            )
+        return self._known_ways[key]
 
     def _failures(self, number: int, last: _Turn | None) -> list[list[int]]:
         """The cells at which the opponent fails, by turn, in the way of a number from 0 on."""
