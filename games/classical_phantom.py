@@ -146,15 +146,19 @@ class ClassicalPhantomRules(PhantomRules[ClassicalPhantomState]):
         num_steps = int(public_tensor.sum())
         infoset = infoset_of(self.board, player, num_steps, private_tensor)
         total = infoset.num_histories
+        impossible = ValueError("no history has these observations; give those of one state")
         if not total:
-            raise ValueError("no history has these observations; give those of one state")
+            raise impossible
         numbers = np.arange(total)
         if total > count:
             numbers = np.sort(generator.choice(total, count, replace=False, shuffle=False))
-        actions = torch.tensor([infoset.actions(number) for number in numbers.tolist()])
+        actions = torch.tensor([infoset.actions(number)[:num_steps] for number in numbers.tolist()])
         state = self.initial_state(len(numbers))
         for step in range(num_steps):
             state = self.apply(state, actions[:, step])
+        own = self.private_tensor(state, player)
+        if not torch.equal(own, private_tensor.cpu().expand_as(own)):
+            raise impossible
         device = public_tensor.device
         reach = torch.ones(len(numbers), dtype=torch.float64, device=device)
         histories = rules.ConsistentHistories(

@@ -199,11 +199,21 @@ def test_drawn_histories_of_large_games_have_the_observations(
             state = rules.apply(state, torch.tensor([generator.choice(legal)]))
 
 
-def test_observations_of_no_history_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("history", "failed"),
+    [((), []), ((), [0]), ((0, 1, 4), [0]), ((0, 1, 4), [1, 2])],
+)
+def test_observations_of_no_history_are_refused(
+    history: tuple[int, ...], failed: list[int]
+) -> None:
+    """Of a player 0 that has tried cells before it could, or failed where no stone can lie."""
     rules = dark_hex(2, 2)
-    public = rules.public_tensor(rules.initial_state(1))[0]
-    private = rules.private_tensor(rules.initial_state(1), 0)[0]
-    private[0] = private[-4] = 1.0  # Player 0 has failed before anybody moved.
+    state = rules.initial_state(1)
+    for action in history:
+        state = rules.apply(state, torch.tensor([action]))
+    public, private = rules.public_tensor(state)[0], torch.zeros(20)
+    private[:16].view(4, 4)[[0, 1], [0, 1]] = 1.0
+    private[16:][failed] = 1.0
     with pytest.raises(ValueError, match="no history has these observations"):
         rules.draw_histories(public, 5, np.random.default_rng(0), 0, private)
 
