@@ -267,10 +267,7 @@ def _particle_search() -> list[Row]:
     rollouts = ("methods=mmds", "budget=1000", "num_rollouts=4000", "stepsize=100.0")
     small_steps = (*rollouts[:-1], "stepsize=1.0")  # the default
     below = ("methods=particle_sepot,klss", "budget=100", "iterations=100")
-    dark_hex = (
-        "games=abrupt_dark_hex_2x2",
-        "methods=particle_sepot,klss,mmds,klss_growing,klss_growing_values,klss_updated",
-    )
+    all_methods = "methods=particle_sepot,klss,mmds,klss_growing,klss_growing_values,klss_updated"
     return [
         Row("particle_search", "beliefs", "ours", None, goofspiel, 10,
             "particle_search/goofspiel_4_descending"),
@@ -288,8 +285,11 @@ def _particle_search() -> list[Row]:
             "particle_search/goofspiel_5_descending", "two budgets of four"),
         Row("particle_search", "curves", "ours", None, battleships, 25,
             "particle_search/battleships_2x2", "one budget of four"),
-        Row("particle_search", "curves", "ours", None, dark_hex, 5,
-            "particle_search/abrupt_dark_hex_2x2"),
+        *(
+            Row("particle_search", "curves", "ours", None, (f"games={game}", all_methods), 5,
+                f"particle_search/{game}")
+            for game in ("abrupt_dark_hex_2x2", "dark_hex_2x2")
+        ),
         *(
             Row("particle_search", "opponents", "ours", None,
                 (f"large_games={game}", "network=rnad:{game}_0", f"methods={method}", "budget=40",
