@@ -58,6 +58,7 @@ _PAPERS_RNAD = {
 PRESETS: dict[str, Preset] = {
     "leduc": Preset("python_leduc", transformations="pure"),
     "leduc_poker": Preset("leduc_poker", transformations="pure"),
+    "oshi_zumo": Preset("python_oshi_zumo_ii"),
     "goofspiel_4_descending": Preset(_GOOFSPIEL.format(4, "descending")),
     **{
         f"goofspiel_{cards}_{order}": Preset(_GOOFSPIEL.format(cards, order))
@@ -67,7 +68,9 @@ PRESETS: dict[str, Preset] = {
     "goofspiel_5_descending_paper": Preset(
         _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPERS_RNAD}
     ),
-    "oshi_zumo": Preset("python_oshi_zumo_ii"),
+    "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
+    "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]")),
+    "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]")),
     "phantom_ttt": Preset("python_phantom_ttt", transformations="pure"),
     "dark_hex_3x3": Preset("python_dark_hex", transformations="pure"),
     "dark_hex_2x2": Preset("python_dark_hex(num_rows=2,num_cols=2)", transformations="pure"),
@@ -76,9 +79,6 @@ PRESETS: dict[str, Preset] = {
     "abrupt_dark_hex_2x2": Preset(
         "python_abrupt_dark_hex(num_rows=2,num_cols=2)", transformations="pure"
     ),
-    "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
-    "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]")),
-    "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]")),
 }
 """All presets, by name."""
 
