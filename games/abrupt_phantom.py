@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 import torch
 
-from spiel_dl.games import boards, phantom, rules
+from spiel_dl.games import phantom
 from spiel_dl.games.abrupt_phantom_compiled import CompiledAbruptPhantom
 from spiel_dl.games.phantom import PhantomRules, PhantomState
 
@@ -32,17 +32,17 @@ class AbruptPhantomRules(PhantomRules[PhantomState]):
         """A batch of B copies of the empty board."""
         return PhantomState(**phantom.empty(batch_size, self.board.num_cells, device))
 
-    def current_player(self, state: PhantomState) -> torch.Tensor:
-        """Who acts: int8 [B]."""
-        return torch.where(state.over, rules.TERMINAL_PLAYER, state.step % 2).to(torch.int8)
+    def mover(self, state: PhantomState) -> torch.Tensor:
+        """As `PhantomRules.mover`."""
+        return (state.step % 2).long()
 
     def legal_actions(self, state: PhantomState) -> torch.Tensor:
         """The cells that the player to move has not tried: bool [B, A]."""
-        return self.not_tried(state, (state.step % 2).long())
+        return self.not_tried(state, self.mover(state))
 
     def apply(self, state: PhantomState, action: torch.Tensor) -> PhantomState:
         """The successors under `action` (int64 [B]): the player to move tries a cell."""
-        found = self.tried(state, (state.step % 2).long(), state.step // 2, action)
+        found = self.tried(state, self.mover(state), state.step // 2, action)
         return PhantomState(
             step=state.step + ~state.over,
             over=found.over,
@@ -61,14 +61,6 @@ class AbruptPhantomRules(PhantomRules[PhantomState]):
             return {"tries": (self.max_game_length,), "game_over": (1,)}
         return {"current_player": (2,), "game_over": (1,)}
 
-    def public_tensor(self, state: PhantomState, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub]."""
-        over = state.over.to(torch.float32)[:, None]
-        if not perfect_recall:
-            return torch.cat([rules.one_hot(self.current_player(state), 2), over], dim=1)
-        slots = self.tables(state.step.device).slots[: self.max_game_length]
-        return torch.cat([(slots < state.step[:, None]).to(torch.float32), over], dim=1)
-
     def compiled(self) -> CompiledAbruptPhantom:
         """As `Rules.compiled`."""
         return CompiledAbruptPhantom(self.board)
@@ -76,14 +68,9 @@ class AbruptPhantomRules(PhantomRules[PhantomState]):
 
 def abrupt_phantom_ttt() -> AbruptPhantomRules:
     """Abrupt phantom tic-tac-toe."""
-    return AbruptPhantomRules(boards.tic_tac_toe(), 3, phantom.TIC_TAC_TOE_GOAL)
+    return AbruptPhantomRules.on_tic_tac_toe()
 
 
 def abrupt_dark_hex(num_rows: int = 3, num_cols: int = 3) -> AbruptPhantomRules:
-    """Abrupt dark hex on so many rows and columns.
-
-    Raises:
-      ValueError: if there are fewer than 2 of either, or more than 16 cells.
-    """
-    phantom.check_sides(num_rows, num_cols)
-    return AbruptPhantomRules(boards.hex_board(num_rows, num_cols), num_cols, phantom.HEX_GOAL)
+    """Abrupt dark hex on so many rows and columns; as `PhantomRules.on_hex`."""
+    return AbruptPhantomRules.on_hex(num_rows, num_cols)

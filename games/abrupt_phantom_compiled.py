@@ -13,11 +13,9 @@ from spiel_dl.games.compiled import (
     CompiledRules,
     Games,
     kernel,
-    show,
     show_both,
 )
-
-_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
+from spiel_dl.games.phantom_compiled import OWN_BIT, list_cells, try_cell
 
 
 class _Constants(NamedTuple):
@@ -53,35 +51,21 @@ def _advance(
     failed: np.ndarray,
     games: Games,
 ) -> None:
-    n = constants.num_cells
+    end_bit = OWN_BIT + 2 * constants.num_cells - 1  # after the tries of both
     for game in range(len(step)):
         if over[game]:
             continue
         action = games.action[game]
         if action != NO_ACTION:
             player, slot = step[game] % 2, step[game] // 2
-            tries[game, player * n + slot] = action + 1
-            show_both(games, game, _OWN_BIT + step[game])
-            own_tries = _OWN_BIT + 2 * n  # after the tries of both and the end
-            show(games, game, player, own_tries + slot * n + action)
+            show_both(games, game, OWN_BIT + step[game])
             step[game] += 1
-            if stones[game, 1 - player] >> action & 1:
-                failed[game, player] |= 1 << action
-                show(games, game, player, own_tries + n * n + action)
-            else:
-                stones[game, player] |= 1 << action
-                wins = constants.wins[player, stones[game, player]]
-                full = stones[game, 0] + stones[game, 1] == (1 << n) - 1
-                if wins or full:
-                    over[game] = True
-                    show_both(games, game, own_tries - 1)
-                    games.returns[game] = (1.0 - 2.0 * player) if wins else 0.0
+            try_cell(
+                constants, over, tries, stones, failed, games, game, player, slot, action, end_bit
+            )
         games.legal[game] = False
         if over[game]:
             games.player[game] = TERMINAL
             continue
-        player = step[game] % 2
-        games.player[game] = player
-        for cell in range(n):
-            tried = (stones[game, player] | failed[game, player]) >> cell & 1
-            games.legal[game, cell] = not tried
+        games.player[game] = step[game] % 2
+        list_cells(constants, stones, failed, games, game, step[game] % 2)

@@ -56,13 +56,11 @@ class _Steps(NamedTuple):
       mover: int64, the player whose turn it is.
       turn: int16, the number of the turn.
       is_last: bool, whether the turn ends with this step.
-      numbers: int64 [T], 0, 1, 2, ...
     """
 
     mover: torch.Tensor
     turn: torch.Tensor
     is_last: torch.Tensor
-    numbers: torch.Tensor
 
 
 class ClassicalPhantomRules(PhantomRules[ClassicalPhantomState]):
@@ -83,19 +81,14 @@ class ClassicalPhantomRules(PhantomRules[ClassicalPhantomState]):
         waits = torch.zeros(batch_size, dtype=torch.bool, device=device)
         return ClassicalPhantomState(**empty, waits=waits)
 
-    def current_player(self, state: ClassicalPhantomState) -> torch.Tensor:
-        """Who acts: int8 [B]."""
-        mover = self._mover(state)
-        return torch.where(state.over, rules.TERMINAL_PLAYER, mover).to(torch.int8)
-
     def legal_actions(self, state: ClassicalPhantomState) -> torch.Tensor:
         """The cells that the player to move has not tried, or to wait: bool [B, A]."""
         waits = state.waits[:, None]
-        return torch.cat([self.not_tried(state, self._mover(state)) & ~waits, waits], dim=1)
+        return torch.cat([self.not_tried(state, self.mover(state)) & ~waits, waits], dim=1)
 
     def apply(self, state: ClassicalPhantomState, action: torch.Tensor) -> ClassicalPhantomState:
         """The successors under `action` (int64 [B]): the player to move tries a cell, or waits."""
-        mover, n = self._mover(state), self.board.num_cells
+        mover, n = self.mover(state), self.board.num_cells
         own = state.tries.unflatten(1, (2, n)).gather(1, mover[:, None, None].expand(-1, 1, n))
         slot = torch.where(state.waits, _NOBODY, (own[:, 0] > 0).sum(dim=1))
         found = self.tried(state, mover, slot, action.clamp(max=n - 1))
@@ -118,17 +111,6 @@ class ClassicalPhantomRules(PhantomRules[ClassicalPhantomState]):
         if perfect_recall:
             return {"steps": (self.max_game_length,), "game_over": (1,)}
         return {"turn": (2,), "game_over": (1,)}
-
-    def public_tensor(
-        self, state: ClassicalPhantomState, perfect_recall: bool = True
-    ) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub]."""
-        over = state.over.to(torch.float32)[:, None]
-        if not perfect_recall:
-            turn = torch.where(state.over, _NOBODY, self._mover(state))
-            return torch.cat([rules.one_hot(turn, 2), over], dim=1)
-        steps = self._steps(state.step.device).numbers
-        return torch.cat([(steps < state.step[:, None]).to(torch.float32), over], dim=1)
 
     def draw_histories(
         self,
@@ -176,7 +158,8 @@ class ClassicalPhantomRules(PhantomRules[ClassicalPhantomState]):
             return "wait"
         return super().action_to_string(player, action)
 
-    def _mover(self, state: ClassicalPhantomState) -> torch.Tensor:
+    def mover(self, state: ClassicalPhantomState) -> torch.Tensor:
+        """As `PhantomRules.mover`."""
         return self._steps(state.step.device).mover.index_select(0, state.step.int())
 
     def _steps(self, device: torch.device) -> _Steps:
@@ -188,21 +171,15 @@ class ClassicalPhantomRules(PhantomRules[ClassicalPhantomState]):
                 mover=torch.tensor([j % 2 for j in turns], device=device),
                 turn=torch.tensor(turns, dtype=torch.int16, device=device),
                 is_last=torch.tensor([*ends, True], device=device),
-                numbers=torch.arange(self.max_game_length, device=device),
             )
         return self._steps_by_device[device]
 
 
 def phantom_ttt() -> ClassicalPhantomRules:
     """Phantom tic-tac-toe."""
-    return ClassicalPhantomRules(boards.tic_tac_toe(), 3, phantom.TIC_TAC_TOE_GOAL)
+    return ClassicalPhantomRules.on_tic_tac_toe()
 
 
 def dark_hex(num_rows: int = 3, num_cols: int = 3) -> ClassicalPhantomRules:
-    """Dark hex on so many rows and columns.
-
-    Raises:
-      ValueError: if there are fewer than 2 of either, or more than 16 cells.
-    """
-    phantom.check_sides(num_rows, num_cols)
-    return ClassicalPhantomRules(boards.hex_board(num_rows, num_cols), num_cols, phantom.HEX_GOAL)
+    """Dark hex on so many rows and columns; as `PhantomRules.on_hex`."""
+    return ClassicalPhantomRules.on_hex(num_rows, num_cols)

@@ -13,11 +13,9 @@ from spiel_dl.games.compiled import (
     CompiledRules,
     Games,
     kernel,
-    show,
     show_both,
 )
-
-_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
+from spiel_dl.games.phantom_compiled import OWN_BIT, list_cells, try_cell
 
 
 class _Constants(NamedTuple):
@@ -61,7 +59,7 @@ def _advance(
     games: Games,
 ) -> None:
     n = constants.num_cells
-    end_bit = _OWN_BIT + len(constants.mover)
+    end_bit = OWN_BIT + len(constants.mover)
     for game in range(len(step)):
         if over[game]:
             continue
@@ -69,36 +67,25 @@ def _advance(
         if action != NO_ACTION:
             player = constants.mover[step[game]]
             is_last = constants.is_last[step[game]]
-            show_both(games, game, _OWN_BIT + step[game])
+            show_both(games, game, OWN_BIT + step[game])
             step[game] += 1
-            if waits[game]:
-                waits[game] = not is_last
-            else:
+            is_laid = True
+            if not waits[game]:
                 slot = 0
                 while tries[game, player * n + slot] > 0:
                     slot += 1
-                tries[game, player * n + slot] = action + 1
-                show(games, game, player, end_bit + 1 + slot * n + action)
-                if stones[game, 1 - player] >> action & 1:
-                    failed[game, player] |= 1 << action
-                    show(games, game, player, end_bit + 1 + n * n + action)
-                else:
-                    stones[game, player] |= 1 << action
-                    wins = constants.wins[player, stones[game, player]]
-                    full = stones[game, 0] + stones[game, 1] == (1 << n) - 1
-                    if wins or full:
-                        over[game] = True
-                        show_both(games, game, end_bit)
-                        games.returns[game] = (1.0 - 2.0 * player) if wins else 0.0
-                    else:
-                        waits[game] = not is_last
+                is_laid = try_cell(
+                    constants, over, tries, stones, failed, games, game, player, slot, action,
+                    end_bit,
+                )  # fmt: skip
+            waits[game] = is_laid and not is_last and not over[game]
         games.legal[game] = False
         if over[game]:
             games.player[game] = TERMINAL
             continue
         player = constants.mover[step[game]]
         games.player[game] = player
-        games.legal[game, n] = waits[game]
-        for cell in range(n):
-            tried = (stones[game, player] | failed[game, player]) >> cell & 1
-            games.legal[game, cell] = not (tried or waits[game])
+        if waits[game]:
+            games.legal[game, n] = True
+        else:
+            list_cells(constants, stones, failed, games, game, player)

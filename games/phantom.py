@@ -19,7 +19,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 import torch
@@ -73,6 +73,7 @@ class Tables(NamedTuple):
       bits: int32 [n], the set of each cell alone.
       wins: bool [2 * 2^n], whether a set of stones wins: player 0's, then player 1's.
       slots: int64 [2 n], 0, 1, 2, ...
+      steps: int64 [T], 0, 1, 2, ...
       try_bits: float32 [n + 1, n], one-hot of a cell plus 1; zeros for 0.
       players: int32 [2], 0 and 1.
     """
@@ -80,6 +81,7 @@ class Tables(NamedTuple):
     bits: torch.Tensor
     wins: torch.Tensor
     slots: torch.Tensor
+    steps: torch.Tensor
     try_bits: torch.Tensor
     players: torch.Tensor
 
@@ -128,6 +130,42 @@ class PhantomRules(rules.Rules[State], abc.ABC):
         self.max_game_length = 2 * board.num_cells - 1
         self._tables_by_device: dict[torch.device, Tables] = {}
 
+    @classmethod
+    def on_tic_tac_toe(cls) -> Self:
+        """The rules on tic-tac-toe's board."""
+        return cls(boards.tic_tac_toe(), 3, "Three in a line win.")
+
+    @classmethod
+    def on_hex(cls, num_rows: int, num_cols: int) -> Self:
+        """The rules on a board of hex with so many rows and columns.
+
+        Raises:
+          ValueError: if there are fewer than 2 of either, or more than 16 cells.
+        """
+        if min(num_rows, num_cols) < 2 or num_rows * num_cols > _MOST_CELLS:
+            raise ValueError(
+                f"num_rows={num_rows} and num_cols={num_cols} are out of range; use 2 or more of "
+                f"each, and at most {_MOST_CELLS} cells"
+            )
+        goal = "A chain wins: player 0's from top to bottom, player 1's from left to right."
+        return cls(boards.hex_board(num_rows, num_cols), num_cols, goal)
+
+    @abc.abstractmethod
+    def mover(self, state: State) -> torch.Tensor:
+        """Whose turn it is, in games that go on: int64 [B]."""
+
+    def current_player(self, state: State) -> torch.Tensor:
+        """Who acts: int8 [B]."""
+        return torch.where(state.over, rules.TERMINAL_PLAYER, self.mover(state)).to(torch.int8)
+
+    def public_tensor(self, state: State, perfect_recall: bool = True) -> torch.Tensor:
+        """What everybody sees: float32 [B, Dpub], all steps or the current player, and the end."""
+        over = state.over.to(torch.float32)[:, None]
+        if not perfect_recall:
+            return torch.cat([rules.one_hot(self.current_player(state), 2), over], dim=1)
+        steps = self.tables(state.step.device).steps
+        return torch.cat([(steps < state.step[:, None]).to(torch.float32), over], dim=1)
+
     def returns(self, state: State) -> torch.Tensor:
         """Player 0's utility: float64 [B], 1, 0 or -1 at the end."""
         wins = self.tables(state.step.device).wins
@@ -166,11 +204,7 @@ class PhantomRules(rules.Rules[State], abc.ABC):
         marks = ["x" if stones[0] >> c & 1 else "o" if stones[1] >> c & 1 else "." for c in cells]
         lines = ["".join(marks[c : c + self.num_columns]) for c in cells[:: self.num_columns]]
         for player in (0, 1):
-            where = [
-                PhantomRules.action_to_string(self, player, c)
-                for c in cells
-                if failed[player] >> c & 1
-            ]
+            where = [self.action_to_string(player, c) for c in cells if failed[player] >> c & 1]
             lines.append(f"P{player} failed at: {' '.join(where) or '-'}")
         return "\n".join(lines)
 
@@ -218,20 +252,8 @@ class PhantomRules(rules.Rules[State], abc.ABC):
                 bits=torch.tensor([1 << c for c in range(n)], dtype=torch.int32, device=device),
                 wins=torch.from_numpy(self.board.wins.reshape(-1).copy()).to(device),
                 slots=torch.arange(2 * n, device=device),
+                steps=torch.arange(self.max_game_length, device=device),
                 try_bits=torch.from_numpy(np.eye(n + 1, dtype=np.float32)[:, 1:]).to(device),
                 players=torch.arange(2, dtype=torch.int32, device=device),
             )
         return self._tables_by_device[device]
-
-
-def check_sides(num_rows: int, num_cols: int) -> None:
-    """Raises a ValueError if hex cannot be played on so many rows and columns here."""
-    if min(num_rows, num_cols) < 2 or num_rows * num_cols > _MOST_CELLS:
-        raise ValueError(
-            f"num_rows={num_rows} and num_cols={num_cols} are out of range; use 2 or more of "
-            f"each, and at most {_MOST_CELLS} cells"
-        )
-
-
-TIC_TAC_TOE_GOAL = "Three in a line win."
-HEX_GOAL = "A chain wins: player 0's from top to bottom, player 1's from left to right."

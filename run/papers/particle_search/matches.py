@@ -28,7 +28,7 @@ from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.families import factored_game, has_factored_form
 
 Rows = list[dict[str, Any]]
-SEED = 1
+_SEED = 1
 USES = (
     "large_games", "methods", "network", "budget", "iterations", "stepsize", "num_rollouts",
 )  # fmt: skip
@@ -85,26 +85,55 @@ def told_of(game: str, method: str, settings: Settings) -> dict[str, Any]:
     }
 
 
+def play(
+    study: Study,
+    name: str,
+    told: dict[str, Any],
+    game: str,
+    players: tuple[str, str],
+    search: SearchOptions,
+    **options: Any,
+) -> dict[str, Any]:
+    """A match, as a row of `head_to_head.measure`, unless it was played before.
+
+    Args:
+      study: the study.
+      name: of the part.
+      told: what the part depends on.
+      game: a preset.
+      players: the names of both policies.
+      search: how those who search do so.
+      **options: others of `head_to_head.measure`.
+    """
+    measure = functools.partial(
+        head_to_head.measure,
+        game,
+        *players,
+        num_games=study.settings.num_games,
+        seed=_SEED,
+        search=search,
+        workspace=study.workspace.within(name),
+        description=name if study.workspace.show_progress else None,
+        **options,
+    )
+    found: dict[str, Any] = study.workspace.part(name, told, measure)
+    return found
+
+
 def _matches(study: Study) -> Rows:
     settings, rows = study.settings, []
     for game in settings.large_games:
         most = _most_points(study, game)
         for method in settings.methods:
-            name = file_name("match", game, method, settings.budget, settings.num_games)
-            first, second = names_of(game, method, settings)
-            measure = functools.partial(
-                head_to_head.measure,
+            row = play(
+                study,
+                file_name("match", game, method, settings.budget, settings.num_games),
+                told_of(game, method, settings),
                 game,
-                first,
-                second,
-                num_games=settings.num_games,
-                seed=SEED,
-                search=options_of(method, settings),
+                names_of(game, method, settings),
+                options_of(method, settings),
                 pairs_at_once=16,
-                workspace=study.workspace.within(name),
-                description=name if study.workspace.show_progress else None,
             )
-            row = study.workspace.part(name, told_of(game, method, settings), measure)
             points = {"points": 0.5 + row["mean"] / 2, "most": most}
             rows.append({**row, **points, "game": game, "method": METHODS[method]})
     return rows

@@ -7,13 +7,11 @@ are played against each other, and against the network alone.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any
 
 from papers.particle_search import matches
 from papers.particle_search.study import METHODS, Settings, Study
 from papers.study import Experiment, verdict
-from spiel_dl.jobs import head_to_head
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -39,7 +37,7 @@ _TITLES = {
 
 
 def _search(method: str, settings: Settings) -> SearchOptions:
-    """How both sides search: SePoT by predictive CFR+, which the others take from nobody."""
+    """How both sides search: SePoT by predictive CFR+; the others take its iterations alone."""
     effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
     options = matches.options_of(method, settings)
     return dataclasses.replace(options, effort=effort, max_histories=settings.max_histories)
@@ -58,20 +56,16 @@ def _rows(study: Study) -> Rows:
                 name = file_name(
                     "against", opponent, game, method, settings.budget, settings.num_games
                 )
-                measure = functools.partial(
-                    head_to_head.measure,
+                row = matches.play(
+                    study,
+                    name,
+                    {**told, "opponent": opponent},
                     game,
-                    first,
-                    second,
-                    num_games=settings.num_games,
-                    seed=matches.SEED,
-                    search=_search(method, settings),
+                    (first, second),
+                    _search(method, settings),
                     pairs_at_once=10,
                     control_variates=network,
-                    workspace=study.workspace.within(name),
-                    description=name if study.workspace.show_progress else None,
                 )
-                row = study.workspace.part(name, {**told, "opponent": opponent}, measure)
                 rows.append({**row, "game": game, "method": METHODS[method], "opponent": opponent})
     return rows
 

@@ -226,6 +226,7 @@ class PhantomGame(FactoredGame):
         node = int(own.node[own.class_of[infoset]])
         stones = orders_of(self.sequence_form.board).cells_of(node)
         mine = own.paths.tries(infoset)
+        lengths = turn_lengths(own.num_cells) if self.has_waits else []
         actions: list[int] = []
         failed: list[int] = []
         for number, stone in enumerate(stones):
@@ -237,9 +238,8 @@ class PhantomGame(FactoredGame):
                 own_tries = [*(cell for cell in new if cell not in failed), stone]
                 failed += new
             actions += own_tries
-            if self.has_waits:
-                length = turn_lengths(own.num_cells)[number]
-                actions += (length - len(own_tries)) * [self._wait]
+            if lengths:
+                actions += (lengths[number] - len(own_tries)) * [self._wait]
         return actions + mine
 
     @property

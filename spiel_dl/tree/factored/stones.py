@@ -39,6 +39,10 @@ class PathTensors(Protocol):
         """The tensors of a player's infosets from `begin` to before `end`."""
 
 
+# The infoset, from 0 on, the order, the cell, and whether it failed: all [M].
+_Tries = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
 @dataclasses.dataclass(frozen=True)
 class StoneTensors:
     """How OpenSpiel writes them.
@@ -88,15 +92,11 @@ class TurnTensors:
     def write(self, player: int, paths: StonePaths, begin: int, end: int) -> Observations:
         """The tensors of a player's infosets from `begin` to before `end`."""
         n = self.num_cells
-        infosets, order, tried, has_failed = _tries_before(paths, begin, end)
-        tensors = np.zeros((end - begin, 2 + 2 * n + n * n + n), np.float32)
-        tensors[:, player] = 1.0
-        num_tries = 2 * paths.num_tried[begin:end, None] + player
-        tensors[:, 2 : 1 + 2 * n] = np.arange(2 * n - 1) < num_tries
-        own_tries = 2 + 2 * n
-        tensors[infosets, own_tries + order * n + tried] = 1.0
-        tensors[infosets[has_failed], own_tries + n * n + tried[has_failed]] = 1.0
-        return Observations(tensors, _not_tried(n, end - begin, infosets, tried))
+        steps = 2 * paths.num_tried[begin:end] + player
+        tensors, not_tried = _of_steps(
+            player, n, 2 * n - 1, steps, _tries_before(paths, begin, end)
+        )
+        return Observations(tensors, not_tried)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +115,8 @@ class WaitingTensors:
         """The tensors of a player's infosets from `begin` to before `end`."""
         n, lengths = self.num_cells, turn_lengths(self.num_cells)
         num_steps, starts = sum(lengths), np.cumsum([0, *lengths])
-        infosets, order, tried, has_failed = _tries_before(paths, begin, end)
+        before = _tries_before(paths, begin, end)
+        infosets, order, _, has_failed = before
         num_infosets, num_tried = end - begin, paths.num_tried[begin:end].astype(np.int64)
         succeeds = ~has_failed
         num_stones = np.bincount(infosets[succeeds], minlength=num_infosets)
@@ -123,20 +124,37 @@ class WaitingTensors:
         after_stone = np.zeros(num_infosets, np.int64)
         np.maximum.at(after_stone, infosets[succeeds], order[succeeds] + 1)
         steps = starts[2 * num_stones + player] + num_tried - after_stone
-        tensors = np.zeros((num_infosets, 2 + num_steps + 1 + n * n + n), np.float32)
-        tensors[:, player] = 1.0
-        tensors[:, 2 : 2 + num_steps] = np.arange(num_steps) < steps[:, None]
-        own_tries = 2 + num_steps + 1
-        tensors[infosets, own_tries + order * n + tried] = 1.0
-        tensors[infosets[has_failed], own_tries + n * n + tried[has_failed]] = 1.0
-        legal = np.zeros((num_infosets, n + 1), np.bool_)  # Nobody waits in these infosets.
-        legal[:, :n] = _not_tried(n, num_infosets, infosets, tried)
-        return Observations(tensors, legal)
+        tensors, not_tried = _of_steps(player, n, num_steps, steps, before)
+        waits = np.zeros((num_infosets, 1), np.bool_)  # Nobody waits in these infosets.
+        return Observations(tensors, np.concatenate([not_tried, waits], axis=1))
 
 
-def _tries_before(
-    paths: StonePaths, begin: int, end: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _of_steps(
+    player: int, num_cells: int, num_steps: int, steps: np.ndarray, before: _Tries
+) -> tuple[np.ndarray, np.ndarray]:
+    """How our rules write infosets: the player, all steps, the end, own tries, which failed.
+
+    Args:
+      player: whose infosets.
+      num_cells: n.
+      num_steps: T, the most steps of a game.
+      steps: int [N], how many there were.
+      before: what was tried.
+
+    Returns:
+      The tensors, float32 [N, 2 + T + 1 + n n + n], and which cells are left: bool [N, n].
+    """
+    n, (infosets, order, tried, has_failed) = num_cells, before
+    tensors = np.zeros((len(steps), 2 + num_steps + 1 + n * n + n), np.float32)
+    tensors[:, player] = 1.0
+    tensors[:, 2 : 2 + num_steps] = np.arange(num_steps) < steps[:, None]
+    own_tries = 2 + num_steps + 1
+    tensors[infosets, own_tries + order * n + tried] = 1.0
+    tensors[infosets[has_failed], own_tries + n * n + tried[has_failed]] = 1.0
+    return tensors, _not_tried(n, len(steps), infosets, tried)
+
+
+def _tries_before(paths: StonePaths, begin: int, end: int) -> _Tries:
     """All tries before some infosets: the infoset, from 0 on, the order, the cell, if it failed."""
     cells = paths.cells[begin:end].astype(np.int64)
     infosets, order = np.nonzero(cells >= 0)
