@@ -62,9 +62,9 @@ class Searcher(NamedTuple):
     blueprint: NetworkPolicy
     critic: NetworkCritic
 
-    def policy(self, iterations: int) -> SePoTPlayPolicy:
+    def policy(self, effort: Effort) -> SePoTPlayPolicy:
         """A policy by search on all threads."""
-        effort = Effort(iterations, num_threads=torch.get_num_threads())
+        effort = dataclasses.replace(effort, num_threads=torch.get_num_threads())
         # Searched by itself: the rounds before are played by the network.
         config = SearchConfig.as_printed(first_level=NUM_ROUNDS, effort=effort)
         return SePoTPlayPolicy(
@@ -207,14 +207,14 @@ def solve_written_out(problem: Problem, iterations: int) -> np.ndarray:
 
 
 def search_seconds(
-    searcher: Searcher, state: pyspiel.State, iterations: int, rounds: int
+    searcher: Searcher, state: pyspiel.State, effort: Effort, rounds: int
 ) -> dict[str, float]:
     """Median seconds of the parts of a search."""
-    searcher.policy(1).action_probabilities(state)  # compiles
+    searcher.policy(Effort(1)).action_probabilities(state)  # compiles
     found = []
     for _ in range(rounds):
         # Another one each time: a policy remembers its searches.
-        policy = searcher.policy(iterations)
+        policy = searcher.policy(effort)
         _, took = common.timed(functools.partial(policy.action_probabilities, state))
         if policy.seconds is None:
             raise RuntimeError("there was no search; give another state")
@@ -253,7 +253,8 @@ def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int =
     load = os.getloadavg()[0]
     searcher = make_searcher()
     state = find_state(searcher.game)
-    parts = search_seconds(searcher, state, iterations, rounds)
+    printed = search_seconds(searcher, state, Effort(iterations), rounds)
+    default = search_seconds(searcher, state, DEFAULT_EFFORT, rounds)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     problem = make_problem(searcher, state)
     leaves = problem.trunk.leaves
@@ -270,8 +271,13 @@ def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int =
             f"{HIDDEN_SIZES[0]} units. Peak memory of the process: {peak:,.0f} MiB.",
         ],
         {
-            f"Parts of a search, with {iterations:,} iterations of CFR+": Table.of(
-                [{"part": name, "seconds": seconds} for name, seconds in parts.items()]
+            "Seconds of the parts of a search": Table.of(
+                [
+                    {"part": name, "printed": seconds, "default": default[name]}
+                    for name, seconds in printed.items()
+                ],
+                printed=f"{iterations:,} iterations of CFR+",
+                default="the default",
             ),
             "CFR above the leaves, preparation included": Table.of(
                 to_the_same_gap(problem, iterations, rounds),

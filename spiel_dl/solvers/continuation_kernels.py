@@ -40,6 +40,27 @@ class Blocks(NamedTuple):
     starts: np.ndarray
 
 
+@_jit
+def sum_pairs(utilities, chance_reach, order, starts, payoffs):
+    """Sums the histories of each pair of leaf infosets.
+
+    Args:
+      utilities: float [N, K_0, K_1], the first side's.
+      chance_reach: float64 [N].
+      order: int64 [N], the histories, pair by pair.
+      starts: int64 [P + 1], where the histories of each pair start.
+      payoffs: float32 or float64 [P, K_0, K_1]; overwritten.
+    """
+    total = np.empty(payoffs.shape[1:])
+    for pair in range(len(payoffs)):
+        total[:] = 0.0
+        for history in order[starts[pair] : starts[pair + 1]]:
+            for own in range(total.shape[0]):
+                for other in range(total.shape[1]):
+                    total[own, other] += chance_reach[history] * utilities[history, own, other]
+        payoffs[pair] = total
+
+
 @_sum_jit
 def _values_of_block(blocks, infoset, weights, values):
     """What each choice at an infoset of the second side earns it, into `values` (float64 [K_1])."""

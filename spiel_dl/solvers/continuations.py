@@ -64,16 +64,17 @@ class Continuations(NamedTuple):
         num_choices = (utilities.shape[1], utilities.shape[2])
         key = infosets[1].astype(np.int64) * num_infosets[0] + infosets[0]
         order = np.argsort(key, kind="stable")
-        key, reach = key[order], chance_reach[order][:, None]
-        first_of_pair = np.flatnonzero(np.diff(key, prepend=-1))
-        second, first = np.divmod(key[first_of_pair], num_infosets[0])
+        key = key[order]
+        starts_of_pairs = np.flatnonzero(np.diff(key, prepend=-1, append=-1))
+        second, first = np.divmod(key[starts_of_pairs[:-1]], num_infosets[0])
         starts = num_choices[0] * np.searchsorted(second, np.arange(num_infosets[1] + 1))
         columns = num_choices[0] * first[:, None] + np.arange(num_choices[0])
-        payoffs = np.empty((columns.size, num_choices[1]), dtype)
-        for choice in range(num_choices[1]):
-            weighted = utilities[order, :, choice] * reach
-            payoffs[:, choice] = np.add.reduceat(weighted, first_of_pair).reshape(-1)
-        blocks = Blocks(payoffs, columns.reshape(-1).astype(np.int32), starts)
+        payoffs = np.empty((len(first), *num_choices), dtype)
+        continuation_kernels.sum_pairs(
+            np.ascontiguousarray(utilities), chance_reach, order, starts_of_pairs, payoffs
+        )
+        rows = payoffs.reshape(-1, num_choices[1])
+        blocks = Blocks(rows, columns.reshape(-1).astype(np.int32), starts)
         return Continuations(blocks, num_infosets, num_choices)
 
     def values(self, side: int, weights: np.ndarray) -> np.ndarray:
