@@ -266,6 +266,7 @@ def _particle_search() -> list[Row]:
     # A stepsize that was chosen in abrupt phantom tic-tac-toe with a seed of its own.
     rollouts = ("methods=mmds", "budget=1000", "num_rollouts=4000", "stepsize=100.0")
     small_steps = (*rollouts[:-1], "stepsize=1.0")  # the default
+    long_rollouts = ("methods=mmds", "budget=100", "num_rollouts=1000", "stepsize=100.0")
     below = ("methods=particle_sepot,klss", "budget=100", "iterations=100")
     all_methods = "methods=particle_sepot,klss,mmds,klss_growing,klss_growing_values,klss_updated"
     return [
@@ -292,14 +293,17 @@ def _particle_search() -> list[Row]:
         ),
         *(
             Row("particle_search", "opponents", "ours", None,
-                (f"large_games={game}", "network=rnad:{game}_0", f"methods={method}", "budget=40",
-                 "num_rollouts=400", f"num_games={number}"), 60, f"particle_search/{game}{ending}",
-                f"{number} games of 2,000; searches of 0.1 to 0.5 s")
-            for ending, method in (("", "particle_sepot"), ("_klss", "klss"), ("_mmds", "mmds"))
+                (f"large_games={game}", "network=rnad:{game}_0", *chosen, f"num_games={number}"),
+                60, f"particle_search/{game}{ending}", f"{number} games of 2,000")
+            for ending, chosen, pairs in (
+                ("", ("methods=particle_sepot", "budget=40"), 2),
+                ("_klss", ("methods=klss", "budget=40"), 2),
+                ("_mmds", long_rollouts, 1),
+            )
             for game, number in (
-                ("goofspiel_13_descending", 400),
-                ("goofspiel_13_random", 400),
-                ("battleships_5x5", 200),
+                ("goofspiel_13_descending", 200 * pairs),
+                ("goofspiel_13_random", 200 * pairs),
+                ("battleships_5x5", 100 * pairs),
             )
         ),
         *(
