@@ -49,6 +49,8 @@ demo: $(VENV)/installed
 # Some tests let numba take two threads, which it refuses on one core unless it is told.
 test: export OMP_NUM_THREADS ?= 1
 test: export NUMBA_NUM_THREADS ?= 2
+# One worker more than cores: tests of servers, clusters and scripts wait.
+test: export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
