@@ -295,15 +295,15 @@ def _particle_search() -> list[Row]:
             Row("particle_search", "opponents", "ours", None,
                 (f"large_games={game}", "network=rnad:{game}_0", *chosen, f"num_games={number}"),
                 60, f"particle_search/{game}{ending}", f"{number} games of 2,000")
-            for ending, chosen, pairs in (
-                ("", ("methods=particle_sepot", "budget=40"), 2),
-                ("_klss", ("methods=klss", "budget=40"), 2),
-                ("_mmds", long_rollouts, 1),
+            for ending, chosen, numbers in (
+                ("", ("methods=particle_sepot", "budget=40"), (400, 400, 200)),
+                ("_klss", ("methods=klss", "budget=40"), (400, 400, 200)),
+                ("_mmds", long_rollouts, (200, 100, 40)),
             )
-            for game, number in (
-                ("goofspiel_13_descending", 200 * pairs),
-                ("goofspiel_13_random", 200 * pairs),
-                ("battleships_5x5", 100 * pairs),
+            for game, number in zip(
+                ("goofspiel_13_descending", "goofspiel_13_random", "battleships_5x5"),
+                numbers,
+                strict=True,
             )
         ),
         *(
