@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from papers import scoreboard
 from tests.run.scripts import run_script
+
+RESULTS = Path(__file__).parents[2] / "results"
 
 GOOFSPIEL_3 = "game=python_goofspiel_ii(num_cards=3,points_order=descending)"
 GOOFSPIEL_4 = "game=python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -155,9 +158,9 @@ def test_what_there_is_is_listed(tmp_path: Path) -> None:
     assert "domains: goofspiel, oshi_zumo, leduc" in output
     settings, end = json.JSONDecoder().raw_decode(output, output.index("{"))
     assert settings["seeds"] == [7]
-    # What of the manifest has no current report follows.
-    assert "dl_cfr/goofspiel/checkpoints: " in output[end:]
-    assert "sepot/" not in output[end:]
+    # What of the manifest has no current report follows, of this paper alone.
+    expected = [row.name for row in scoreboard.open_rows(RESULTS) if row.paper == "dl_cfr"]
+    assert [line.split(": ")[0] for line in output[end:].split("\n")[1:-1]] == expected
 
 
 @pytest.mark.parametrize(
