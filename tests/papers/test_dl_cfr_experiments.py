@@ -363,3 +363,21 @@ def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> 
     assert [row["reached"] for row in found] == pytest.approx(reached.tolist())
     assert found[0]["entropy"] == pytest.approx(1), "the first iteration plays uniformly"
     assert max(row["largest"] for row in found) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("network", "random", "at_cfr_d", "expected"),
+    [
+        (0.32, 0.14, 0.02, [True, True, True]),
+        (0.34, 0.14, 0.02, [False, True, True]),
+        (0.28, 0.15, 0.02, [True, False, True]),
+        (0.32, 0.14, 0.04, [True, True, False]),
+    ],
+)
+def test_ranges_are_compared_by_their_distances_and_errors(
+    network: float, random: float, at_cfr_d: float, expected: list[bool]
+) -> None:
+    apart = {"CFR-D": 0.3, "DL-CFR+, network of seed 0": network}
+    errors = {"seed 0, validation": 0.03, "seed 0, CFR-D's ranges": at_cfr_d}
+    named = {where: {UNNORMALISED + "l1": error} for where, error in errors.items()}
+    assert list(dl_cfr_ranges.parts_held(apart, random, named)) == expected

@@ -7,14 +7,14 @@ here every comparison is a number.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from papers.dl_cfr.study import NETWORKS, Study
-from papers.study import Experiment
+from papers.study import Experiment, verdict
 from spiel_dl.algorithms.dl_cfr import asked_ranges
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -25,7 +25,11 @@ from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.generation import add_ranges
 from spiel_dl.value_functions.training import split_strategies
-from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, validation_errors
+from spiel_dl.value_functions.validation import (
+    ALL_ERROR_TITLES,
+    UNNORMALISED,
+    validation_errors,
+)
 
 STATISTICS = {
     "reached": "share of public states reached",
@@ -34,10 +38,14 @@ STATISTICS = {
     "distance_to_mean": "distance to the mean training range",
     "distance_to_nearest": "distance to the nearest training range",
 }
-_RANDOM = "random strategies set apart"
+_RANDOM, _CFR_D = "random strategies set apart", "CFR-D"
+_VALIDATION, _AT_CFR_D = ", validation", ", CFR-D's ranges"
 _ASKED = "asked"
 _MAX_RANDOM_ROWS = 200
 _POINTS_PER_DECADE = 8
+# The paper compares by eye. Here ranges are much alike if their distances to the nearest training
+# range differ by at most this share, and unlike if one distance is at least so many times another.
+_ALIKE, _UNLIKE = 0.1, 2.0
 
 
 class _Found(NamedTuple):
@@ -77,6 +85,10 @@ def _report(study: Study, found: _Found) -> Report:
             "Means over leaf public states that both players reach, and over the players; "
             "distances are total variations. The summary compares a network's errors at ranges of "
             "random strategies that were set apart with those at the ranges that CFR-D asks for.",
+            "Held are, of distances to the nearest training range: a network's is within "
+            f"{_ALIKE:.0%} of CFR-D's; and both are at least {_UNLIKE:g} times that of random "
+            "strategies set apart. And the mean L1 error at CFR-D's ranges is not larger than that "
+            "in validation.",
         ],
         Table(summary, {"what": "error", **{where: where for where in found.errors}}),
         Table(
@@ -91,7 +103,29 @@ def _report(study: Study, found: _Found) -> Report:
         levels={_RANDOM: found.random},
         headline=f"distance to the nearest training range: {_RANDOM} {found.random[distance]:.2g}, "
         + ", ".join(f"{source} {value:.2g}" for source, value in apart.items()),
+        verdict=verdict(parts_held(apart, found.random[distance], found.errors)),
     )
+
+
+def parts_held(
+    apart: dict[str, float], random: float, errors: dict[str, dict[str, float]]
+) -> Iterator[bool]:
+    """Whether each part of the paper's claim holds.
+
+    Args:
+      apart: who asks for ranges, and their mean distance to the nearest training range.
+      random: that of random strategies set apart.
+      errors: the networks' errors by where.
+    """
+    of_cfr_d = apart[_CFR_D]
+    yield all(abs(value - of_cfr_d) <= _ALIKE * of_cfr_d for value in apart.values())
+    yield min(apart.values()) >= _UNLIKE * random
+    l1 = UNNORMALISED + "l1"
+    in_validation, at_cfr_d = (
+        [found[l1] for where, found in errors.items() if where.endswith(ending)]
+        for ending in (_VALIDATION, _AT_CFR_D)
+    )
+    yield all(at <= of for at, of in zip(at_cfr_d, in_validation, strict=True))
 
 
 RANGES = Experiment(
@@ -181,7 +215,7 @@ def _statistics(
     held_out = validation[:_MAX_RANDOM_ROWS]
     random = part("random", lambda: _unscaled(dataset, held_out))
     means = {name: float(np.nanmean([row[name] for row in random])) for name in STATISTICS}
-    by_source = {"CFR-D": part("cfr_d", lambda: _unscaled(cfr_d))}
+    by_source = {_CFR_D: part("cfr_d", lambda: _unscaled(cfr_d))}
     for seed in study.settings.seeds:
         trained = study.train(seed)
         ask = functools.partial(_ask_network, study, trained.path, iterations)
@@ -200,11 +234,11 @@ def _errors(study: Study, cfr_d: Dataset) -> dict[str, dict[str, float]]:
     for seed in study.settings.seeds:
         trained = study.train(seed)
         last = trained.metrics[-1]
-        errors[f"seed {seed}, validation"] = {name: last[name] for name in ALL_ERROR_TITLES}
+        errors[f"seed {seed}{_VALIDATION}"] = {name: last[name] for name in ALL_ERROR_TITLES}
         network = study.load_network(trained.path)
         samples = network.samples(cfr_d)
         numbers = samples.numbers(np.arange(cfr_d.num_strategies), np.arange(samples.num_states))
-        errors[f"seed {seed}, CFR-D's ranges"] = validation_errors(network, samples, numbers)
+        errors[f"seed {seed}{_AT_CFR_D}"] = validation_errors(network, samples, numbers)
     return errors
 
 
