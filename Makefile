@@ -49,14 +49,15 @@ demo: $(VENV)/installed
 # Some tests let numba take two threads, which it refuses on one core unless it is told.
 test: export OMP_NUM_THREADS ?= 1
 test: export NUMBA_NUM_THREADS ?= 2
-# One worker more than cores: tests of servers, clusters and scripts wait.
-test: export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
+# Threads that wait for others would spin, and there are as many workers as cores.
+test: export OMP_WAIT_POLICY ?= passive
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
 # What takes minutes each, and docs/slow_tests.md when it last passed. One test builds the site.
 test-slow: export OMP_NUM_THREADS ?= 1
 test-slow: export NUMBA_NUM_THREADS ?= 2
+test-slow: export OMP_WAIT_POLICY ?= passive
 test-slow: $(VENV)/installed $(VENV)/installed-docs
 	$(BIN)/python -m pytest -m slow --numprocesses=auto --dist=load
 
