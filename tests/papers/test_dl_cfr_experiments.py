@@ -378,6 +378,6 @@ def test_ranges_are_compared_by_their_distances_and_errors(
     network: float, random: float, at_cfr_d: float, expected: list[bool]
 ) -> None:
     apart = {"CFR-D": 0.3, "DL-CFR+, network of seed 0": network}
-    errors = {"seed 0, validation": 0.03, "seed 0, CFR-D's ranges": at_cfr_d}
-    named = {where: {UNNORMALISED + "l1": error} for where, error in errors.items()}
-    assert list(dl_cfr_ranges.parts_held(apart, random, named)) == expected
+    l1 = UNNORMALISED + "l1"
+    errors = dl_cfr_ranges.Errors({l1: 0.03}, {l1: at_cfr_d})
+    assert list(dl_cfr_ranges.parts_held(apart, random, [errors])) == expected

@@ -7,7 +7,7 @@ here every comparison is a number.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +39,6 @@ STATISTICS = {
     "distance_to_nearest": "distance to the nearest training range",
 }
 _RANDOM, _CFR_D = "random strategies set apart", "CFR-D"
-_VALIDATION, _AT_CFR_D = ", validation", ", CFR-D's ranges"
 _ASKED = "asked"
 _MAX_RANDOM_ROWS = 200
 _POINTS_PER_DECADE = 8
@@ -48,12 +47,19 @@ _POINTS_PER_DECADE = 8
 _ALIKE, _UNLIKE = 0.1, 2.0
 
 
+class Errors(NamedTuple):
+    """A network's errors, by name, in validation and at the ranges that CFR-D asks for."""
+
+    in_validation: dict[str, float]
+    at_cfr_d: dict[str, float]
+
+
 class _Found(NamedTuple):
-    """Statistics by who asks and iteration, their means over random ranges, and errors."""
+    """Statistics by who asks and iteration, their means over random ranges, and errors by seed."""
 
     rows: list[dict[str, Any]]
     random: dict[str, float]
-    errors: dict[str, dict[str, float]]
+    errors: dict[int, Errors]
 
 
 def _compute(study: Study) -> _Found:
@@ -76,8 +82,12 @@ def _report(study: Study, found: _Found) -> Report:
         source: float(np.nanmean([row[distance] for row in found.rows if row["source"] == source]))
         for source in dict.fromkeys(row["source"] for row in found.rows)
     }
+    columns: dict[str, dict[str, float]] = {}
+    for seed, errors in found.errors.items():
+        columns[f"seed {seed}, validation"] = errors.in_validation
+        columns[f"seed {seed}, CFR-D's ranges"] = errors.at_cfr_d
     summary = [
-        {"what": title, **{where: errors[name] for where, errors in found.errors.items()}}
+        {"what": title, **{where: errors[name] for where, errors in columns.items()}}
         for name, title in ALL_ERROR_TITLES.items()
     ]
     return study.report(
@@ -90,7 +100,7 @@ def _report(study: Study, found: _Found) -> Report:
             "strategies set apart. And the mean L1 error at CFR-D's ranges is not larger than that "
             "in validation.",
         ],
-        Table(summary, {"what": "error", **{where: where for where in found.errors}}),
+        Table(summary, {"what": "error", **{where: where for where in columns}}),
         Table(
             [{"source": _RANDOM, **found.random}, *found.rows],
             {"source": "asked for by", "iteration": "iteration", **STATISTICS},
@@ -103,29 +113,23 @@ def _report(study: Study, found: _Found) -> Report:
         levels={_RANDOM: found.random},
         headline=f"distance to the nearest training range: {_RANDOM} {found.random[distance]:.2g}, "
         + ", ".join(f"{source} {value:.2g}" for source, value in apart.items()),
-        verdict=verdict(parts_held(apart, found.random[distance], found.errors)),
+        verdict=verdict(parts_held(apart, found.random[distance], found.errors.values())),
     )
 
 
-def parts_held(
-    apart: dict[str, float], random: float, errors: dict[str, dict[str, float]]
-) -> Iterator[bool]:
+def parts_held(apart: dict[str, float], random: float, errors: Iterable[Errors]) -> Iterator[bool]:
     """Whether each part of the paper's claim holds.
 
     Args:
       apart: who asks for ranges, and their mean distance to the nearest training range.
       random: that of random strategies set apart.
-      errors: the networks' errors by where.
+      errors: of each network.
     """
     of_cfr_d = apart[_CFR_D]
     yield all(abs(value - of_cfr_d) <= _ALIKE * of_cfr_d for value in apart.values())
     yield min(apart.values()) >= _UNLIKE * random
     l1 = UNNORMALISED + "l1"
-    in_validation, at_cfr_d = (
-        [found[l1] for where, found in errors.items() if where.endswith(ending)]
-        for ending in (_VALIDATION, _AT_CFR_D)
-    )
-    yield all(at <= of for at, of in zip(at_cfr_d, in_validation, strict=True))
+    yield all(each.at_cfr_d[l1] <= each.in_validation[l1] for each in errors)
 
 
 RANGES = Experiment(
@@ -228,17 +232,19 @@ def _ask_network(study: Study, path: Path, iterations: Sequence[int]) -> Values:
     return asked_ranges(study.solver(study.load_network(path)), iterations)
 
 
-def _errors(study: Study, cfr_d: Dataset) -> dict[str, dict[str, float]]:
-    """Errors of each network in validation, and at the ranges that CFR-D asks for."""
+def _errors(study: Study, cfr_d: Dataset) -> dict[int, Errors]:
+    """Errors of each seed's network."""
     errors = {}
     for seed in study.settings.seeds:
         trained = study.train(seed)
         last = trained.metrics[-1]
-        errors[f"seed {seed}{_VALIDATION}"] = {name: last[name] for name in ALL_ERROR_TITLES}
         network = study.load_network(trained.path)
         samples = network.samples(cfr_d)
         numbers = samples.numbers(np.arange(cfr_d.num_strategies), np.arange(samples.num_states))
-        errors[f"seed {seed}{_AT_CFR_D}"] = validation_errors(network, samples, numbers)
+        errors[seed] = Errors(
+            {name: last[name] for name in ALL_ERROR_TITLES},
+            validation_errors(network, samples, numbers),
+        )
     return errors
 
 
