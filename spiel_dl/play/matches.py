@@ -258,13 +258,11 @@ def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, Decis
             waiting = list(itertools.compress(running, [mover == which for mover in movers]))
             if not waiting:
                 continue
-            start = time.perf_counter()
             answers = ask(policy, [each.state for each in waiting])
-            seconds = time.perf_counter() - start
-            slowest = max(each.seconds for each in answers)
+            seconds = [each.seconds for each in answers]
             choices = [a.was_searched for a in answers if len(a.probabilities) > 1]
             told = [was_searched for was_searched in choices if was_searched is not None]
-            took = DecisionTime(len(waiting), seconds, slowest, len(told), sum(told))
+            took = DecisionTime(len(waiting), sum(seconds), max(seconds), len(told), sum(told))
             times[which] = times[which].add(took)
             for each, answer in zip(waiting, answers, strict=True):
                 each.move(answer.probabilities)
