@@ -236,9 +236,8 @@ def _sepot() -> list[Row]:
             ("games=leduc,goofspiel_5_descending",), 60),
         Row("sepot", "position", "section 2", None, (), 60, "sepot/battleships_5x5"),
     ]  # fmt: skip
-    # The model zoo's networks, of 100,000 steps, and their critics, of 20,000; six matches. Networks
-    # of Goofspiel with 13 cards have 20,000 steps. The claim is held against the larger of the
-    # paper's two bounds.
+    # The model zoo's networks, of 100,000 steps, and their critics, of 20,000; six matches. With 13
+    # cards, networks have 20,000 steps. The claim is held against the larger of the paper's bounds.
     zoo = ("network=rnad:{game}_{seed}", "bounds=100000")
     one_bound, untrained = "one bound of two", "; its networks are not in the zoo yet"
     one_network = f"one network of three, of 20,000 steps, against itself; {one_bound}"
