@@ -30,6 +30,7 @@ may change over the run.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import inspect
 import math
@@ -57,8 +58,8 @@ class Parts(NamedTuple):
     run_iterations: Callable[..., Any] | None = None
 
 
-class FromFunctions:
-    """What variants by functions share; abstract.
+class FromFunctions(abc.ABC):
+    """What variants by functions share.
 
     Attributes:
       parts: what is compiled into the loops.
@@ -74,9 +75,9 @@ class FromFunctions:
     averages_plans: bool = True
 
     @property
+    @abc.abstractmethod
     def parts(self) -> Parts:
         """What is compiled into the loops."""
-        raise NotImplementedError
 
     @property
     def loop_numbers(self) -> tuple[float, ...]:
