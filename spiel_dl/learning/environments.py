@@ -9,7 +9,6 @@ from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning.board_environment import BoardEnvironment
 from spiel_dl.learning.compiled_self_play import CompiledSelfPlay
-from spiel_dl.learning.history_tensors import check_tensors
 from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.table_self_play import TableSelfPlay
@@ -17,6 +16,7 @@ from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree.factored.families import phantom_rules
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.information_states import check_tensors
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 LARGEST_COMPILED_BATCH = 4096

@@ -17,6 +17,7 @@ import torch
 from spiel_dl.games.rules import Rules
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.histories import is_converted
+from spiel_dl.tree.information_states import check_tensors
 
 
 def of_tree(tree: CompiledTree, histories: np.ndarray) -> torch.Tensor:
@@ -103,12 +104,3 @@ def write_state(state: pyspiel.State, row: np.ndarray) -> None:
         last = state.full_history()[-1]
         if last.player == 0:
             row[2 * size + last.action] = 1.0
-
-
-def check_tensors(game: pyspiel.Game) -> None:
-    """Raises a ValueError if a game has no information state tensors."""
-    if not game.get_type().provides_information_state_tensor:
-        raise ValueError(
-            f"{game} has no information state tensors, which networks need; implement "
-            "information_state_tensor in the game"
-        )

@@ -12,6 +12,7 @@ import torch
 from spiel_dl.games.environments import EpisodeEnds
 from spiel_dl.learning import history_tensors
 from spiel_dl.tree.from_openspiel import zero_sum_utility
+from spiel_dl.tree.information_states import check_tensors
 
 
 class StateEnvironment:
@@ -44,7 +45,7 @@ class StateEnvironment:
         """
         if batch_size < 1:
             raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
-        history_tensors.check_tensors(game)
+        check_tensors(game)
         self.game = game
         self.generator = torch.Generator(device).manual_seed(seed)
         self._batch_size = batch_size

@@ -7,6 +7,7 @@ the next history, and what a player knows is a look-up by infoset.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -66,8 +67,9 @@ class TreeEnvironment:
         def to_device(array: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(array).to(device)
 
-        self.infoset_tensors = to_device(_infoset_tensors(tree))
-        self.infoset_legal = to_device(_infoset_legal(tree))
+        tensors, legal = zip(*(tree.observations(player) for player in (0, 1)), strict=True)
+        self.infoset_tensors = to_device(_with_a_row_of_zeros(tensors))
+        self.infoset_legal = to_device(_with_a_row_of_zeros(legal))
         self._num_actions = self.infoset_legal.shape[1]
         self.player = to_device(tree.player)
         self.row = to_device(_infoset_rows(tree))
@@ -236,29 +238,8 @@ def _infoset_rows(tree: GameTree) -> np.ndarray:
     return np.where(tree.player >= 0, rows, tree.num_infosets(0) + tree.num_infosets(1))
 
 
-def _infoset_legal(tree: GameTree) -> np.ndarray:
-    sizes = [tree.num_infosets(player) for player in (0, 1)]
-    legal = np.zeros((sum(sizes) + 1, tree.game.num_distinct_actions()), bool)
-    for player, first_row in ((0, 0), (1, sizes[0])):
-        row = first_row + tree.treeplexes[player].infoset_of_sequence[1:]
-        legal[row, tree.sequence_action[player][1:]] = True
-    return legal
-
-
-def _infoset_tensors(tree: GameTree) -> np.ndarray:
-    parts = [_player_tensors(tree, player) for player in (0, 1)]
+def _with_a_row_of_zeros(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([*parts, np.zeros_like(parts[0][:1])])
-
-
-def _player_tensors(tree: GameTree, player: int) -> np.ndarray:
-    """Information state tensors of a player's decision infosets: float32 [I, D]."""
-    histories = tree.first_history[player]
-    if hasattr(tree.game, "rules"):
-        states = tree.states_of(histories)
-        return tree.game.rules.information_state_tensor(states, player).numpy()
-    history_tensors.check_tensors(tree.game)
-    rows = [tree.state(int(h)).information_state_tensor(player) for h in histories]
-    return np.array(rows, np.float32).reshape(len(rows), -1)
 
 
 def _next_histories(tree: GameTree, num_actions: int) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +10,8 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies import asking, compact, large_games
+from spiel_dl.policies import asking, compact, reading
+from spiel_dl.policies.small_policies import SeatsPolicy
 from spiel_dl.runs import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
@@ -249,27 +249,19 @@ def read_strategy(
 ) -> np.ndarray:
     """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
 
-    The policy is asked once per infoset, at its first history, and its answers are not rescaled.
     An `ArrayPolicy` on the same tree gives its own array, which is checked again, because it may
-    have been written into.
+    have been written into. Any other policy is asked, see `reading.ask_everywhere`.
 
     Raises:
       ValueError: if the policy has no answer at an infoset, or one that is not a distribution over
         the legal actions.
     """
+    while isinstance(policy, SeatsPolicy):
+        policy = policy.seats[player]
     if isinstance(policy, ArrayPolicy) and _is_same(policy.tree, tree):
         policy.check(player)
         return policy.strategies[player]
-    if isinstance(tree, FactoredGame):
-        return large_games.read_strategy(tree, policy, player)
-    strategy = np.ones(tree.treeplexes[player].num_sequences)
-    for infoset in range(tree.num_infosets(player)):
-        state = tree.state(int(tree.first_history[player][infoset]))
-        actions = tree.legal_actions(player, infoset).tolist()
-        name = functools.partial(tree.infoset_string, player, infoset)
-        row = asking.probabilities(policy, state, player, actions, name)
-        strategy[tree.treeplexes[player].sequences(infoset)] = row
-    return strategy
+    return reading.ask_everywhere(tree, policy, player)
 
 
 def _is_same(first: GameTree | FactoredGame, second: GameTree | FactoredGame) -> bool:

@@ -112,7 +112,8 @@ class NetworkPolicy(openspiel_policy.Policy):
           states: states of the turn-based game, in each of which a player acts.
 
         Raises:
-          ValueError: if both players move in a state; the network knows the turn-based game only.
+          ValueError: if both players move in a state, for the network knows the turn-based game
+            only; or if the states are of a game with other tensors.
         """
         if any(state.is_simultaneous_node() for state in states):
             raise ValueError(
@@ -123,7 +124,13 @@ class NetworkPolicy(openspiel_policy.Policy):
         observation = np.empty((len(states), self.network.num_inputs), np.float32)
         legal = np.zeros((len(states), self.network.num_actions), bool)
         for row, state in enumerate(states):
-            observation[row] = state.information_state_tensor(state.current_player())
+            tensor = state.information_state_tensor(state.current_player())
+            if len(tensor) != self.network.num_inputs:
+                raise ValueError(
+                    f"{state.get_game()} tells {len(tensor)} numbers, but the network of "
+                    f"{self.game} takes {self.network.num_inputs}; ask in states of that game"
+                )
+            observation[row] = tensor
             legal[row, actions[row]] = True
         device = self.parameters.device
         rows = policy_rows(

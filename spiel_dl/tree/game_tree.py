@@ -9,6 +9,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Hashable, Iterable
 
+import numpy as np
 import pyspiel
 
 from spiel_dl.tree import from_openspiel
@@ -16,6 +17,8 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.histories import check_index, check_player
 from spiel_dl.tree.information_states import (
     InformationString,
+    Observations,
+    check_tensors,
     information_string_function,
     turn_based_string_function,
 )
@@ -71,6 +74,29 @@ class GameTree(CompiledTree):
                 "another game, or is it not this player's turn?"
             )
         return infoset
+
+    def observations(self, player: int, begin: int = 0, end: int | None = None) -> Observations:
+        """What a player sees in its infosets from `begin` to before `end`; None: the last one too.
+
+        Raises:
+          ValueError: if the game has no information state tensors.
+        """
+        check_tensors(self.game)
+        histories = self.first_history[player][begin:end]
+        if hasattr(self.game, "rules"):
+            states = self.states_of(histories)
+            tensors = self.game.rules.information_state_tensor(states, player).numpy()
+        else:
+            seen = [self.state(each).information_state_tensor(player) for each in histories]
+            tensors = np.array(seen, np.float32).reshape(len(seen), -1)
+        treeplex = self.treeplexes[player]
+        is_seen = np.zeros(treeplex.num_infosets, np.bool_)
+        is_seen[begin:end] = True
+        sequences = treeplex.sequences_of(is_seen)
+        legal = np.zeros((len(histories), self.game.num_distinct_actions()), np.bool_)
+        rows = treeplex.infoset_of_sequence[sequences] - begin
+        legal[rows, self.sequence_action[player][sequences]] = True
+        return Observations(tensors, legal)
 
     def infoset_string(self, player: int, infoset: int) -> str:
         """`information_state_string` of a decision infoset; ValueError if there is none such."""

@@ -1,13 +1,36 @@
-"""What a player knows in an OpenSpiel state, as a string that identifies its infoset."""
+"""What a player knows: as a string, which identifies its infoset, and as a tensor."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import NamedTuple
 
+import numpy as np
 import pyspiel
 
 InformationString = Callable[[pyspiel.State, int], str]
+
+
+class Observations(NamedTuple):
+    """What a player sees in some of its infosets.
+
+    Attributes:
+      tensors: float32 [N, D], information state tensors.
+      legal: bool [N, A], which actions are legal.
+    """
+
+    tensors: np.ndarray
+    legal: np.ndarray
+
+
+def check_tensors(game: pyspiel.Game) -> None:
+    """Raises a ValueError if a game has no information state tensors."""
+    if not game.get_type().provides_information_state_tensor:
+        raise ValueError(
+            f"{game} has no information state tensors, which networks need; implement "
+            "information_state_tensor in the game"
+        )
 
 
 def information_string_function(game: pyspiel.Game) -> InformationString:

@@ -34,10 +34,11 @@ from spiel_dl.tree.factored import (
 )
 from spiel_dl.tree.factored.abrupt_views import ViewTables
 from spiel_dl.tree.factored.factored_form import Cost, FactoredForm
-from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
+from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.infoset_classes import InfosetClasses
 from spiel_dl.tree.factored.merged import Expansion, MergedMatrix
 from spiel_dl.tree.factored.stones import PathTensors, check_mover
+from spiel_dl.tree.information_states import Observations
 
 _SECONDS_PER_SLOT = 7e-8
 # The first row and column of matrices: sequence 0 is the empty one.

@@ -5,26 +5,14 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pyspiel
 
 from spiel_dl.tree.factored.factored_form import FactoredForm
 from spiel_dl.tree.histories import check_index, check_player
+from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
-
-
-class Observations(NamedTuple):
-    """What a player sees in some of its infosets.
-
-    Attributes:
-      tensors: float32 [N, D], information state tensors.
-      legal: bool [N, A], which actions are legal.
-    """
-
-    tensors: np.ndarray
-    legal: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -22,8 +22,9 @@ import pyspiel
 
 from spiel_dl.tree.factored import goofspiel_kernels
 from spiel_dl.tree.factored.factored_form import Cost, FactoredForm
-from spiel_dl.tree.factored.factored_game import FactoredGame, Observations
+from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.stones import check_mover
+from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
 
 _NUM_PARTS = 16

@@ -10,7 +10,7 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.games.boards import turn_lengths
-from spiel_dl.tree.factored.factored_game import Observations
+from spiel_dl.tree.information_states import Observations
 
 
 class StonePaths(NamedTuple):

@@ -1,4 +1,4 @@
-"""What policies play in all infosets of a factored game: asked in batches where they can be."""
+"""What policies play in all infosets of a game: asked in batches where they can be."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
-from spiel_dl.policies.small_policies import SeatsPolicy, UniformPolicy
+from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.game_tree import GameTree
 
 if TYPE_CHECKING:
     import tqdm
@@ -21,38 +22,45 @@ _BATCH = 1 << 14
 _SAME = 1e-6
 
 
-def read_strategy(game: FactoredGame, policy: openspiel_policy.Policy, player: int) -> np.ndarray:
+def ask_everywhere(
+    game: GameTree | FactoredGame, policy: openspiel_policy.Policy, player: int
+) -> np.ndarray:
     """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
 
-    A policy with a method `act` (see `learning.self_play.ActingPolicy`), such as a network, is
-    asked for thousands of infosets at once, by their tensors, and its answers are made to sum to 1.
-    Any other is asked in one state of each infoset, which takes minutes; a progress bar says how
-    many.
+    A network is asked for thousands of infosets at once, by their tensors, and its answers are made
+    to sum to 1. In a factored game, so is any policy with a method `act` (see
+    `learning.self_play.ActingPolicy`). All others are asked in one state of each infoset, the first
+    one of a tree, and their answers stay as they are. That may take minutes, and a progress bar
+    says how many.
 
     Raises:
       ValueError: if the policy has no answer at an infoset, one that is not a distribution over the
-        legal actions, or different ones in states that are one infoset.
+        legal actions, or different ones in states that are one infoset of a factored game.
     """
-    while isinstance(policy, SeatsPolicy):
-        policy = policy.seats[player]
     treeplex = game.treeplexes[player]
     if type(policy) in (UniformPolicy, openspiel_policy.UniformRandomPolicy):
         return treeplex.uniform_strategy()
+    ask = _act if _takes_tensors(game, policy) else _ask
     strategy = np.ones(treeplex.num_sequences)
     with _progress(game, player) as bar:
         for begin in range(0, treeplex.num_infosets, _BATCH):
             end = min(begin + _BATCH, treeplex.num_infosets)
             first = int(treeplex.first_sequence[begin])
             last = treeplex.sequences(end - 1).stop
-            if hasattr(policy, "act"):
-                strategy[first:last] = _act(game, policy, player, begin, end)
-            else:
-                strategy[first:last] = _ask(game, policy, player, begin, end)
+            strategy[first:last] = ask(game, policy, player, begin, end)
             bar.update(end - begin)
     return strategy
 
 
-def _progress(game: FactoredGame, player: int) -> tqdm.tqdm:
+def _takes_tensors(game: GameTree | FactoredGame, policy: openspiel_policy.Policy) -> bool:
+    if isinstance(game, FactoredGame):
+        return hasattr(policy, "act")
+    # Functions of files may take one row only, and policies of other games get errors that say so.
+    is_network = hasattr(policy, "act") and isinstance(policy, asking.AnswersAtOnce)
+    return is_network and str(policy.game) == str(game.game)
+
+
+def _progress(game: GameTree | FactoredGame, player: int) -> tqdm.tqdm:
     import tqdm  # Small games do without.
 
     return tqdm.tqdm(
@@ -66,7 +74,11 @@ def _progress(game: FactoredGame, player: int) -> tqdm.tqdm:
 
 
 def _act(
-    game: FactoredGame, policy: openspiel_policy.Policy, player: int, begin: int, end: int
+    game: GameTree | FactoredGame,
+    policy: openspiel_policy.Policy,
+    player: int,
+    begin: int,
+    end: int,
 ) -> np.ndarray:
     """The probabilities of all actions in infosets from `begin` to before `end`: float64 [n]."""
     import torch  # Tables and solvers do without.
@@ -94,14 +106,22 @@ def _act(
 
 
 def _ask(
-    game: FactoredGame, policy: openspiel_policy.Policy, player: int, begin: int, end: int
+    game: GameTree | FactoredGame,
+    policy: openspiel_policy.Policy,
+    player: int,
+    begin: int,
+    end: int,
 ) -> list[float]:
     """The same, from a state of each infoset."""
     found: list[float] = []
     for infoset in range(begin, end):
         actions = game.legal_actions(player, infoset).tolist()
-        state = game.state(player, infoset)
         name = functools.partial(game.infoset_string, player, infoset)
+        if isinstance(game, GameTree):
+            state = game.state(int(game.first_history[player][infoset]))
+            found += asking.probabilities(policy, state, player, actions, name)
+            continue
+        state = game.state(player, infoset)
         row = asking.probabilities(policy, state, player, actions, name)
         other = game.other_history(player, infoset)
         if other is not None:

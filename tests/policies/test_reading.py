@@ -1,4 +1,4 @@
-"""Policies in games whose histories are not listed: one strategy, however they are asked."""
+"""Policies in all infosets: one strategy, however they are asked."""
 
 import numpy as np
 import pyspiel
@@ -13,6 +13,7 @@ from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import SeatsPolicy, UniformPolicy
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.game_tree import GameTree
 
 GAME = "dark_hex(num_rows=2,num_cols=3)"
 
@@ -58,6 +59,37 @@ def test_networks_are_asked_in_batches_and_say_the_same(game: FactoredGame) -> N
         one_by_one = read_strategy(game, ByState(policy), player)
         np.testing.assert_allclose(at_once, one_by_one, atol=1e-6)
         assert at_once.std() > 0.1  # Not uniform, which would hide an order of infosets.
+
+
+@pytest.mark.parametrize("name", ["python_leduc", "leduc_poker", "goofspiel(num_cards=3)"])
+def test_networks_are_asked_in_batches_in_trees_too(name: str) -> None:
+    tree = GameTree.from_game(name)
+    policy = network_policy(tree.game)
+    for player in (0, 1):
+        at_once = read_strategy(tree, policy, player)
+        one_by_one = read_strategy(tree, ByState(policy), player)
+        np.testing.assert_allclose(at_once, one_by_one, atol=1e-6)
+        assert at_once.std() > 0.1
+
+
+def test_what_is_seen_in_some_infosets_is_part_of_what_is_seen_in_all() -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    whole, part = tree.observations(1), tree.observations(1, 2, 5)
+    np.testing.assert_array_equal(part.tensors, whole.tensors[2:5])
+    np.testing.assert_array_equal(part.legal, whole.legal[2:5])
+    for infoset in range(6):
+        state = tree.state(int(tree.first_history[1][infoset]))
+        np.testing.assert_array_equal(whole.tensors[infoset], state.information_state_tensor(1))
+        assert np.flatnonzero(whole.legal[infoset]).tolist() == state.legal_actions(1)
+
+
+def test_a_network_of_another_game_is_refused() -> None:
+    policy = network_policy(pyspiel.load_game("kuhn_poker"))
+    with pytest.raises(
+        ValueError,
+        match=r"leduc_poker.* tells 30 numbers, but the network of kuhn_poker.* takes 11",
+    ):
+        read_strategy(GameTree.from_game("leduc_poker"), policy, 0)
 
 
 def test_a_policy_is_read_state_by_state(game: FactoredGame) -> None:
