@@ -51,6 +51,10 @@ test: export OMP_NUM_THREADS ?= 1
 test: export NUMBA_NUM_THREADS ?= 2
 # Threads that wait for others would spin, and there are as many workers as cores.
 test: export OMP_WAIT_POLICY ?= passive
+# Most compiled loops run for less time here than their compilation takes, so they are optimised
+# less, and kept apart from those that everybody else runs.
+test: export NUMBA_OPT ?= 1
+test: export NUMBA_CACHE_DIR ?= $(CURDIR)/build/numba
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 

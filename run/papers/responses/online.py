@@ -162,6 +162,8 @@ def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
             Picture("online", f"{ONLINE.title}\n{GAME}", [panel], curves),
         ],
         more={"found": found, "best": best},
+        headline="earned per hand: "
+        + ", ".join(f"{row['response']} {row['earned']:.3g}" for row in summary),
     )
 
 

@@ -117,6 +117,7 @@ def _report(study: Study, found: Rows) -> Report:
             )
         },
         more={"found": found, "gain": gain, "half_width": width},
+        headline=f"ABD wins {gain:+.3f} ± {width:.3f} a game against what the network wins",
     )
 
 
