@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import itertools
 import json
@@ -39,6 +40,7 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
+@functools.cache  # Griffe takes a second to read the package, and each hook remembers it.
 def load_hook(name: str) -> types.ModuleType:
     path = ROOT / "docs" / "hooks" / f"{name}.py"
     specification = importlib.util.spec_from_file_location(f"docs_{name}", path)
