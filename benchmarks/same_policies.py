@@ -128,8 +128,8 @@ class _Counting(Critic):
         return np.sin(numbers) * (1 if player == 0 else -1)
 
     def pair_values(self, tree: Any, histories: np.ndarray, player: int) -> np.ndarray:
-        """Not asked for."""
-        raise NotImplementedError
+        """Not known: raises ValueError."""
+        raise ValueError("these values are of no pairs; search with two_sided=False")
 
 
 def _played(game: pyspiel.Game) -> Iterator[Case]:

@@ -3,7 +3,7 @@
 It is made of the manifest and of the reports' JSON files. A report is
 
   missing   if there is none;
-  old       if the code has changed since in a way that matters, as `manifest.CHANGES` says, if its
+  old       if the code has changed since in a way that matters, as `changes.CHANGES` says, if its
             settings are not those of the manifest, if it lacks a headline, or if no clean commit
             made all of its parts;
   current   otherwise.
@@ -22,7 +22,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from papers.manifest import CHANGES, MANIFEST, Change, Row
+from papers.changes import CHANGES, Change
+from papers.manifest import MANIFEST, Row
 from papers.paper import PAPERS
 from spiel_dl.runs import tensor_files
 from spiel_dl.tree.from_openspiel import load_turn_based

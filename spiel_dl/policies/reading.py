@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
@@ -117,22 +119,28 @@ def _ask(
     for infoset in range(begin, end):
         actions = game.legal_actions(player, infoset).tolist()
         name = functools.partial(game.infoset_string, player, infoset)
-        if isinstance(game, GameTree):
-            state = game.state(int(game.first_history[player][infoset]))
-            found += asking.probabilities(policy, state, player, actions, name)
-            continue
-        state = game.state(player, infoset)
-        row = asking.probabilities(policy, state, player, actions, name)
-        other = game.other_history(player, infoset)
-        if other is not None:
-            state = game.state_after(other)
-            second = asking.probabilities(policy, state, player, actions, name)
-            if max(abs(p - q) for p, q in zip(row, second, strict=True)) > _SAME:
+        row, *others = (
+            asking.probabilities(policy, state, player, actions, name)
+            for state in _states(game, player, infoset)
+        )
+        for other in others:
+            if max(abs(p - q) for p, q in zip(row, other, strict=True)) > _SAME:
                 raise ValueError(
-                    f"{type(policy).__name__} plays {row} or {second} in player {player}'s infoset "
+                    f"{type(policy).__name__} plays {row} or {other} in player {player}'s infoset "
                     f"{infoset} of {game.game}, because it looks at the number of turns in the "
                     "game's strings, which its tensors do not tell and which forgets what it told "
                     "before; give a policy on tensors"
                 )
         found += row
     return found
+
+
+def _states(game: GameTree | FactoredGame, player: int, infoset: int) -> Iterator[pyspiel.State]:
+    """A state of an infoset, and another one where strings tell two of its states apart."""
+    if isinstance(game, GameTree):
+        yield game.state(int(game.first_history[player][infoset]))
+        return
+    yield game.state(player, infoset)
+    other = game.other_history(player, infoset)
+    if other is not None:
+        yield game.state_after(other)

@@ -11,7 +11,8 @@ import pyspiel
 import pytest
 
 from papers import scoreboard
-from papers.manifest import CHANGES, MANIFEST, Change, Row
+from papers.changes import CHANGES, Change
+from papers.manifest import MANIFEST, Row
 from papers.paper import PAPERS
 from papers.scoreboard import CURRENT, MISSING, OLD
 

@@ -1,0 +1,65 @@
+"""Changes of the code after which experiments come to other numbers: what makes reports old."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change of the code after which an experiment comes to other numbers.
+
+    Attributes:
+      when: date and time of it, as `datetime.isoformat` writes them, in UTC.
+      what: what changed, in a few words.
+      rows: patterns of the names of the rows whose earlier reports are old since, as `fnmatch` has
+        them.
+    """
+
+    when: str
+    what: str
+    rows: tuple[str, ...]
+
+
+CHANGES: Sequence[Change] = (
+    Change(
+        "2026-11-21T12:00:00+00:00",
+        "value networks normalise their layers",
+        ("dl_cfr/*/checkpoints", "dl_cfr/*/ranges", "dl_cfr/leduc/left_out"),
+    ),
+    Change(
+        "2026-11-22T21:00:00+00:00",
+        "SePoT searches with the ranges that were played, block by block, with the cfvs of the "
+        "opponent's best transformation",
+        ("sepot/*/curves", "sepot/*/cfvs", "sepot/*/table_1", "sepot/*/position"),
+    ),
+    Change(
+        "2026-11-22T21:00:00+00:00",
+        "R-NaD learns with a bounded force, tempered regularisation and action values of histories",
+        ("sepot/*/curves", "sepot/*/cfvs", "compare/*"),
+    ),
+    Change(
+        "2026-11-23T00:45:00+00:00",
+        "errors on policy are of ranges that no training has seen; rounds end without polishes",
+        ("dl_cfr/*/on_policy", "dl_cfr/*/resolving", "particle/*/on_policy"),
+    ),
+    Change(
+        "2026-11-23T01:30:00+00:00",
+        "what an equilibrium reaches leaves out what it reaches with probability 1e-3 in all",
+        ("particle/*/fractions",),
+    ),
+    Change(
+        "2026-11-23T04:30:00+00:00",
+        "critics learn bounded values, by other defaults",
+        (
+            "sepot/safety",
+            "sepot/*/curves",
+            "sepot/*/cfvs",
+            "sepot/*/table_1",
+            "sepot/distilled",
+            "sepot/*/position",
+        ),
+    ),
+)
+"""What made earlier reports old. Whoever changes what an experiment comes to adds a line."""
