@@ -154,7 +154,8 @@ def _rnad(
             row, weight = place[t, game], weights[player[t, game]]
             count = legal_actions(legal[t, game], actions)
             log_softmax(outputs[row], 1.0, actions, count, log_pi, pi)
-            log_ratio[:count] = log_pi[:count]
+            for index in range(count):
+                log_ratio[index] = log_pi[index]
             for k in range(len(reference)):
                 said = reference[k, reference_place[t, game]]
                 log_softmax(said, sharpness, actions, count, log_other, other)

@@ -41,7 +41,8 @@ def packed_layers(parameters: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
         weight = parameters[start : start + inputs * units].reshape(inputs, units)
         pack(weight, _padded(inputs), packed[begin:end])
         start += inputs * units
-        packed[end : end + units] = parameters[start : start + units]
+        for unit in range(units):
+            packed[end + unit] = parameters[start + unit]
         start, begin = start + units, end + _padded(units)
     return packed
 
@@ -256,7 +257,7 @@ def go_back(
       The gradient of what went into the first layer's ReLU, float32 [N, units].
     """
     by_units = np.zeros(units[-1].shape, np.float32)
-    by_units[:, : gradient.shape[1]] = gradient
+    _copy(gradient, by_units)
     end = len(parameters)
     for layer in range(len(units) - 1, 0, -1):
         inputs, size = sizes[layer], sizes[layer + 1]
@@ -300,7 +301,7 @@ def _go_back_a_layer(
     else:
         room = np.empty((inputs, num_after), np.float32)
         multiply(before[:, :inputs].T, of_after, room, False)
-        of_weight[:] = room[:, :size]
+        _copy(room[:, :size], of_weight)
     _add_up(of_after, of_parameters[end:])
 
     packed = np.empty(num_after * num_before, np.float32)
@@ -310,6 +311,18 @@ def _go_back_a_layer(
         for unit in range(num_before):
             if not before[row, unit] > 0:
                 of_before[row, unit] = 0.0
+
+
+@_inline
+def _copy(rows: np.ndarray, to: np.ndarray) -> None:
+    """Copies rows to the first columns of others.
+
+    An assignment of slices would do the same. Numba compiles what it would say of wrong shapes with
+    it, which takes seconds.
+    """
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            to[row, column] = rows[row, column]
 
 
 @_inline

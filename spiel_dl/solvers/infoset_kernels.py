@@ -149,8 +149,9 @@ def run_iterations_extragradient(
             counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
             if keeps:
                 weight = float(iteration) ** gamma
-                learner_0.average[:] += weight * learner_0.realization
-                learner_1.average[:] += weight * learner_1.realization
+                for learner in (learner_0, learner_1):
+                    for s in range(learner.realization.size):
+                        learner.average[s] += weight * learner.realization[s]
             _half_step(treeplex_0, learner_0, cfv_0, stepsize, floor, keeps)
             _half_step(treeplex_1, learner_1, cfv_1, stepsize, floor, keeps)
             realize(treeplex_0, learner_0)

@@ -326,7 +326,8 @@ def update_regrets(treeplex, learner, cfv, now, tolerance):
 @_jit
 def counterfactual_values(payoffs, constants, realization, cfv):
     """Payoffs of a player's sequences against the opponent's realization plan, into `cfv`."""
-    cfv[:] = constants
+    for s in range(constants.size):
+        cfv[s] = constants[s]
     add_payoffs(payoffs, realization, cfv)
 
 

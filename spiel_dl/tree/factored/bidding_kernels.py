@@ -48,8 +48,9 @@ def number_infosets(first_choice, num_bids, after, size, step):
     following = np.ones(2, np.int64)
     for infoset in range(num_infosets):
         own = class_of[infoset]
-        first_sequence[:, infoset] = following
-        following += num_bids[own]
+        for player in range(2):
+            first_sequence[player, infoset] = following[player]
+            following[player] += num_bids[own, player]
         choice = first_choice[own]
         for bid in range(num_bids[own, 0]):
             for other in range(num_bids[own, 1]):

@@ -16,7 +16,8 @@ def _enlarged(array, size):
     if size <= array.size:
         return array
     larger = np.empty(max(size, 2 * array.size), array.dtype)
-    larger[: array.size] = array
+    for i in range(array.size):
+        larger[i] = array[i]
     return larger
 
 
@@ -252,7 +253,8 @@ def enumerate_classes(child, row, roots):
     turn, found = _nothing(n)
     classes, choices, entries = 0, 0, 0
     arena = _enlarged(np.empty(1024, np.int32), roots.size)
-    arena[: roots.size] = roots
+    for i in range(roots.size):
+        arena[i] = roots[i]
     # Of the turns on the path: what was tried before, the arena's use, the choices still to follow.
     before, top = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     waiting, last = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
