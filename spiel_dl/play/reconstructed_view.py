@@ -11,6 +11,8 @@ from spiel_dl.search import beliefs
 from spiel_dl.search.beliefs import policy_rows, replayed_reach
 from spiel_dl.search.found import Found
 from spiel_dl.search.sepot_played import SePoTPlayedStep
+from spiel_dl.search.trunk_strategies import fixed_to
+from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.particles import Particles
@@ -52,14 +54,6 @@ def reconstruct(state: pyspiel.State, act: ActingPolicy) -> Found | None:
     for player, (treeplex, own) in enumerate(
         zip(trunk.sequence_form.treeplexes, root_ranges(trunk, particles), strict=True)
     ):
-        plan = np.concatenate([own, np.zeros(treeplex.num_sequences - len(own))])
-        infosets = trunk.infosets[player]
-        if len(infosets):
-            firsts = trunk.tree.first_history[player][infosets]
-            rows = policy(trunk.tree.states_of(firsts), player)
-            number = np.repeat(np.arange(len(infosets)), treeplex.num_actions)
-            actions = trunk.tree.sequence_action[player][trunk.sequences[player][len(own) :]]
-            parents = treeplex.parent_sequence[number]
-            plan[len(own) :] = plan[parents] * rows[number, actions]
-        plans.append(plan)
+        strategy = fixed_to(policy, trunk, player).strategy
+        plans.append(realization_plan(treeplex, strategy, own))
     return Found(int(state.current_player()), trunk, (plans[0], plans[1]), None)

@@ -40,11 +40,11 @@ from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
 from spiel_dl.search.played import PlayedPath
 from spiel_dl.search.sepot_played import PlayedSolution
 from spiel_dl.search.sepot_search import Root, opponent_cfvs
+from spiel_dl.search.trunk_strategies import fixed_to
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.histories import TooManyHistoriesError, first_occurrence_ids
 from spiel_dl.tree.particles import Particles
-from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 UNLIMITED = 1 << 30
@@ -94,8 +94,7 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
         if self.particles.safety == "none":
             return super().given_cfvs(player, root, leaf_values)
         treeplex = root.trunk.sequence_form.treeplexes[player]
-        everywhere = np.ones(len(root.trunk.infosets[player]), np.bool_)
-        blueprint = self._blueprint(root.trunk, player, everywhere)
+        blueprint = fixed_to(self.policies(player, None), root.trunk, player)
         plan = realization_plan(treeplex, blueprint.strategy, root.own_range(player))
         return opponent_cfvs(player, root.trunk, plan, leaf_values)
 
@@ -136,25 +135,8 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
         solved = np.zeros(len(trunk.root_infosets[player]), np.bool_)
         solved[trunk.root_of_history[player, root.histories]] = self._is_solved
         firsts = trunk.tree.first_history[player][trunk.infosets[player]]
-        return self._blueprint(trunk, player, ~solved[trunk.root_of_history[player, firsts]])
-
-    def _blueprint(self, trunk: Trunk, player: int, infosets: np.ndarray) -> FixedStrategy:
-        """The player's blueprint, as it is now, in some infosets (bool [I]) of a trunk.
-
-        In a trunk with choices at its leaves, these come behind the infosets, and are free.
-        """
-        treeplex, tree = trunk.sequence_form.treeplexes[player], trunk.tree
-        bound = np.zeros(treeplex.num_infosets, np.bool_)
-        bound[: len(infosets)] = infosets
-        strategy, sequences = treeplex.uniform_strategy(), treeplex.sequences_of(bound)
-        if len(sequences):
-            firsts = tree.first_history[player][trunk.infosets[player]][infosets]
-            rows = self.policies(player, None)(tree.states_of(firsts), player)
-            ids, _ = first_occurrence_ids(treeplex.infoset_of_sequence[sequences])
-            actions = tree.sequence_action[player][trunk.sequences[player][sequences]]
-            found = rows[ids, actions]
-            strategy[sequences] = found / np.bincount(ids, found)[ids]
-        return FixedStrategy(bound, strategy)
+        others = ~solved[trunk.root_of_history[player, firsts]]
+        return fixed_to(self.policies(player, None), trunk, player, others)
 
     def _rows_within(self, belief: ListedBelief, player: int, here: StateBatch) -> np.ndarray:
         """The histories within the order: int64 [n]; says which are solved."""

@@ -35,6 +35,7 @@ from spiel_dl.search.portfolio_step import with_model_chosen
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_played import Plan, PlayedSolution
 from spiel_dl.search.sepot_search import Root
+from spiel_dl.search.trunk_strategies import fixed_to
 from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Effort
@@ -42,9 +43,7 @@ from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.solvers.restricted_game import check_probability, restrict
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.particles import Particles
-from spiel_dl.tree.trunk import Trunk
 
 DEFAULT_EFFORT = Effort(iterations=200)
 
@@ -181,7 +180,8 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         own, others = (trunk.sequence_form.treeplexes[each] for each in (player, opponent))
         form = trunk.sequence_form if player == 0 else trunk.sequence_form.swapped()
         ranges = root.own_range(player), root.opponent_range(opponent)
-        above = realization_plan(others, self._model_in(trunk, opponent), ranges[1])
+        model = fixed_to(self.portfolios.others[0], trunk, opponent)
+        above = realization_plan(others, model.strategy, ranges[1])
         plan, leaves = above, trunk.leaves
         if leaves.num_public_states:
             key = int(path.infoset_keys[start]) % (1 << 63)
@@ -209,17 +209,3 @@ class PortfolioPlayedStep(ParticleSePoTStep):
             plans = (found, above) if player == 0 else (above, found)
             self.watch(Found(player, trunk, plans, None))
         return Plan(found, None, trunk, valued_at)
-
-    def _model_in(self, trunk: Trunk, opponent: int) -> np.ndarray:
-        """The model's strategy in a trunk: float64 [S]."""
-        treeplex, tree = trunk.sequence_form.treeplexes[opponent], trunk.tree
-        strategy = treeplex.uniform_strategy()
-        firsts = tree.first_history[opponent][trunk.infosets[opponent]]
-        if len(firsts):
-            rows = self.portfolios.others[0](tree.states_of(firsts), opponent)
-            below = slice(treeplex.num_root_sequences, None)
-            ids, _ = first_occurrence_ids(treeplex.infoset_of_sequence[below])
-            actions = tree.sequence_action[opponent][trunk.sequences[opponent][below]]
-            found = rows[ids, actions]
-            strategy[below] = found / np.bincount(ids, found)[ids]
-        return strategy
