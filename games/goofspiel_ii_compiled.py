@@ -92,8 +92,7 @@ def _advance(
         for event in range(len(games.uniform)):
             if constants.player[step[game]] != CHANCE:
                 break
-            left = remaining[game, _DECK * cards :].astype(np.float64)
-            outcome = sample(left / left.sum(), games.uniform[event, game])
+            outcome = sample(remaining[game, _DECK * cards :], games.uniform[event, game])
             _play(constants, step, played, remaining, games, game, outcome)
         player = constants.player[step[game]]
         games.player[game] = player
