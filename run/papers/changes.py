@@ -45,6 +45,11 @@ CHANGES: Sequence[Change] = (
         ("dl_cfr/*/on_policy", "dl_cfr/*/resolving", "particle/*/on_policy"),
     ),
     Change(
+        "2026-11-24T03:50:00+00:00",
+        "learning rates on policy fall from round to round",
+        ("dl_cfr/*/on_policy", "dl_cfr/*/resolving", "particle/*/on_policy"),
+    ),
+    Change(
         "2026-11-23T01:30:00+00:00",
         "what an equilibrium reaches leaves out what it reaches with probability 1e-3 in all",
         ("particle/*/fractions",),

@@ -9,8 +9,8 @@ a round is:
   3. They are solved (value solving, see `value_functions.generation`), and the network's errors at
      them are measured before it has seen any of them. In the next round they are part of the data.
 
-Round 0 trains on random ranges alone. In the last round the network is trained longer, to a small
-learning rate.
+Round 0 trains on random ranges alone. From round to round learning rates become smaller: a network
+that changes much asks for ranges that nobody has solved yet, so it has to settle in the end.
 
 A run directory holds one line of metrics per round, `data/` with the solved ranges, and in
 `rounds/` a training run each.
@@ -53,13 +53,14 @@ class OnPolicyConfig:
       num_iterations: iterations of DL-CFR+ per round.
       max_ranges: pairs of ranges to keep per round, at evenly spaced iterations.
       first: how to train in round 0.
-      between: how to train in the other rounds, but for the last.
+      between: how to train in the other rounds, but for the last; its learning rates are those of
+        round 1, and fall geometrically to those of the last round.
       last: how to train in the last round.
     """
 
-    num_rounds: int = 12
+    num_rounds: int = 20
     num_iterations: int = 1000
-    max_ranges: int = 1000
+    max_ranges: int = 500
     first: TrainingConfig = dataclasses.field(
         default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=5e-4)
     )
@@ -70,7 +71,7 @@ class OnPolicyConfig:
     )
     last: TrainingConfig = dataclasses.field(
         default_factory=lambda: TrainingConfig(
-            num_epochs=20, learning_rate=1e-3, mass_share=_MASS_SHARE
+            num_epochs=4, learning_rate=1e-4, mass_share=_MASS_SHARE
         )
     )
 
@@ -112,7 +113,14 @@ class OnPolicyConfig:
         """How to train in a round."""
         if number == self.num_rounds:
             return self.last
-        return self.between if number else self.first
+        if not number:
+            return self.first
+        share = (number - 1) / (self.num_rounds - 1)
+        rates = {
+            name: getattr(self.between, name) ** (1 - share) * getattr(self.last, name) ** share
+            for name in ("learning_rate", "final_learning_rate")
+        }
+        return dataclasses.replace(self.between, **rates)
 
     def identity(self) -> dict[str, Any]:
         """What a run directory remembers, as JSON can hold it."""

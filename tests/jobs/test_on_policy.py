@@ -122,6 +122,16 @@ def test_errors_on_policy_are_of_ranges_that_no_training_has_seen(tmp_path: Path
     assert lines[last]["num_strategies"] == 2 * KUHN.shard_size + 2 * 5
 
 
+def test_learning_rates_fall_geometrically_from_round_to_round() -> None:
+    config = OnPolicyConfig(num_rounds=3)
+    rates = [config.training_of(number).learning_rate for number in (1, 2, 3)]
+    between, last = config.between.learning_rate, config.last.learning_rate
+    np.testing.assert_allclose(rates, [between, np.sqrt(between * last), last])
+    assert config.training_of(2).num_epochs == config.between.num_epochs
+    assert config.training_of(3) == config.last
+    assert OnPolicyConfig(num_rounds=1).training_of(1) == config.last
+
+
 def test_bad_settings() -> None:
     with pytest.raises(ValueError, match="num_rounds=0 must be positive"):
         OnPolicyConfig(num_rounds=0)

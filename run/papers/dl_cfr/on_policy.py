@@ -48,9 +48,9 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     return study.report(
         [
             "Round 0 trains on random ranges alone; each other round adds the ranges that "
-            f"{iterations:,} iterations of DL-CFR+ with the network ask for, and the last one "
-            "trains longest. Errors are of strategies set apart. The summary is of the networks "
-            "after their last round.",
+            f"{iterations:,} iterations of DL-CFR+ with the network ask for, while learning "
+            "rates fall. Errors are of strategies set apart. The summary is of the networks after "
+            "their last round.",
             f"CFR+ of the whole game comes to {reference:.3g} in as many iterations.",
         ],
         _summary(last),
