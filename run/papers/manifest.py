@@ -257,11 +257,17 @@ def _particle_search() -> list[Row]:
     growing = (*goofspiel, "methods=klss_growing_values", "shares=1.0")
     leduc = ("games=leduc", "shares=0.1,0.3,1.0")
     goofspiel_5 = ("games=goofspiel_5_descending", "shares=0.1,1.0")
+    # 236,450 infosets, where the other order has 2,124.
+    goofspiel_5_random = (
+        "games=goofspiel_5_random", "blueprints=cfr:20", "methods=particle_sepot,klss", "shares=1.0"
+    )  # fmt: skip
     battleships = ("games=battleships_2x2", "shares=1.0")
     # A stepsize that was chosen in abrupt phantom tic-tac-toe with a seed of its own.
     rollouts = ("methods=mmds", "budget=1000", "num_rollouts=4000", "stepsize=100.0")
     small_steps = (*rollouts[:-1], "stepsize=1.0")  # the default
     long_rollouts = ("methods=mmds", "budget=100", "num_rollouts=1000", "stepsize=100.0")
+    longer_rollouts = ("methods=mmds", "budget=400", "num_rollouts=40000", "stepsize=100.0")
+    large_games = ("goofspiel_13_descending", "goofspiel_13_random", "battleships_5x5")
     below = ("methods=particle_sepot,klss", "budget=100", "iterations=100")
     all_methods = "methods=particle_sepot,klss,mmds,klss_growing,klss_growing_values,klss_updated"
     return [
@@ -279,6 +285,11 @@ def _particle_search() -> list[Row]:
             short_of="the budget of 1 %, which is 2 histories, as that of 10 % is 3"),
         Row("particle_search", "curves", "ours", None, goofspiel_5, 25,
             "particle_search/goofspiel_5_descending", "two budgets of four"),
+        Row("particle_search", "curves", "ours", None, ("games=goofspiel_4_random",), 15,
+            "particle_search/goofspiel_4_random"),
+        Row("particle_search", "curves", "ours", None, goofspiel_5_random, 60,
+            "particle_search/goofspiel_5_random",
+            "one blueprint of five, two methods of three, one budget of four"),
         Row("particle_search", "curves", "ours", None, battleships, 25,
             "particle_search/battleships_2x2", "one budget of four"),
         *(
@@ -291,15 +302,25 @@ def _particle_search() -> list[Row]:
                 (f"large_games={game}", "network=rnad:{game}_0", *chosen, f"num_games={number}"),
                 60, f"particle_search/{game}{ending}", f"{number} games of 2,000")
             for ending, chosen, numbers in (
-                ("", ("methods=particle_sepot", "budget=40"), (400, 400, 200)),
-                ("_klss", ("methods=klss", "budget=40"), (400, 400, 200)),
+                ("", ("methods=particle_sepot", "budget=40"), (200, 100, 40)),
+                ("_klss", ("methods=klss", "budget=40"), (200, 100, 40)),
                 ("_mmds", long_rollouts, (200, 100, 40)),
             )
-            for game, number in zip(
-                ("goofspiel_13_descending", "goofspiel_13_random", "battleships_5x5"),
-                numbers,
-                strict=True,
-            )
+            for game, number in zip(large_games, numbers, strict=True)
+        ),
+        # At most a second for a move, and at most five.
+        *(
+            Row("particle_search", "against_network", "ours", None,
+                (f"large_games={game}", "network=rnad:{game}_0", *long_rollouts, "num_games=2000"),
+                35, f"particle_search/{game}_mmds")
+            for game in large_games
+        ),
+        *(
+            Row("particle_search", "against_network", "ours", None,
+                (f"large_games={game}", "network=rnad:{game}_0", *longer_rollouts,
+                 f"num_games={number}"),
+                15, f"particle_search/{game}_mmds_longer", f"{number} games of 2,000")
+            for game, number in zip(large_games, (200, 100, 40), strict=True)
         ),
         *(
             Row("particle_search", name, "ours", None, (*chosen, f"large_games={games}"), 30,

@@ -10,6 +10,10 @@ import torch
 from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER, Rules, StateBatch
 from spiel_dl.tree.beam import PolicyRows
 
+PlayOn = Callable[[StateBatch, np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
+"""From states, in which of them each of N games begins (int64 [N]), its first action (int64 [N]),
+and what draws all that is drawn, to player 0's utility at its end: float64 [N]."""
+
 
 def play_out(
     rules: Rules, states: StateBatch, policies: PolicyRows, generator: np.random.Generator

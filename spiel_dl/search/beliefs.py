@@ -27,7 +27,9 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.rules import ConsistentHistories, Rules, StateBatch
-from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
+from spiel_dl.learning.rollouts import PlayOn, play_out
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
 from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import UniformPolicy
@@ -35,7 +37,7 @@ from spiel_dl.tree.beam import Observed, PolicyRows, drawn_by_policies, sample_c
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.particles import Particles, rules_of
-from spiel_dl.tree.public_states import consistent_histories
+from spiel_dl.tree.public_states import Reconstruction
 
 Players: TypeAlias = tuple[int, ...]
 """Some of the players."""
@@ -211,7 +213,7 @@ class Beliefs:
           max_listed: a public state of more histories is not listed.
         """
         self._game = game
-        self._max_listed = max_listed
+        self._reconstruction = Reconstruction(game, max_listed)
         self._keys = InfosetKeys(rules_of(game))
         self._listed: collections.OrderedDict[int, _List] = collections.OrderedDict()
         self._sizes: dict[int, int | None] = {}
@@ -249,7 +251,7 @@ class Beliefs:
 
     def _list(self, public_key: int, public_tensor: torch.Tensor) -> _List:
         if public_key not in self._listed:
-            found = consistent_histories(public_tensor, self._max_listed, self._game)
+            found = self._reconstruction.histories(public_tensor)
             keys = self._keys.of_level(found.states)[0] if found.complete else np.zeros((2, 0))
             self._listed[public_key] = _List(found, keys, {})
             while len(self._listed) > _MAX_KEPT:
@@ -268,9 +270,29 @@ def policy_rows(rules: Rules, acting: ActingPolicy) -> PolicyRows:
     return rows
 
 
+def play_on_by(rules: Rules, acting: ActingPolicy) -> PlayOn:
+    """How games are played to the end by a policy: in compiled loops where that can be done."""
+    if isinstance(acting, ActingNetwork) and can_play(rules, acting):
+        return CompiledRollouts(rules, acting).play_on
+    policies = policy_rows(rules, acting)
+
+    def play_on(
+        states: StateBatch,
+        rows: np.ndarray,
+        actions: np.ndarray,
+        generator: np.random.Generator,
+    ) -> np.ndarray:
+        after = rules.apply(states.take(torch.from_numpy(rows)), torch.from_numpy(actions))
+        return play_out(rules, after, policies, generator)
+
+    return play_on
+
+
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
     """What a network, or the uniform policy, does in many states at once; None for any other."""
     if isinstance(policy, NetworkPolicy):
+        if policy.fine_tuning is None and policy.parameters.device.type == "cpu":
+            return ActingNetwork(policy.network, policy.parameters)
         return policy.act
     if isinstance(policy, UniformPolicy):
         return lambda _, legal: legal / legal.sum(dim=-1, keepdim=True)

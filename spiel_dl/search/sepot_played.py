@@ -37,7 +37,7 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.pieces import SCHEMES
-from spiel_dl.tree.public_states import consistent_histories
+from spiel_dl.tree.public_states import Reconstruction
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
@@ -141,6 +141,9 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         self.blueprint = blueprint
         self._searcher = Searcher(critic, config)
         self._num_kept = depth_limit.value if config.scheme == "block" else 1
+        bounds = (config.max_histories, config.max_root_histories, MOST)
+        most = min(bound for bound in bounds if bound is not None)
+        self._reconstruction = Reconstruction(self.game, most)
 
     @property
     def watch(self) -> Watch | None:
@@ -254,13 +257,12 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         Raises:
           TooManyHistoriesError: if there are more than allowed.
         """
-        player, config = path.player, self._searcher.config
+        player = path.player
         here = path.states.take(torch.tensor([start]))
         public_tensor = self.rules.public_tensor(here, True)[0]
-        bounds = (config.max_histories, config.max_root_histories, MOST)
-        most = min(bound for bound in bounds if bound is not None)
-        found = consistent_histories(public_tensor, most, self.game)
+        found = self._reconstruction.histories(public_tensor)
         if not found.complete:
+            most = self._reconstruction.limit
             raise TooManyHistoriesError(f"more than {most:,} histories in a public state")
         keys, policies = self.keys.of_level(found.states)[0], self.policies(player, before)
         reach = np.ones((2, found.states.batch_size))
