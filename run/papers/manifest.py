@@ -216,6 +216,7 @@ def _sepot() -> list[Row]:
         Row("sepot", "isolated", "ours", minutes=20),
         Row("sepot", "critic_errors", "ours", None,
             ("games=goofspiel_5_descending,leduc", five, "iterations=250"), 10),
+        Row("sepot", "earned", "Table 1, exactly", None, (five, "iterations=250"), 5),
         Row("sepot", "refined", "ours", minutes=10),
         Row("sepot", "refined_resolving", "ours", minutes=15),
         Row("sepot", "distilled", "section 4.3", None,
