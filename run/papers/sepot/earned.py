@@ -8,24 +8,18 @@ wrong by noise (`critic_errors`), one thing changed at a time.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from papers.sepot.ablation import blueprint_of
-from papers.sepot.critic_errors import NoisyCritic
-from papers.sepot.evaluation import TRANSFORMATIONS, Search, compiled
+from papers.sepot.critic_errors import Item, by_line, items_of, searched
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment, verdict
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.sepot import SePoTPolicy
-from spiel_dl.learning.critics import ExactCritic
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 
 GAMES = ("goofspiel_5_descending", "leduc", "battleships_2x2")
@@ -47,36 +41,6 @@ _TITLES = {
 }
 
 
-class Item(NamedTuple):
-    """One search.
-
-    Attributes:
-      study: of the game.
-      blueprint: as `ablation.blueprint_of` takes it.
-      depth_limit: of searches.
-      error: of the critic, as a share of the utility range.
-      seed: of the noise.
-    """
-
-    study: GameStudy
-    blueprint: str
-    depth_limit: DepthLimit
-    error: float
-    seed: int
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Those of the part; its name is made of them."""
-        return {
-            "blueprint": self.blueprint,
-            "limit": str(self.depth_limit),
-            "error": self.error,
-            "seed": self.seed,
-            "iterations": self.study.settings.iterations,
-            "transformations": self.study.transformations,
-        }
-
-
 def mean_return(tree: GameTree, policy: ArrayPolicy, opponent: ArrayPolicy) -> float:
     """What a policy earns a game against another one, both seats being as likely."""
     as_first = exploitability.expected_value(tree, policy, opponent)
@@ -86,14 +50,7 @@ def mean_return(tree: GameTree, policy: ArrayPolicy, opponent: ArrayPolicy) -> f
 
 def measure(item: Item) -> dict[str, float]:
     """What a search earns, and how exploitable it is; for `distributed.map`."""
-    study, tree = item.study, compiled(item.study.game)
-    blueprint = blueprint_of(study.game, item.blueprint)
-    transformations = transformations_by_name(study.transformations, tree.game)
-    exact = ExactCritic(tree, blueprint.strategies, transformations)
-    critic = NoisyCritic(exact, item.error * tree.utility_range, item.seed) if item.error else exact
-    config = Search(item.depth_limit, TRANSFORMATIONS, study.settings.iterations).config()
-    policy = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config)
-    found = policy.to_array_policy()
+    tree, blueprint, found = searched(item)
     before = exploitability.nash_conv(tree, blueprint)
     return {
         "before": before,
@@ -104,30 +61,15 @@ def measure(item: Item) -> dict[str, float]:
     }
 
 
-def _items(study: GameStudy) -> list[Item]:
-    settings = study.settings
-    return [
-        Item(study, blueprint.format(game=study.name), limit, error, seed)
-        for blueprint in settings.blueprints or BLUEPRINTS
-        for limit in study.limits
-        for error in ERRORS
-        # Without noise, all seeds are the same.
-        for seed in (settings.seeds if error else settings.seeds[:1])
-    ]
-
-
 def _compute(study: Study) -> list[dict[str, Any]]:
     return [row for each in study.games(*GAMES) for row in _rows(each)]
 
 
 def _rows(study: GameStudy) -> list[dict[str, Any]]:
-    items = _items(study)
+    names = [name.format(game=study.name) for name in study.settings.blueprints or BLUEPRINTS]
+    items = list(items_of(study, names, ERRORS))
     named = [(file_name("earned", *item.settings.values()), item.settings) for item in items]
     found = study.workspace.parts(named, measure, items, f"{study.name}: earned")
-    by_line: dict[tuple[str, str, float], list[dict[str, float]]] = {}
-    for item, result in zip(items, found, strict=True):
-        line = (item.blueprint, str(item.depth_limit), item.error)
-        by_line.setdefault(line, []).append(result)
     return [
         {
             "game": study.name,
@@ -136,7 +78,7 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
             "error": error,
             **{name: float(np.mean([r[name] for r in results])) for name in results[0]},
         }
-        for (blueprint, limit, error), results in by_line.items()
+        for (blueprint, limit, error), results in by_line(items, found).items()
     ]
 
 
