@@ -293,8 +293,6 @@ def _particle_search() -> list[Row]:
             short_of="the budget of 1 %, which is 2 histories, as that of 10 % is 3"),
         Row("particle_search", "curves", "ours", None, goofspiel_5, 25,
             "particle_search/goofspiel_5_descending", "two budgets of four"),
-        Row("particle_search", "curves", "ours", None, ("games=goofspiel_4_random",), 15,
-            "particle_search/goofspiel_4_random"),
         Row("particle_search", "curves", "ours", None, goofspiel_5_random, 60,
             "particle_search/goofspiel_5_random",
             "one blueprint of five, one method of three, one budget of four"),
