@@ -54,6 +54,8 @@ class ConsistentHistories:
       actions: int16 [N, L], the actions from the root, chance's included. All histories of a public
         state are equally long.
       chance_reach: float64 [N], the product of chance's probabilities along each history.
+      nor_later: whether, with the same limit, no public state that follows this one can be listed
+        either.
     """
 
     complete: bool
@@ -61,6 +63,7 @@ class ConsistentHistories:
     states: StateBatch
     actions: torch.Tensor
     chance_reach: torch.Tensor
+    nor_later: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -219,7 +222,8 @@ class Rules(abc.ABC, Generic[State]):
                 "other; take it from public_tensor(state, perfect_recall=True)"
             )
         empty = states.take(torch.zeros(0, dtype=torch.int64, device=public_tensor.device))
-        return ConsistentHistories(False, states.batch_size, empty, actions[:0], reach[:0])
+        # Who looks for a later public state meets all of these histories on the way, and more.
+        return ConsistentHistories(False, states.batch_size, empty, actions[:0], reach[:0], True)
 
     def draw_histories(
         self,

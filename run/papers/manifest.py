@@ -200,6 +200,13 @@ def _sepot() -> list[Row]:
             ("battleships_2x2", "sepot/battleships_2x2"),
         )
     ]
+    # A search of this game takes more than a minute.
+    rows.append(
+        Row("sepot", "ablation", "ours", None,
+            ("games=goofspiel_5_random", "iterations=250", "own_ranges=played",
+             "given_cfvs=transformations", "schemes=block"), 10, "sepot/goofspiel_5_random",
+            "the defaults alone, three blueprints")
+    )  # fmt: skip
     # Rates that were chosen in Goofspiel, descending, by a critic of seed 10.
     trained = (
         five, "critic_steps=50000", "critics=trained", "critic.learning_rate=0.003",
@@ -216,6 +223,7 @@ def _sepot() -> list[Row]:
         Row("sepot", "isolated", "ours", minutes=20),
         Row("sepot", "critic_errors", "ours", None,
             ("games=goofspiel_5_descending,leduc", five, "iterations=250"), 10),
+        Row("sepot", "earned", "Table 1, exactly", None, (five, "iterations=250"), 5),
         Row("sepot", "refined", "ours", minutes=10),
         Row("sepot", "refined_resolving", "ours", minutes=15),
         Row("sepot", "distilled", "section 4.3", None,
@@ -257,11 +265,17 @@ def _particle_search() -> list[Row]:
     growing = (*goofspiel, "methods=klss_growing_values", "shares=1.0")
     leduc = ("games=leduc", "shares=0.1,0.3,1.0")
     goofspiel_5 = ("games=goofspiel_5_descending", "shares=0.1,1.0")
+    # 236,450 infosets, where the other order has 2,124.
+    goofspiel_5_random = (
+        "games=goofspiel_5_random", "blueprints=cfr:20", "methods=particle_sepot", "shares=1.0"
+    )  # fmt: skip
     battleships = ("games=battleships_2x2", "shares=1.0")
     # A stepsize that was chosen in abrupt phantom tic-tac-toe with a seed of its own.
     rollouts = ("methods=mmds", "budget=1000", "num_rollouts=4000", "stepsize=100.0")
     small_steps = (*rollouts[:-1], "stepsize=1.0")  # the default
     long_rollouts = ("methods=mmds", "budget=100", "num_rollouts=1000", "stepsize=100.0")
+    longer_rollouts = ("methods=mmds", "budget=400", "num_rollouts=40000", "stepsize=100.0")
+    large_games = ("goofspiel_13_descending", "goofspiel_13_random", "battleships_5x5")
     below = ("methods=particle_sepot,klss", "budget=100", "iterations=100")
     all_methods = "methods=particle_sepot,klss,mmds,klss_growing,klss_growing_values,klss_updated"
     return [
@@ -279,6 +293,9 @@ def _particle_search() -> list[Row]:
             short_of="the budget of 1 %, which is 2 histories, as that of 10 % is 3"),
         Row("particle_search", "curves", "ours", None, goofspiel_5, 25,
             "particle_search/goofspiel_5_descending", "two budgets of four"),
+        Row("particle_search", "curves", "ours", None, goofspiel_5_random, 60,
+            "particle_search/goofspiel_5_random",
+            "one blueprint of five, one method of three, one budget of four"),
         Row("particle_search", "curves", "ours", None, battleships, 25,
             "particle_search/battleships_2x2", "one budget of four"),
         *(
@@ -291,15 +308,25 @@ def _particle_search() -> list[Row]:
                 (f"large_games={game}", "network=rnad:{game}_0", *chosen, f"num_games={number}"),
                 60, f"particle_search/{game}{ending}", f"{number} games of 2,000")
             for ending, chosen, numbers in (
-                ("", ("methods=particle_sepot", "budget=40"), (400, 400, 200)),
-                ("_klss", ("methods=klss", "budget=40"), (400, 400, 200)),
+                ("", ("methods=particle_sepot", "budget=40"), (200, 100, 40)),
+                ("_klss", ("methods=klss", "budget=40"), (200, 100, 40)),
                 ("_mmds", long_rollouts, (200, 100, 40)),
             )
-            for game, number in zip(
-                ("goofspiel_13_descending", "goofspiel_13_random", "battleships_5x5"),
-                numbers,
-                strict=True,
-            )
+            for game, number in zip(large_games, numbers, strict=True)
+        ),
+        # At most a second for a move, and at most five.
+        *(
+            Row("particle_search", "against_network", "ours", None,
+                (f"large_games={game}", "network=rnad:{game}_0", *long_rollouts, "num_games=2000"),
+                35, f"particle_search/{game}_mmds")
+            for game in large_games
+        ),
+        *(
+            Row("particle_search", "against_network", "ours", None,
+                (f"large_games={game}", "network=rnad:{game}_0", *longer_rollouts,
+                 f"num_games={number}"),
+                15, f"particle_search/{game}_mmds_longer", f"{number} games of 2,000")
+            for game, number in zip(large_games, (100, 50, 20), strict=True)
         ),
         *(
             Row("particle_search", name, "ours", None, (*chosen, f"large_games={games}"), 30,

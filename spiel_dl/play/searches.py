@@ -277,10 +277,12 @@ def _turn_based(game: AnyGame | None) -> pyspiel.Game | None:
 
 def _acting(blueprint: openspiel_policy.Policy, request: Request) -> ActingPolicy:
     from spiel_dl.policies.network_policy import NetworkPolicy
+    from spiel_dl.search.beliefs import acting_policy
 
-    if not isinstance(blueprint, NetworkPolicy):
+    acting = acting_policy(blueprint) if isinstance(blueprint, NetworkPolicy) else None
+    if acting is None:
         raise ValueError(f"{request.name}: {request.source} is no network of this game")
-    return blueprint.act
+    return acting
 
 
 def _check_checkpoint(source: str) -> None:

@@ -22,9 +22,9 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.learning.rollouts import play_out
+from spiel_dl.learning.rollouts import PlayOn
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.search.beliefs import Beliefs, policy_rows
+from spiel_dl.search.beliefs import Beliefs, TensorPolicy, play_on_by
 from spiel_dl.search.played import PlayedPath, PlayedStep
 from spiel_dl.tree.depth_limit import DepthLimit
 
@@ -98,7 +98,8 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
         self.config = config
         self.num_drawn = 0
         self._beliefs = Beliefs(self.game, config.max_listed)
-        self._policies = policy_rows(self.rules, blueprint)
+        self._policies = TensorPolicy(self.rules, blueprint)
+        self._play_on: PlayOn = play_on_by(self.rules, blueprint)
 
     def first(self, path: PlayedPath) -> int:
         """The decision at hand: no other one matters."""
@@ -146,8 +147,7 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
         repeats = -(-config.num_rollouts // (drawn.num_particles * len(actions)))
         rows = np.repeat(np.arange(drawn.num_particles), len(actions) * repeats)
         moves = np.tile(np.repeat(actions, repeats), drawn.num_particles)
-        after = self.rules.apply(drawn.states.take(torch.from_numpy(rows)), torch.from_numpy(moves))
-        returns = play_out(self.rules, after, self._policies, generator)
+        returns = self._play_on(drawn.states, rows, moves, generator)
         by_history = returns.reshape(drawn.num_particles, len(actions), repeats).mean(axis=2)
         sign = 1.0 if player == 0 else -1.0
         utility_range = self.rules.max_utility - self.rules.min_utility

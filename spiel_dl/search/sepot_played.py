@@ -25,7 +25,7 @@ import torch
 from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.search.beliefs import policy_rows, replayed_reach
+from spiel_dl.search.beliefs import TensorPolicy, replayed_reach
 from spiel_dl.search.found import Watch
 from spiel_dl.search.played import PlayedPath, PlayedStep
 from spiel_dl.search.sepot_config import SearchConfig
@@ -37,7 +37,7 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.pieces import SCHEMES
-from spiel_dl.tree.public_states import consistent_histories
+from spiel_dl.tree.public_states import Reconstruction
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
@@ -137,10 +137,13 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         self.num_searches = 0
         self.num_left_to_blueprint = 0
         self.answer_was_searched = False
-        self._rows = policy_rows(self.rules, blueprint)
+        self._rows = TensorPolicy(self.rules, blueprint)
         self.blueprint = blueprint
         self._searcher = Searcher(critic, config)
         self._num_kept = depth_limit.value if config.scheme == "block" else 1
+        bounds = (config.max_histories, config.max_root_histories, MOST)
+        most = min(bound for bound in bounds if bound is not None)
+        self._reconstruction = Reconstruction(self.game, most)
 
     @property
     def watch(self) -> Watch | None:
@@ -254,13 +257,12 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         Raises:
           TooManyHistoriesError: if there are more than allowed.
         """
-        player, config = path.player, self._searcher.config
+        player = path.player
         here = path.states.take(torch.tensor([start]))
         public_tensor = self.rules.public_tensor(here, True)[0]
-        bounds = (config.max_histories, config.max_root_histories, MOST)
-        most = min(bound for bound in bounds if bound is not None)
-        found = consistent_histories(public_tensor, most, self.game)
+        found = self._reconstruction.histories(public_tensor)
         if not found.complete:
+            most = self._reconstruction.limit
             raise TooManyHistoriesError(f"more than {most:,} histories in a public state")
         keys, policies = self.keys.of_level(found.states)[0], self.policies(player, before)
         reach = np.ones((2, found.states.batch_size))

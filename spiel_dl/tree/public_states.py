@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from spiel_dl.games.rules import ConsistentHistories
 
+_MAX_KEPT = 64
+"""How many public states that were too large are remembered."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PublicStates:
@@ -113,6 +116,36 @@ def consistent_histories(
     if isinstance(public_tensor, pyspiel.State):
         public_tensor = game.rules.public_tensor(public_tensor.batch, True)[0]
     return game.rules.consistent_histories(public_tensor, limit)
+
+
+class Reconstruction:
+    """Lists the histories of one public state of a game after the other.
+
+    Where a game says that public states behind one that is too large cannot be listed either, none
+    of these is tried.
+
+    Attributes:
+      game: a game with rules.
+      limit: public states of more histories than this are not listed.
+    """
+
+    def __init__(self, game: pyspiel.Game, limit: int):
+        """Lists nothing yet."""
+        self.game = game
+        self.limit = limit
+        self._too_large: list[tuple[np.ndarray, ConsistentHistories]] = []
+
+    def histories(self, public_tensor: torch.Tensor) -> ConsistentHistories:
+        """As `consistent_histories`, of public observations."""
+        bits = public_tensor.numpy() > 0
+        for earlier, found in self._too_large:
+            # Public states that follow show what was shown, and more.
+            if bits[earlier].all():
+                return found
+        found = consistent_histories(public_tensor, self.limit, self.game)
+        if found.nor_later:
+            self._too_large = [(np.flatnonzero(bits), found), *self._too_large[: _MAX_KEPT - 1]]
+        return found
 
 
 def of_tree(tree: NumberedHistories) -> PublicStates:

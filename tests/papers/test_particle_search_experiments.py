@@ -10,7 +10,7 @@ import pytest
 
 from papers.manifest import PAPERS
 from papers.particle_search import matches
-from papers.particle_search.opponents import OPPONENTS
+from papers.particle_search.opponents import AGAINST_NETWORK, OPPONENTS
 from papers.particle_search.study import Settings, budget_of, compiled
 from papers.study import run
 from spiel_dl.algorithms import exploitability
@@ -143,6 +143,11 @@ def test_two_opponents(network, tmp_path):
     assert 0 < against_sepot["share_searched_of_second"] < 1
     holds = against_sepot["without_luck"] > against_sepot["half_width_without_luck"]
     assert found.verdict.startswith("met" if holds else "not met")
+
+    # The same games, played once.
+    alone = AGAINST_NETWORK.report(study)
+    assert alone.tables["Matches"].rows == [against_network]
+    assert "SePoT" not in " ".join(alone.notes)
 
 
 def test_first_moves_of_search_and_others_of_the_network(network):

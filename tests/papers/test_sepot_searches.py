@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from open_spiel.python.algorithms import exploitability as peer
+from open_spiel.python.algorithms.expected_game_score import policy_value
 
-from papers.sepot import ablation, critic_errors
+from papers.sepot import ablation, critic_errors, earned
 from papers.sepot import isolated as sepot_isolated
 from papers.sepot import refined as sepot_refined
 from papers.sepot import refined_resolving as sepot_refined_resolving
@@ -96,6 +97,29 @@ def test_critic_errors_are_noise_on_exact_values(tmp_path: Path) -> None:
     )
     assert rows[0]["nash_conv"] == judge(tree, policy.to_array_policy())["nash_conv"]
     assert rows[0]["before"] == judge(tree, blueprint)["nash_conv"]
+
+
+def test_earnings_are_what_a_peer_says_of_both_seats(tmp_path: Path) -> None:
+    chosen = {"seeds": (0, 1), "blueprints": ("cfr:3",), "limits": (DepthLimit(moves=1),)}
+    found = report("earned", tmp_path, **chosen)
+    rows = found.tables["All"].rows
+    assert [row["error"] for row in rows] == list(earned.ERRORS)
+    assert found.tables["With exact critics"].rows == rows[:1]
+    tree = GameTree.from_game("kuhn_poker")
+    blueprint = ablation.blueprint_of(str(tree.game), "cfr:3")
+    exact = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
+    effort = Effort(TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
+    policy = SePoTPolicy(
+        tree, blueprint, exact, DepthLimit(moves=1), config=SearchConfig(effort=effort)
+    ).to_array_policy()
+    root = tree.game.new_initial_state()
+    as_first = policy_value(root, [policy, blueprint])[0]
+    as_second = policy_value(root, [blueprint, policy])[1]
+    assert rows[0]["earned"] == pytest.approx((as_first + as_second) / 2, abs=1e-12)
+    assert rows[0]["after"] == pytest.approx(peer.nash_conv(tree.game, policy), abs=1e-12)
+    assert rows[0]["most"] == pytest.approx(peer.exploitability(tree.game, blueprint), abs=1e-12)
+    assert rows[0]["earned"] <= rows[0]["most"]
+    assert rows[2]["earned"] != rows[0]["earned"]
 
 
 def test_isolated_changes_one_thing_at_a_time(tmp_path: Path, monkeypatch) -> None:

@@ -331,3 +331,33 @@ def test_consistent_histories_need_a_game_with_rules() -> None:
         public_states.consistent_histories(state)
     with pytest.raises(ValueError, match="pass game="):
         public_states.consistent_histories(torch.zeros(3))
+
+
+@pytest.mark.parametrize("order", ["descending", "random"])
+def test_public_states_behind_one_that_is_too_large_are_not_tried(
+    order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is said of them is what trying would have said."""
+    game = pyspiel.load_game(f"python_goofspiel_ii(num_cards=5,points_order={order})")
+    generator, limit = np.random.default_rng(1), 60
+    reconstruction = public_states.Reconstruction(game, limit)
+    listed, tried, direct = [], [], public_states.consistent_histories
+
+    def counted(public_tensor, most, of_game):
+        tried.append(public_tensor)
+        return direct(public_tensor, most, of_game)
+
+    monkeypatch.setattr(public_states, "consistent_histories", counted)
+    for _ in range(20):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                public = game.rules.public_tensor(state.batch)[0]
+                found = reconstruction.histories(public)
+                expected = direct(public, limit, game)
+                assert found.complete == expected.complete
+                assert torch.equal(found.actions, expected.actions)
+                listed.append(found.complete)
+            state.apply_action(int(generator.choice(state.legal_actions())))
+    assert len(tried) < len(listed) - 30
+    assert sum(listed) > 20

@@ -7,6 +7,8 @@ are played against each other, and against the network alone.
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 from papers.particle_search import matches
@@ -43,7 +45,7 @@ def _search(method: str, settings: Settings) -> SearchOptions:
     return dataclasses.replace(options, effort=effort, max_histories=settings.max_histories)
 
 
-def _rows(study: Study) -> Rows:
+def _rows(study: Study, opponents: Sequence[str]) -> Rows:
     settings, rows = study.settings, []
     for game in settings.large_games:
         for method in settings.methods:
@@ -52,7 +54,8 @@ def _rows(study: Study) -> Rows:
                 **matches.told_of(game, method, settings),
                 "max_histories": settings.max_histories,
             }
-            for opponent, second in ((_NETWORK, network), (_SEPOT, f"sepot:{network}")):
+            for opponent in opponents:
+                second = f"sepot:{network}" if opponent == _SEPOT else network
                 name = file_name(
                     "against", opponent, game, method, settings.budget, settings.num_games
                 )
@@ -76,14 +79,14 @@ def _is_above(row: dict[str, Any]) -> bool:
     return bool(above and row["share_searched"] == 1)
 
 
-def _verdict(rows: Rows) -> str:
-    """Whether in every game some search wins against SePoT, and searches every move."""
+def _verdict(rows: Rows, opponent: str) -> str:
+    """Whether in every game some search wins against an opponent, and searches every move."""
     games = dict.fromkeys(row["game"] for row in rows)
-    winners = {row["game"] for row in rows if row["opponent"] == _SEPOT and _is_above(row)}
+    winners = {row["game"] for row in rows if row["opponent"] == opponent and _is_above(row)}
     return verdict(game in winners for game in games)
 
 
-def _report(study: Study, rows: Rows) -> Report:
+def _report(study: Study, rows: Rows, opponent: str) -> Report:
     settings = study.settings
     return Report(
         "",
@@ -91,13 +94,12 @@ def _report(study: Study, rows: Rows) -> Report:
             "Returns are in utility units, of pairs of games with both seats and the same luck, "
             "less the luck that the network's critic tells. Moves searched are those of several "
             "actions that a search chose, of all such moves. Held: in every game some search "
-            "chooses every move and wins against SePoT, the interval being above 0.",
+            f"chooses every move and wins against {opponent}, the interval being above 0.",
             f"Searches below samples start from at most {settings.budget} histories; those below "
             f"particles make {settings.iterations} iterations, and mirror-descent search a step "
             f"of size {settings.stepsize} (in utility ranges) by at least "
-            f"{settings.num_rollouts} rollouts. SePoT makes {settings.iterations} iterations of "
-            "predictive CFR+, and leaves searches of more than "
-            f"{settings.max_histories:,} histories to the network, `{settings.network}`.",
+            f"{settings.num_rollouts} rollouts. The network is `{settings.network}`. "
+            + _of_sepot(settings, rows),
         ],
         {"Matches": Table(rows, _TITLES)},
         headline="; ".join(
@@ -105,7 +107,17 @@ def _report(study: Study, rows: Rows) -> Report:
             f"{row['without_luck']:.3f} ± {row['half_width_without_luck']:.3f}"
             for row in rows
         ),
-        verdict=_verdict(rows),
+        verdict=_verdict(rows, opponent),
+    )
+
+
+def _of_sepot(settings: Settings, rows: Rows) -> str:
+    """How SePoT searches, if it does."""
+    if all(row["opponent"] != _SEPOT for row in rows):
+        return ""
+    return (
+        f"SePoT makes {settings.iterations} iterations of predictive CFR+, and leaves searches of "
+        f"more than {settings.max_histories:,} histories to the network."
     )
 
 
@@ -114,7 +126,16 @@ OPPONENTS = Experiment(
     "Search below samples against its network and against SePoT",
     "mean return (utility)",
     "",
-    _rows,
-    _report,
+    functools.partial(_rows, opponents=(_NETWORK, _SEPOT)),
+    functools.partial(_report, opponent=_SEPOT),
     uses=(*matches.USES, "num_games", "max_histories"),
+)
+AGAINST_NETWORK = Experiment(
+    "against_network",
+    "Search below samples against its network, many games",
+    "mean return (utility)",
+    "",
+    functools.partial(_rows, opponents=(_NETWORK,)),
+    functools.partial(_report, opponent=_NETWORK),
+    uses=(*matches.USES, "num_games"),
 )

@@ -8,6 +8,8 @@ of the other experiments, on top of trained networks.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +22,13 @@ from spiel_dl.algorithms.sepot import SePoTPolicy
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.tally import student_half_width
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
 
 GAMES = ("goofspiel_5_descending", "leduc")
 ERRORS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016)
@@ -94,8 +98,8 @@ class Item(NamedTuple):
         }
 
 
-def measure(item: Item) -> dict[str, float]:
-    """NashConv of the blueprint and of search on top of it; for `distributed.map`."""
+def searched(item: Item) -> tuple[GameTree, ArrayPolicy, ArrayPolicy]:
+    """The compiled game, the blueprint, and search on top of it in all public states."""
     study, tree = item.study, compiled(item.study.game)
     blueprint = blueprint_of(study.game, item.blueprint)
     transformations = transformations_by_name(study.transformations, tree.game)
@@ -103,31 +107,48 @@ def measure(item: Item) -> dict[str, float]:
     critic = NoisyCritic(exact, item.error * tree.utility_range, item.seed)
     config = Search(item.depth_limit, TRANSFORMATIONS, study.settings.iterations).config()
     policy = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config)
-    judged = {"before": blueprint, "nash_conv": policy.to_array_policy()}
-    return {name: judge(tree, each)["nash_conv"] for name, each in judged.items()}
+    return tree, blueprint, policy.to_array_policy()
+
+
+def measure(item: Item) -> dict[str, float]:
+    """NashConv of the blueprint and of search on top of it; for `distributed.map`."""
+    tree, *policies = searched(item)
+    before, after = (judge(tree, each)["nash_conv"] for each in policies)
+    return {"before": before, "nash_conv": after}
 
 
 def _compute(study: Study) -> list[dict[str, Any]]:
     return [row for each in study.games(*GAMES) for row in _rows(each)]
 
 
-def _rows(study: GameStudy) -> list[dict[str, Any]]:
-    items = [
-        Item(study, blueprint, limit, error, seed)
-        for blueprint in study.settings.blueprints or (f"mmd:{study.name}",)
-        for limit in study.limits
-        for error in ERRORS
+def items_of(
+    study: GameStudy, blueprints: Sequence[str], errors: Sequence[float]
+) -> Iterator[Item]:
+    """All searches: of every blueprint, at every depth limit, with every error and seed."""
+    for blueprint, limit, error in itertools.product(blueprints, study.limits, errors):
         # Without noise, all seeds are the same.
-        for seed in (study.settings.seeds if error else study.settings.seeds[:1])
-    ]
-    named = [(file_name("critic_errors", *item.settings.values()), item.settings) for item in items]
-    found = study.workspace.parts(named, measure, items, f"{study.name}: critic errors")
-    by_line: dict[tuple[str, str, float], list[dict[str, float]]] = {}
+        for seed in study.settings.seeds if error else study.settings.seeds[:1]:
+            yield Item(study, blueprint, limit, error, seed)
+
+
+def by_line(
+    items: Sequence[Item], found: Sequence[dict[str, float]]
+) -> dict[tuple[str, str, float], list[dict[str, float]]]:
+    """What was found of each blueprint, depth limit and error, by all seeds."""
+    lines: dict[tuple[str, str, float], list[dict[str, float]]] = {}
     for item, result in zip(items, found, strict=True):
         line = (item.blueprint, str(item.depth_limit), item.error)
-        by_line.setdefault(line, []).append(result)
+        lines.setdefault(line, []).append(result)
+    return lines
+
+
+def _rows(study: GameStudy) -> list[dict[str, Any]]:
+    blueprints = study.settings.blueprints or (f"mmd:{study.name}",)
+    items = list(items_of(study, blueprints, ERRORS))
+    named = [(file_name("critic_errors", *item.settings.values()), item.settings) for item in items]
+    found = study.workspace.parts(named, measure, items, f"{study.name}: critic errors")
     rows = []
-    for (blueprint, limit, error), results in by_line.items():
+    for (blueprint, limit, error), results in by_line(items, found).items():
         values, before = [result["nash_conv"] for result in results], results[0]["before"]
         lower = sum(value < before for value in values)
         rows.append(

@@ -4,6 +4,7 @@ from papers.sepot.ablation import ABLATION
 from papers.sepot.critic_errors import CRITIC_ERRORS
 from papers.sepot.curves import CFVS, CURVES
 from papers.sepot.distilled import DISTILLED_VALUES
+from papers.sepot.earned import EARNED
 from papers.sepot.isolated import ISOLATED
 from papers.sepot.rational_tiles import POSITION
 from papers.sepot.refined import REFINED_GADGETS
@@ -19,6 +20,7 @@ EXPERIMENTS = by_name(
     SAFETY,
     ISOLATED,
     CRITIC_ERRORS,
+    EARNED,
     DISTILLED_VALUES,
     POSITION,
     TABLE_1,

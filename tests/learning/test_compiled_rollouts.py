@@ -1,0 +1,111 @@
+"""Games played to the end in compiled loops against exact values of the network's policy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
+from spiel_dl.learning.critics import ExactCritic
+from spiel_dl.learning.self_play import ActingNetwork
+from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.search.beliefs import TensorPolicy, play_on_by
+from spiel_dl.tree import GameTree
+
+GAMES = (
+    "python_goofspiel_ii(num_cards=3,points_order=descending)",
+    "python_goofspiel_ii(num_cards=3,points_order=random)",
+    "python_leduc",
+    "python_battleships(board_width=2,board_height=1,ship_sizes=[1])",
+    "python_liars_dice(numdice=1,dice_sides=3)",
+    "python_dark_hex(num_rows=2,num_cols=2)",
+    "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
+)
+
+
+def decided(game: pyspiel.Game, hidden_sizes: tuple[int, ...] = (20,)) -> NetworkPolicy:
+    """A network that is far from uniform play; 20 units are no multiple of a vector's length."""
+    network = PolicyNetwork(
+        game.information_state_tensor_size(), game.num_distinct_actions(), hidden_sizes
+    )
+    return NetworkPolicy(game, network, 3.0 * network.initial_parameters(seed=1))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_mean_returns_are_the_networks_values(game):
+    """After every action of some histories, within four standard errors."""
+    tree = GameTree.from_game(game)
+    policy = decided(tree.game)
+    table = ArrayPolicy.from_policy(tree, policy)
+    critic = ExactCritic(tree, table.strategies, PolicyTransformations([IDENTITY]))
+    exact = critic.values(tree, np.arange(tree.num_histories), 0)[:, 0]
+    exact = np.where(tree.is_terminal, tree.utility, exact)
+    inner = np.flatnonzero((tree.player >= 0) & ~tree.is_terminal)
+    histories = np.random.default_rng(2).permutation(inner)[:20]
+    rules = tree.game.rules
+    states = tree.states_of(histories)
+    children = [
+        (row, action, tree.first_child[history] + place)
+        for row, history in enumerate(histories.tolist())
+        for place, action in enumerate(
+            rules.legal_actions(states.take(torch.tensor([row])))[0].nonzero()[:, 0].tolist()
+        )
+    ]
+    count = 2000
+    rows, actions, after = (np.repeat(column, count) for column in zip(*children, strict=True))
+    rollouts = CompiledRollouts(rules, ActingNetwork(policy.network, policy.parameters))
+    before = [array.copy() for array in states.arrays()]
+    returns = rollouts.play_on(states, rows, actions, np.random.default_rng(3))
+    for array, copy in zip(states.arrays(), before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+    by_child = returns.reshape(-1, count)
+    expected = exact[after.reshape(-1, count)[:, 0]]
+    bound = 4 * by_child.std(axis=1) / np.sqrt(count) + 1e-9
+    assert (np.abs(by_child.mean(axis=1) - expected) < bound).all()
+    over = tree.is_terminal[after.reshape(-1, count)[:, 0]]
+    assert over.any()
+    assert not by_child[over].std(axis=1).any()
+    np.testing.assert_array_equal(by_child[over, 0], expected[over])
+
+
+def test_policies_of_tensors_come_to_the_same_mean():
+    """The same network by tensors, which is how games without a compiled form are played."""
+    game = GameTree.from_game(GAMES[1]).game
+    policy = decided(game)
+    acting = ActingNetwork(policy.network, policy.parameters)
+    states = game.rules.apply(game.rules.initial_state(1), torch.tensor([1]))
+    rows, actions = np.zeros(4000, np.int64), np.full(4000, 2)
+    means = []
+    for each in (acting, policy.act):
+        returns = play_on_by(game.rules, each)(states, rows, actions, np.random.default_rng(1))
+        means.append((returns.mean(), returns.std() / np.sqrt(len(returns))))
+    (first, error), (second, other_error) = means
+    assert abs(first - second) < 4 * np.hypot(error, other_error)
+
+
+def test_an_acting_network_plays_what_its_policy_says():
+    game = GameTree.from_game("python_leduc").game
+    policy = decided(game, (24, 40))
+    states = game.rules.initial_state(1)
+    for action in (0, 3, 1):
+        states = game.rules.apply(states, torch.tensor([action]))
+    player = int(game.rules.current_player(states)[0])
+    acting = ActingNetwork(policy.network, policy.parameters)
+    (found,) = TensorPolicy(game.rules, acting)(states, player)
+    (expected,) = TensorPolicy(game.rules, policy.act)(states, player)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert found.std() > 0.1
+
+
+def test_games_without_a_compiled_form_are_refused():
+    game = pyspiel.load_game("python_oshi_zumo_ii(coins=4)")
+    policy = decided(game)
+    acting = ActingNetwork(policy.network, policy.parameters)
+    assert not can_play(game.rules, acting)
+    with pytest.raises(ValueError, match="need rules with a compiled form"):
+        CompiledRollouts(game.rules, acting)
