@@ -264,7 +264,7 @@ def _particle_search() -> list[Row]:
     variants = (*goofspiel, "methods=klss,klss_growing,klss_updated", "shares=0.3,1.0")
     growing = (*goofspiel, "methods=klss_growing_values", "shares=1.0")
     leduc = ("games=leduc", "shares=0.1,0.3,1.0")
-    goofspiel_5 = ("games=goofspiel_5_descending", "shares=0.1,1.0")
+    goofspiel_5 = ("games=goofspiel_5_descending",)
     # 236,450 infosets, where the other order has 2,124.
     goofspiel_5_random = (
         "games=goofspiel_5_random", "blueprints=cfr:20", "methods=particle_sepot", "shares=1.0"
@@ -292,7 +292,7 @@ def _particle_search() -> list[Row]:
         Row("particle_search", "curves", "ours", None, leduc, 10, "particle_search/leduc",
             short_of="the budget of 1 %, which is 2 histories, as that of 10 % is 3"),
         Row("particle_search", "curves", "ours", None, goofspiel_5, 25,
-            "particle_search/goofspiel_5_descending", "two budgets of four"),
+            "particle_search/goofspiel_5_descending"),
         Row("particle_search", "curves", "ours", None, goofspiel_5_random, 60,
             "particle_search/goofspiel_5_random",
             "one blueprint of five, one method of three, one budget of four"),

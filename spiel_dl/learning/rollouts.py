@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,6 +14,31 @@ from spiel_dl.tree.beam import PolicyRows
 PlayOn = Callable[[StateBatch, np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 """From states, in which of them each of N games begins (int64 [N]), its first action (int64 [N]),
 and what draws all that is drawn, to player 0's utility at its end: float64 [N]."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rollouts:
+    """Games played to the end by both players' policies, by tensor operations.
+
+    Attributes:
+      rules: the game.
+      policies: what both players do.
+    """
+
+    rules: Rules
+    policies: PolicyRows
+
+    def play_on(
+        self,
+        states: StateBatch,
+        rows: np.ndarray,
+        actions: np.ndarray,
+        generator: np.random.Generator,
+    ) -> np.ndarray:
+        """Plays games to the end, see `PlayOn`."""
+        begun = states.take(torch.from_numpy(rows))
+        after = self.rules.apply(begun, torch.from_numpy(actions))
+        return play_out(self.rules, after, self.policies, generator)
 
 
 def play_out(

@@ -8,7 +8,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search import beliefs
-from spiel_dl.search.beliefs import policy_rows, replayed_reach
+from spiel_dl.search.beliefs import TensorPolicy, replayed_reach
 from spiel_dl.search.found import Found
 from spiel_dl.search.sepot_played import SePoTPlayedStep
 from spiel_dl.search.trunk_strategies import fixed_to
@@ -39,7 +39,7 @@ def reconstruct(state: pyspiel.State, act: ActingPolicy) -> Found | None:
       A trunk of one move, without values; None if the public state has too many histories.
     """
     game = state.get_game()
-    policy = policy_rows(game.rules, act)
+    policy = TensorPolicy(game.rules, act)
     histories = consistent_histories(state, MAX_HISTORIES)
     if not histories.complete:
         return None

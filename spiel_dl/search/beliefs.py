@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import abc
 import collections
+import dataclasses
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -28,7 +29,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.rules import ConsistentHistories, Rules, StateBatch
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
-from spiel_dl.learning.rollouts import PlayOn, play_out
+from spiel_dl.learning.rollouts import PlayOn, Rollouts
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
 from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -259,33 +260,30 @@ class Beliefs:
         return self._listed[public_key]
 
 
-def policy_rows(rules: Rules, acting: ActingPolicy) -> PolicyRows:
-    """What both players do by a policy of information state tensors."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class TensorPolicy:
+    """What both players do by a policy of information state tensors, as `PolicyRows`.
 
-    def rows(states: StateBatch, player: int) -> np.ndarray:
-        tensors = rules.information_state_tensor(states, player)
-        policy = acting(tensors, rules.legal_actions(states))
+    Attributes:
+      rules: the game.
+      acting: the policy.
+    """
+
+    rules: Rules
+    acting: ActingPolicy
+
+    def __call__(self, states: StateBatch, player: int) -> np.ndarray:
+        """See `PolicyRows`."""
+        tensors = self.rules.information_state_tensor(states, player)
+        policy = self.acting(tensors, self.rules.legal_actions(states))
         return policy.double().cpu().numpy()
-
-    return rows
 
 
 def play_on_by(rules: Rules, acting: ActingPolicy) -> PlayOn:
     """How games are played to the end by a policy: in compiled loops where that can be done."""
     if isinstance(acting, ActingNetwork) and can_play(rules, acting):
         return CompiledRollouts(rules, acting).play_on
-    policies = policy_rows(rules, acting)
-
-    def play_on(
-        states: StateBatch,
-        rows: np.ndarray,
-        actions: np.ndarray,
-        generator: np.random.Generator,
-    ) -> np.ndarray:
-        after = rules.apply(states.take(torch.from_numpy(rows)), torch.from_numpy(actions))
-        return play_out(rules, after, policies, generator)
-
-    return play_on
+    return Rollouts(rules, TensorPolicy(rules, acting)).play_on
 
 
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
@@ -294,9 +292,12 @@ def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
         if policy.fine_tuning is None and policy.parameters.device.type == "cpu":
             return ActingNetwork(policy.network, policy.parameters)
         return policy.act
-    if isinstance(policy, UniformPolicy):
-        return lambda _, legal: legal / legal.sum(dim=-1, keepdim=True)
-    return None
+    return _act_uniformly if isinstance(policy, UniformPolicy) else None
+
+
+def _act_uniformly(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    del observation
+    return legal / legal.sum(dim=-1, keepdim=True)
 
 
 def rows_of(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows:
@@ -305,20 +306,31 @@ def rows_of(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows:
     Raises:
       ValueError: if the policy is none of these, which answer many states at once.
     """
-    if not isinstance(policy, LatePolicy):
-        acting = acting_policy(policy)
-        if acting is None:
-            raise ValueError(
-                f"{type(policy).__name__} does not answer many states at once; give a policy "
-                "network, the uniform policy, or a LatePolicy of these"
-            )
-        return policy_rows(rules, acting)
-    above, below = rows_of(rules, policy.above), rows_of(rules, policy.below)
+    if isinstance(policy, LatePolicy):
+        parts = (rows_of(rules, policy.above), rows_of(rules, policy.below))
+        return _LateRows(rules, parts, policy.num_rounds)
+    acting = acting_policy(policy)
+    if acting is None:
+        raise ValueError(
+            f"{type(policy).__name__} does not answer many states at once; give a policy "
+            "network, the uniform policy, or a LatePolicy of these"
+        )
+    return TensorPolicy(rules, acting)
 
-    def rows(states: StateBatch, player: int) -> np.ndarray:
-        is_late = (rules.round_index(states) >= policy.num_rounds).numpy()
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _LateRows:
+    """`PolicyRows` of a `LatePolicy`: those above and those below, and where the second begin."""
+
+    rules: Rules
+    parts: tuple[PolicyRows, PolicyRows]
+    num_rounds: int
+
+    def __call__(self, states: StateBatch, player: int) -> np.ndarray:
+        """See `PolicyRows`."""
+        is_late = (self.rules.round_index(states) >= self.num_rounds).numpy()
         found: np.ndarray | None = None
-        for part, chosen in ((above, ~is_late), (below, is_late)):
+        for part, chosen in zip(self.parts, (~is_late, is_late), strict=True):
             which = np.flatnonzero(chosen)
             if len(which):
                 answer = part(states.take(torch.from_numpy(which)), player)
@@ -327,8 +339,6 @@ def rows_of(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows:
                 found[which] = answer
         assert found is not None
         return found
-
-    return rows
 
 
 def replayed_reach(

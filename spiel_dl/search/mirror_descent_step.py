@@ -24,7 +24,7 @@ import torch
 
 from spiel_dl.learning.rollouts import PlayOn
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.search.beliefs import Beliefs, play_on_by, policy_rows
+from spiel_dl.search.beliefs import Beliefs, TensorPolicy, play_on_by
 from spiel_dl.search.played import PlayedPath, PlayedStep
 from spiel_dl.tree.depth_limit import DepthLimit
 
@@ -98,7 +98,7 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
         self.config = config
         self.num_drawn = 0
         self._beliefs = Beliefs(self.game, config.max_listed)
-        self._policies = policy_rows(self.rules, blueprint)
+        self._policies = TensorPolicy(self.rules, blueprint)
         self._play_on: PlayOn = play_on_by(self.rules, blueprint)
 
     def first(self, path: PlayedPath) -> int:

@@ -25,7 +25,7 @@ import torch
 from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.search.beliefs import policy_rows, replayed_reach
+from spiel_dl.search.beliefs import TensorPolicy, replayed_reach
 from spiel_dl.search.found import Watch
 from spiel_dl.search.played import PlayedPath, PlayedStep
 from spiel_dl.search.sepot_config import SearchConfig
@@ -137,7 +137,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         self.num_searches = 0
         self.num_left_to_blueprint = 0
         self.answer_was_searched = False
-        self._rows = policy_rows(self.rules, blueprint)
+        self._rows = TensorPolicy(self.rules, blueprint)
         self.blueprint = blueprint
         self._searcher = Searcher(critic, config)
         self._num_kept = depth_limit.value if config.scheme == "block" else 1

@@ -11,7 +11,7 @@ import pytest
 from spiel_dl.algorithms.knowledge_limited import UNLIMITED, KnowledgeLimitedPolicy
 from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
-from spiel_dl.search.beliefs import Beliefs, policy_rows
+from spiel_dl.search.beliefs import Beliefs, TensorPolicy
 from spiel_dl.search.knowledge_limited_step import KnowledgeLimitedStep
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
@@ -120,7 +120,7 @@ def test_orders_of_knowledge_against_distances(order):
         ParticleConfig(order=order),
     )
     public = game.rules.public_tensor(state.batch, True)[0]
-    rows = policy_rows(game.rules, blueprint)
+    rows = TensorPolicy(game.rules, blueprint)
     belief = Beliefs(game, max_listed=1000).of(0, public, rows)
     pairs = list(map(tuple, belief.infoset_keys.T.tolist()))
     own = step.keys.of_level(state.batch)[0][:, 0].tolist()
@@ -163,7 +163,7 @@ def test_a_frozen_player_follows_its_blueprint():
             tree = root.trunk.tree
             firsts = tree.first_history[player][root.trunk.infosets[player]][fixed.infosets]
             states = tree.states_of(firsts)
-            rows = policy_rows(game.rules, blueprint)(states, player)
+            rows = TensorPolicy(game.rules, blueprint)(states, player)
             assert fixed.strategy[own].tolist() == pytest.approx(rows[rows > 0].tolist())
             bound.append(player)
         return plan

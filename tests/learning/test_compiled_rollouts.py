@@ -14,7 +14,7 @@ from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.search.beliefs import play_on_by, policy_rows
+from spiel_dl.search.beliefs import TensorPolicy, play_on_by
 from spiel_dl.tree import GameTree
 
 GAMES = (
@@ -96,8 +96,8 @@ def test_an_acting_network_plays_what_its_policy_says():
         states = game.rules.apply(states, torch.tensor([action]))
     player = int(game.rules.current_player(states)[0])
     acting = ActingNetwork(policy.network, policy.parameters)
-    (found,) = policy_rows(game.rules, acting)(states, player)
-    (expected,) = policy_rows(game.rules, policy.act)(states, player)
+    (found,) = TensorPolicy(game.rules, acting)(states, player)
+    (expected,) = TensorPolicy(game.rules, policy.act)(states, player)
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert found.std() > 0.1
 

@@ -11,7 +11,7 @@ from spiel_dl.search.beliefs import (
     Beliefs,
     DrawnBelief,
     ListedBelief,
-    policy_rows,
+    TensorPolicy,
     total_variation,
 )
 from spiel_dl.solvers.best_response import realization_plan
@@ -42,7 +42,7 @@ def beliefs(game_string: str, actions: list[int]) -> tuple[pyspiel.State, Listed
     """A state, the exact belief of its public state, and one that draws."""
     state = state_after(game_string, actions)
     game = state.get_game()
-    rows = policy_rows(game.rules, Blueprint(game))
+    rows = TensorPolicy(game.rules, Blueprint(game))
     public = game.rules.public_tensor(state.batch, True)[0]
     listed = Beliefs(game, max_listed=1000).of(0, public, rows)
     drawn = Beliefs(game, max_listed=2).of(0, public, rows)

@@ -15,7 +15,7 @@ from papers.particle_search.study import Settings, Study, acting, blueprint_of, 
 from papers.study import Experiment
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.beliefs import Beliefs, policy_rows, total_variation
+from spiel_dl.search.beliefs import Beliefs, TensorPolicy, total_variation
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.particles import rules_of
 
@@ -57,7 +57,7 @@ def measure(case: Case) -> list[dict[str, Any]]:
     """Mean total variation by share; for `distributed.for_each`."""
     tree, settings = compiled(case.game), case.settings
     rules = rules_of(tree.game)
-    rows = policy_rows(rules, acting(tree, blueprint_of(case.game, case.blueprint)))
+    rows = TensorPolicy(rules, acting(tree, blueprint_of(case.game, case.blueprint)))
     beliefs = {name: Beliefs(tree.game, most) for name, most in _SOURCES.items()}
     keys = InfosetKeys(rules)
     found: list[dict[str, Any]] = []
