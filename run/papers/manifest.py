@@ -298,6 +298,9 @@ def _particle_search() -> list[Row]:
             "one blueprint of five, one method of three, one budget of four"),
         Row("particle_search", "curves", "ours", None, battleships, 25,
             "particle_search/battleships_2x2", "one budget of four"),
+        # 1 % and 10 % of its largest public state, of 16 histories, are the same two.
+        Row("particle_search", "curves", "ours", None, (battleships[0], "shares=0.1"), 15,
+            "particle_search/battleships_2x2_budgets", "the budget of 30 %"),
         *(
             Row("particle_search", "curves", "ours", None, (f"games={game}", all_methods), 5,
                 f"particle_search/{game}")
