@@ -59,9 +59,10 @@ PRESETS: dict[str, Preset] = {
     "leduc": Preset("python_leduc", transformations="pure"),
     "leduc_poker": Preset("leduc_poker", transformations="pure"),
     "oshi_zumo": Preset("python_oshi_zumo_ii"),
+    "goofspiel_4_descending": Preset(_GOOFSPIEL.format(4, "descending")),
     **{
         f"goofspiel_{cards}_{order}": Preset(_GOOFSPIEL.format(cards, order))
-        for cards in (4, 5, 8, 13)
+        for cards in (5, 8, 13)
         for order in ("descending", "random")
     },
     "goofspiel_5_descending_paper": Preset(
