@@ -298,6 +298,9 @@ def _particle_search() -> list[Row]:
             "one blueprint of five, one method of three, one budget of four"),
         Row("particle_search", "curves", "ours", None, battleships, 25,
             "particle_search/battleships_2x2", "one budget of four"),
+        # 1 % of its largest public state, of 16 histories, are two histories, as 10 % are.
+        Row("particle_search", "curves", "ours", None, (battleships[0], "shares=0.1,0.3"), 20,
+            "particle_search/battleships_2x2_budgets", "two budgets of four"),
         *(
             Row("particle_search", "curves", "ours", None, (f"games={game}", all_methods), 5,
                 f"particle_search/{game}")
