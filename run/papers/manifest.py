@@ -231,7 +231,8 @@ def _sepot() -> list[Row]:
         Row("sepot", "position", "section 2", None, (), 60, "sepot/battleships_5x5"),
     ]  # fmt: skip
     # The model zoo's networks, of 100,000 steps, and their critics, of 20,000. With 13 cards and in
-    # Battleships 5x5, networks have 20,000 steps. The claim is held against the larger of the paper's bounds.
+    # Battleships 5x5, networks have 20,000 steps. The claim is held against the larger of the
+    # paper's bounds.
     zoo = ("network=rnad:{game}_{seed}", "bounds=100000")
     one_bound = "one bound of two"
     one_long = f"one network of three, against itself; {one_bound}"
