@@ -296,6 +296,10 @@ def _particle_search() -> list[Row]:
         Row("particle_search", "curves", "ours", None, goofspiel_5_random, 60,
             "particle_search/goofspiel_5_random",
             "one blueprint of five, one method of three, one budget of four"),
+        Row("particle_search", "curves", "ours", None,
+            (*goofspiel_5_random[:-1], "shares=0.1,0.3"), 60,
+            "particle_search/goofspiel_5_random_budgets",
+            "one blueprint of five, one method of three, two budgets of four"),
         Row("particle_search", "curves", "ours", None, battleships, 25,
             "particle_search/battleships_2x2", "one budget of four"),
         # 1 % of its largest public state, of 16 histories, are two histories, as 10 % are.

@@ -22,7 +22,8 @@ class SearchOptions:
     Attributes:
       depth_limit: how deep each search looks.
       max_histories: SePoT leaves searches of more histories to the network.
-      effort: how to solve; kinds other than SePoT take the iterations alone.
+      effort: how to solve; kinds other than SePoT and searches below particles take the iterations
+        alone.
       budget: how many particles a search among particles starts with, at most.
       order: of knowledge-limited searches, the order of knowledge.
       safety: of these, how they are kept from harm, as in their `ParticleConfig`.

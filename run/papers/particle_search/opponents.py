@@ -39,7 +39,7 @@ _TITLES = {
 
 
 def _search(method: str, settings: Settings) -> SearchOptions:
-    """How both sides search: SePoT by predictive CFR+; the others take its iterations alone."""
+    """How both sides search: with the same effort, where they solve subgames."""
     effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
     options = matches.options_of(method, settings)
     return dataclasses.replace(options, effort=effort, max_histories=settings.max_histories)
@@ -96,8 +96,8 @@ def _report(study: Study, rows: Rows, opponent: str) -> Report:
             "actions that a search chose, of all such moves. Held: in every game some search "
             f"chooses every move and wins against {opponent}, the interval being above 0.",
             f"Searches below samples start from at most {settings.budget} histories; those below "
-            f"particles make {settings.iterations} iterations, and mirror-descent search a step "
-            f"of size {settings.stepsize} (in utility ranges) by at least "
+            f"particles solve their subgames by {_effort(settings)}, and mirror-descent search "
+            f"makes a step of size {settings.stepsize} (in utility ranges) by at least "
             f"{settings.num_rollouts} rollouts. The network is `{settings.network}`. "
             + _of_sepot(settings, rows),
         ],
@@ -116,8 +116,16 @@ def _of_sepot(settings: Settings, rows: Rows) -> str:
     if all(row["opponent"] != _SEPOT for row in rows):
         return ""
     return (
-        f"SePoT makes {settings.iterations} iterations of predictive CFR+, and leaves searches of "
-        f"more than {settings.max_histories:,} histories to the network."
+        f"SePoT solves its subgames alike, and leaves searches of more than "
+        f"{settings.max_histories:,} histories to the network."
+    )
+
+
+def _effort(settings: Settings) -> str:
+    """How subgames are solved, in words."""
+    return (
+        f"at most {settings.iterations} iterations of predictive CFR+, or until the gap is "
+        f"{DEFAULT_EFFORT.tolerance:g}"
     )
 
 
