@@ -2,8 +2,10 @@
 
 To decide in an infoset (`search.particle_sepot_step`, `search.beliefs`):
 
-  1. Histories of the public state are drawn by replaying both players' blueprint along what was
-     seen, at most as many as the budget says: half in the own infoset, half elsewhere.
+  1. Histories of the public state are drawn, at most as many as the budget says: half in the own
+     infoset, half elsewhere. Each has the reach of both players' blueprint. Those of a public state
+     that is too large to be listed come of replaying the blueprint along what was seen, or of the
+     game's own sampler.
   2. As in SePoT (`algorithms.sepot`), the game below them is solved down to the depth limit, with
      multi-valued leaves and given cfvs by the critic; each history counts for those it stands for.
 

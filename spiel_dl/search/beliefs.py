@@ -1,11 +1,13 @@
 """Beliefs: how likely the histories of a public state are if both players follow given policies.
 
 A public state that can be listed is (`ListedBelief`), and its belief is exact. Of any other one,
-histories are drawn (`DrawnBelief`): both policies are replayed from the root along what was seen,
-and at every step the sample is thinned without bias; where it dies out, it is *regenerated*, by
-the game's own sampler where there is one, else by uniform play. Either way a bounded sample comes
-out, each history with chance's and both players' exact reach and with how many histories it stands
-for; so sums over a sample are on average those over the public state.
+histories are drawn (`DrawnBelief`): by the game's own sampler where it has one, else both policies
+are replayed from the root along what was seen, and at every step the sample is thinned without
+bias. Either way a bounded sample comes out, each history with chance's and both players' exact
+reach and with how many histories it stands for; so sums over a sample are on average those over the
+public state. Where a replay dies out, so that no history is left, the sample is *regenerated* by
+uniform play, with reaches as above. Such sums are too large on average, since draws that died out
+are not among them; `Beliefs.num_regenerations` counts them.
 
     belief = Beliefs(game, max_listed=20_000).of(public_key, public_tensor, policies)
     belief.whole(1000, generator)
@@ -19,7 +21,7 @@ from __future__ import annotations
 import abc
 import collections
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -138,17 +140,19 @@ class ListedBelief(Belief):
 
 
 class DrawnBelief(Belief):
-    """A public state with more histories than can be listed.
-
-    Attributes:
-      num_regenerations: how often a replay has left no history.
-    """
+    """A public state with more histories than can be listed."""
 
     num_histories = None
 
-    def __init__(self, game: pyspiel.Game, public_tensor: torch.Tensor, policies: PolicyRows):
-        """Draws nothing yet."""
-        self.num_regenerations = 0
+    def __init__(
+        self,
+        game: pyspiel.Game,
+        public_tensor: torch.Tensor,
+        policies: PolicyRows,
+        regenerated: Callable[[], None],
+    ):
+        """Draws nothing yet; `regenerated` is called whenever a replay has left no history."""
+        self._regenerated = regenerated
         self._game = game
         self._rules = rules_of(game)
         self._public = public_tensor
@@ -184,9 +188,15 @@ class DrawnBelief(Belief):
             found = drawn_by_policies(self._game, shown, self._policies, width, generator)
             if found is not None:
                 return found.thinned(budget, generator)
-        self.num_regenerations += 1
+        self._regenerated()
         return sample_consistent(
-            self._game, self._public, budget, generator, player=player, private_tensor=private
+            self._game,
+            self._public,
+            budget,
+            generator,
+            player=player,
+            private_tensor=private,
+            policies=self._policies,
         )
 
     def _weighed(self, found: ConsistentHistories, copies: np.ndarray) -> Particles:
@@ -204,6 +214,9 @@ class Beliefs:
     """The beliefs of a game's public states, exact where these can be listed.
 
     What was listed is kept for the next questions, the latest ones; how many these were, always.
+
+    Attributes:
+      num_regenerations: how often a replay has left no history.
     """
 
     def __init__(self, game: pyspiel.Game, max_listed: int):
@@ -213,6 +226,7 @@ class Beliefs:
           game: a game with `Rules`.
           max_listed: a public state of more histories is not listed.
         """
+        self.num_regenerations = 0
         self._game = game
         self._reconstruction = Reconstruction(game, max_listed)
         self._keys = InfosetKeys(rules_of(game))
@@ -241,7 +255,10 @@ class Beliefs:
         found = self._list(public_key, public_tensor)
         if found.histories.complete:
             return ListedBelief(self._game, found, policies, changing)
-        return DrawnBelief(self._game, public_tensor, policies)
+        return DrawnBelief(self._game, public_tensor, policies, self._regenerate)
+
+    def _regenerate(self) -> None:
+        self.num_regenerations += 1
 
     def size(self, public_key: int, public_tensor: torch.Tensor) -> int | None:
         """How many histories a public state has; None: more than are listed."""

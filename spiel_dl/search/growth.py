@@ -29,7 +29,7 @@ from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.histories import TooManyHistoriesError, first_occurrence_ids
 from spiel_dl.tree.particles import Particles, weighted_order
 from spiel_dl.tree.sparse_tree import SparseTree, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
@@ -47,26 +47,37 @@ class Growth:
       trunk: as it is now, down to its leaves.
       with_choices: the same with the choices of transformations at its leaves as further infosets.
       num_leaves: how many leaves there are.
+      is_full: whether there would have been too many histories, so that it no longer grows.
     """
 
     trunk: Trunk[SparseTree]
     with_choices: Trunk[SparseTree]
 
     def __init__(
-        self, particles: Particles, depth_limit: DepthLimit, player: int, searcher: Searcher
+        self,
+        particles: Particles,
+        trunk: Trunk[SparseTree],
+        depth_limit: DepthLimit,
+        player: int,
+        searcher: Searcher,
+        max_histories: int,
     ):
         """Begins with the trunk of the depth limit.
 
         Args:
           particles: where it starts.
+          trunk: below them, down to the depth limit.
           depth_limit: down to it, everything is in the trunk.
           player: who searches.
           searcher: knows what leaves are worth.
+          max_histories: how many histories there may be.
         """
+        self.is_full = False
         self._particles, self._limit = particles, depth_limit
         self._player, self._searcher = player, searcher
+        self._most = 1 + max_histories  # history 0 is none of the game's
         self._expanded = np.zeros(0, np.int64)
-        self._build()
+        self._become(trunk)
 
     @property
     def num_leaves(self) -> int:
@@ -82,7 +93,7 @@ class Growth:
           generator: draws them.
 
         Returns:
-          How many were expanded.
+          How many were expanded: none if there would be too many histories.
         """
         count = min(most, max(_FIRST_LOT, len(self._expanded)), self.num_leaves)
         keys = _pairs(self.trunk.tree.infoset_key[:, self._leaves])
@@ -91,8 +102,19 @@ class Growth:
             order = weighted_order(self._leaf_reach(plans, explorer), generator)
             order = order[~np.isin(order, chosen)]
             chosen = np.concatenate([chosen, order[: share - len(chosen)]])
-        self._expanded = np.concatenate([self._expanded, keys[chosen]])
-        self._build()
+        expanded = np.concatenate([self._expanded, keys[chosen]])
+        try:
+            trunk = sparse_trunk(
+                self._particles,
+                self._limit,
+                self._most,
+                further=lambda keys: np.isin(_pairs(keys), expanded),
+            )
+        except TooManyHistoriesError:
+            self.is_full = True
+            return 0
+        self._expanded = expanded
+        self._become(trunk)
         return count
 
     def told(self, plans: Pair) -> Pair:
@@ -108,11 +130,9 @@ class Growth:
             )
         return first, second
 
-    def _build(self) -> None:
-        """The trunk with all that was expanded."""
-        self.trunk = sparse_trunk(
-            self._particles, self._limit, further=lambda keys: np.isin(_pairs(keys), self._expanded)
-        )
+    def _become(self, trunk: Trunk[SparseTree]) -> None:
+        """Asks for what the leaves of a new trunk are worth."""
+        self.trunk = trunk
         tree = self.trunk.tree
         self._leaves = np.flatnonzero((tree.num_children == 0) & ~tree.is_terminal)
         if not self.num_leaves:

@@ -15,8 +15,8 @@ do harm together. With order 1 and all histories, by `ParticleConfig.safety`:
   * "allocated": searches are also made in so few infosets that no two of them share an infoset of
     the opponent. Then each of the opponent's infosets meets one search at most, and no search does
     harm. An infoset is searched if, of all that share one of the opponent's with it, its key comes
-    first in an order drawn by the seed. The first decision from `SearchConfig.first_level` on is
-    searched or not; nothing is below.
+    first in an order drawn by the seed. The player's first decision from
+    `SearchConfig.first_level` on is searched or not; nothing is below.
   * "updated": what was found is also written into the blueprint that later searches of the same
     player suppose. Each search then improves upon the policy with all earlier ones. What is
     answered depends on what was asked before.
@@ -71,6 +71,12 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
             rows = zip(found.infoset_keys.tolist(), found.strategy, strict=True)
             self._written[path.player].update(rows)
         return found
+
+    def starts(self, path: PlayedPath) -> list[int]:
+        """See `SePoTPlayedStep`; with "allocated", where the player decides itself."""
+        if self.particles.safety != "allocated":
+            return super().starts(path)
+        return np.flatnonzero(path.acting == path.player).tolist()
 
     def policies(self, player: int, before: PlayedSolution | None) -> PolicyRows:
         """What both players do; what was written into the blueprint counts as the player's own."""

@@ -101,6 +101,11 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
         self._policies = TensorPolicy(self.rules, blueprint)
         self._play_on: PlayOn = play_on_by(self.rules, blueprint)
 
+    @property
+    def num_regenerations(self) -> int:
+        """How often a draw was made anew, by uniform play; see `search.beliefs`."""
+        return self._beliefs.num_regenerations
+
     def first(self, path: PlayedPath) -> int:
         """The decision at hand: no other one matters."""
         return path.decisions[-1]
@@ -142,8 +147,11 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
         belief = self._beliefs.of(public_key, tensor, self._policies, changing=())
         self.num_drawn += belief.num_histories is None
         drawn = belief.infoset(player, here, config.budget, generator)
-        # What the blueprints never do has happened all the same: then all is as likely.
-        weight = drawn.total_reach if drawn.total_reach.any() else drawn.copies
+        # The player's own reach is the same in all of them, and may be 0.
+        weight = drawn.chance_reach * drawn.copies
+        by_opponent = weight * drawn.reach[1 - player]
+        # What the opponent's blueprint never does has happened all the same.
+        weight = by_opponent if by_opponent.any() else weight
         repeats = -(-config.num_rollouts // (drawn.num_particles * len(actions)))
         rows = np.repeat(np.arange(drawn.num_particles), len(actions) * repeats)
         moves = np.tile(np.repeat(actions, repeats), drawn.num_particles)

@@ -22,7 +22,7 @@ from spiel_dl.search.beliefs import Belief, Beliefs
 from spiel_dl.search.growth import Growth
 from spiel_dl.search.played import PlayedPath
 from spiel_dl.search.sepot_config import SAFETY, SearchConfig
-from spiel_dl.search.sepot_played import Plan, PlayedSolution, SePoTPlayedStep
+from spiel_dl.search.sepot_played import MOST, Plan, PlayedSolution, SePoTPlayedStep
 from spiel_dl.search.sepot_search import Root
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.particles import Particles
@@ -72,6 +72,11 @@ class ParticleConfig:
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least {least}")
 
+    @property
+    def is_of_public_states(self) -> bool:
+        """Whether what knowledge-limited searches alone can do is left as it is."""
+        return (self.order, self.frozen, self.safety) == (1, True, "none")
+
 
 class ParticleSePoTStep(SePoTPlayedStep):
     """Searches from some histories of a public state.
@@ -96,11 +101,22 @@ class ParticleSePoTStep(SePoTPlayedStep):
         particles: ParticleConfig,
     ):
         """Loads the game; see `algorithms.particle_sepot.ParticleSePoTPolicy`."""
+        if self.of_public_states and not particles.is_of_public_states:
+            raise ValueError(
+                f"order={particles.order}, frozen={particles.frozen} and safety="
+                f"{particles.safety!r} are of knowledge-limited searches; leave them out, or use "
+                "KnowledgeLimitedPolicy"
+            )
         super().__init__(game, blueprint, critic, depth_limit, config)
         self.particles = particles
         self.num_drawn = 0
         self.searched_from: Particles | None = None
         self._beliefs = Beliefs(self.game, max(particles.max_listed, particles.budget))
+
+    @property
+    def num_regenerations(self) -> int:
+        """How often a draw was made anew, by uniform play; see `search.beliefs`."""
+        return self._beliefs.num_regenerations
 
     def name(self, path: PlayedPath, position: int) -> int:
         """A search is that of an infoset, or of a public state that it holds; see `PlayedStep`."""
@@ -136,7 +152,8 @@ class ParticleSePoTStep(SePoTPlayedStep):
             return super().plan(path, start, root)
         assert self.searched_from is not None
         player, searcher = path.player, self._searcher
-        growth = Growth(self.searched_from.by_chance(), self.depth_limit, player, searcher)
+        particles, most = self.searched_from.by_chance(), searcher.config.max_histories or MOST
+        growth = Growth(particles, root.trunk, self.depth_limit, player, searcher, most)
         generator, left = self._generator(path, start), self.particles.num_expansions
         few = dataclasses.replace(
             searcher.config.effort, iterations=-(-searcher.config.effort.iterations // 4)
@@ -146,7 +163,7 @@ class ParticleSePoTStep(SePoTPlayedStep):
             here = root._replace(trunk=growth.with_choices)
             fixed = self.fixed(path, start, here)
             given = None if root.is_first else self.given_cfvs(player, here, None)
-            if not left or not growth.num_leaves:
+            if not left or not growth.num_leaves or growth.is_full:
                 break
             plans = searcher.plans(player, here, given, None, fixed, few)
             left -= growth.expand(plans, left, generator)
@@ -157,8 +174,8 @@ class ParticleSePoTStep(SePoTPlayedStep):
         return Plan(growth.told(plans)[player], fixed, growth.trunk, valued_at)
 
     def _generator(self, path: PlayedPath, start: int) -> np.random.Generator:
-        """Draws for a search; always the same for an infoset."""
-        key = int(path.infoset_keys[start])
+        """Draws for a search; always the same for what it is the search of."""
+        key = self.name(path, start)
         return np.random.default_rng([self.particles.seed, path.player, key % (1 << 63)])
 
     def choose(

@@ -179,6 +179,7 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
             type(states).concatenate(batches[:-1] or batches),
             type(states).concatenate(batches[1:] or batches),
         )
+        steps[np.maximum.accumulate(acting[: len(steps)]) < 0] = 0  # what chance does at the start
         infoset_keys, public_keys = self.step.keys.of_level(states)
         depth = np.concatenate([[0], np.cumsum(steps)])[: len(batches)]
         return PlayedPath(player, states, acting, depth, infoset_keys[player], public_keys)

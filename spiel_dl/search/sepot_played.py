@@ -53,7 +53,7 @@ class Seconds(NamedTuple):
       reconstruction: finding the public state's histories, and the player's range.
       tree: building the game down to the depth limit.
       critic: values of the histories at the root and at the leaves.
-      solution: CFR.
+      solution: CFR; of a trunk that grows, all that comes after the values of its first leaves.
     """
 
     reconstruction: float
@@ -110,7 +110,8 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
     Attributes:
       seconds: what the last search took; None before the first one.
       num_searches: how many searches were made.
-      num_left_to_blueprint: how many were not, because there were too many histories.
+      num_left_to_blueprint: how many were not: there were too many histories, the player never
+        comes there, or the search would not be safe and is to be.
       answer_was_searched: whether the last answer was found by a search.
       blueprint: what the search is on top of.
     """
@@ -165,11 +166,15 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
 
     def first(self, path: PlayedPath) -> int:
         """The first decision; see `PlayedStep`."""
-        return path.decisions[0]
+        return self.starts(path)[0]
+
+    def starts(self, path: PlayedPath) -> list[int]:
+        """The positions on a path in which a search may begin."""
+        return path.decisions
 
     def following(self, path: PlayedPath, start: int, solution: PlayedSolution) -> int | None:
         """The first decision at which the next search may begin; see `PlayedStep`."""
-        later = (i for i in path.decisions if i > start and path.depth[i] >= solution.end)
+        later = (i for i in self.starts(path) if i > start and path.depth[i] >= solution.end)
         return next(later, None)
 
     def solve(self, path: PlayedPath, start: int, before: PlayedSolution | None) -> PlayedSolution:
@@ -181,11 +186,13 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         origin = config.first_level if before is None else before.origin
         end = origin + ((depth - origin) // self._num_kept + 1) * self._num_kept
         try:
-            found = self._search(path, start, before)
+            found = self._search(path, start, before, end - depth)
         except TooManyHistoriesError:
             self.num_left_to_blueprint += 1
             return PlayedSolution(depth + 1, depth + 1, keys, rows, before)
-        if found is not None:
+        if found is None:
+            self.num_left_to_blueprint += 1
+        else:
             self.num_searches += 1
             keys, rows = found
         return PlayedSolution(origin, end, keys, rows, before)
@@ -206,9 +213,15 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         return dict(zip(actions, row.tolist(), strict=True))
 
     def _search(
-        self, path: PlayedPath, start: int, before: PlayedSolution | None
+        self, path: PlayedPath, start: int, before: PlayedSolution | None, num_levels: int
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Infoset keys and strategy of a `PlayedSolution`; None where the player never comes.
+
+        Args:
+          path: what was seen.
+          start: the position of the path where the search starts.
+          before: the solution before it.
+          num_levels: how many levels from there on are kept.
 
         Raises:
           TooManyHistoriesError: if there are more than allowed.
@@ -229,7 +242,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         found = self.plan(path, start, root)
         times += [found.valued_at, time.perf_counter()]
         self.seconds = Seconds(*np.diff(times).tolist())
-        return self._kept(found.trunk, player, found.plan, found.fixed)
+        return self._kept(player, found, num_levels)
 
     def plan(self, path: PlayedPath, start: int, root: Root) -> Plan:
         """Solves the game from where a search starts down to the depth limit."""
@@ -281,14 +294,13 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         """Whether the opponent's own reach of histories is asked for."""
         return self._searcher.config.refinement not in (None, "ones")
 
-    def _kept(
-        self, trunk: Trunk, player: int, plan: np.ndarray, fixed: FixedStrategy | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _kept(self, player: int, found: Plan, num_levels: int) -> tuple[np.ndarray, np.ndarray]:
         """Infoset keys and strategy of a `PlayedSolution`, of the levels that are kept."""
+        trunk, plan, fixed = found.trunk, found.plan, found.fixed
         tree, treeplex = trunk.tree, trunk.sequence_form.treeplexes[player]
         firsts = tree.first_history[player][trunk.infosets[player]]
         depths = self.depth_limit.depths(tree)
-        kept = (depths[firsts] - depths[1] < self._num_kept) & (treeplex.sum_per_infoset(plan) > 0)
+        kept = (depths[firsts] - depths[1] < num_levels) & (treeplex.sum_per_infoset(plan) > 0)
         if fixed is not None:
             kept &= ~fixed.infosets
         infoset = np.repeat(np.arange(treeplex.num_infosets), treeplex.num_actions)
@@ -308,9 +320,12 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
             if mover != player or self._searcher.config.own_range == "blueprint":
                 return found
             keys, solution = self.keys.of_level(states)[0][mover], before
+            is_open = np.ones(len(keys), np.bool_)
             while solution is not None:
                 is_found, place = solution.rows_of(keys)
+                is_found &= is_open
                 found[is_found] = solution.strategy[place[is_found]]
+                is_open &= ~is_found
                 solution = solution.before
             return found
 

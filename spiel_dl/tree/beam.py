@@ -34,13 +34,14 @@ def sample_consistent(
     *,
     player: int | None = None,
     private_tensor: torch.Tensor | None = None,
+    policies: PolicyRows | None = None,
 ) -> Particles:
     """Random histories of a public state too large to list, or of one infoset in it.
 
     Expands breadth first as `Rules.consistent_histories` does, but at every step keeps at most
-    `budget` random histories (a beam). Reaches are those of uniform play. If dead ends leave no
-    history, or fewer than a small budget, the search is repeated with a beam up to 64 times as
-    wide. The sample is not uniform, because each step draws from what the steps before have kept.
+    `budget` random histories (a beam). If dead ends leave no history, or fewer than a small budget,
+    the search is repeated with a beam up to 64 times as wide. The sample is not uniform, because
+    each step draws from what the steps before have kept.
 
     Args:
       game: a game with `Rules`.
@@ -49,6 +50,8 @@ def sample_consistent(
       generator: draws them.
       player: only histories with this player's private tensor; None: any.
       private_tensor: float32 [Dpriv], that player's perfect-recall private tensor.
+      policies: both players'. Reaches are theirs, and each particle also stands for those that were
+        dropped. None: reaches are those of uniform play, and particles stand for themselves.
 
     Raises:
       ValueError: if the budget is not positive, or no history was found.
@@ -65,7 +68,7 @@ def sample_consistent(
     for width in (budget, 8 * budget, 64 * budget):
         if found is not None and width > _MAX_WIDER_BEAM:
             break
-        beam = _Beam(shown, width, generator, None)
+        beam = _Beam(shown, width, generator, policies, by_reach=False)
         found = beam.run(start) or found
         if found is not None and (beam.is_exhaustive or found.num_particles >= budget):
             break
@@ -74,7 +77,18 @@ def sample_consistent(
             f"found no history with these observations among {64 * budget} random ones of each "
             "length; use a larger budget, and observations of one state"
         )
-    return found.sample(budget, generator, np.ones(found.num_particles))
+    return _some_of(found, budget, generator, policies is not None)
+
+
+def _some_of(
+    found: Particles, budget: int, generator: np.random.Generator, count_dropped: bool
+) -> Particles:
+    """At most `budget` particles, all as likely; maybe they also stand for those dropped."""
+    kept = found.sample(budget, generator, np.ones(found.num_particles))
+    if not count_dropped:
+        return kept
+    factor = found.num_particles / kept.num_particles
+    return dataclasses.replace(kept, stands_for=kept.copies * factor)
 
 
 def drawn_by_policies(
@@ -99,7 +113,7 @@ def drawn_by_policies(
     Returns:
       All histories that the beam came to; None if dead ends have left none.
     """
-    return _Beam(shown, width, generator, policies).run(_root(game))
+    return _Beam(shown, width, generator, policies, by_reach=True).run(_root(game))
 
 
 def _root(game: pyspiel.Game) -> Particles:
@@ -147,13 +161,25 @@ class _Beam:
         width: int,
         generator: np.random.Generator,
         policies: PolicyRows | None,
+        *,
+        by_reach: bool,
     ):
-        """Takes what is to be found, and both players' policies; None: uniform play."""
+        """Takes what is to be found, and how.
+
+        Args:
+          shown: what histories must have shown.
+          width: how many are kept.
+          generator: draws them.
+          policies: both players', of which reaches are; None: uniform play.
+          by_reach: whether a history is kept the more likely, the more often both come to it; if
+            not, all are as likely.
+        """
         self.is_exhaustive = True
         self._shown = shown
         self._width = width
         self._generator = generator
         self._policies = policies
+        self._by_reach = by_reach
 
     def run(self, start: Particles) -> Particles | None:
         """Histories that have shown what they must; None if none of them was found."""
@@ -169,9 +195,9 @@ class _Beam:
         return None
 
     def _narrowed(self, here: Particles) -> Particles:
-        if self._policies is not None:
+        if self._by_reach:
             return here.thinned(self._width, self._generator)
-        return here.sample(self._width, self._generator, np.ones(here.num_particles))
+        return _some_of(here, self._width, self._generator, self._policies is not None)
 
 
 def _step(here: Particles, shown: Observed, policies: PolicyRows | None) -> Particles | None:

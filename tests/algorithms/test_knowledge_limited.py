@@ -65,13 +65,13 @@ def test_searches_do_no_harm_where_they_are_to_be_safe(blueprint, first_level, s
 
 
 def test_searched_infosets_share_none_of_the_opponents():
-    """In the second round, where a search begins with the first decision of either player."""
+    """In the second round, where a search begins with the player's own first decision."""
     tree, policy = leduc(), search("uniform", 1, safety="allocated", seed=3)
     known = tree.public_states.augmented_infoset
-    inside = (tree.rounds_over == 1) & (tree.player >= 0)
-    tops = np.flatnonzero(inside & ~inside[tree.parent])
     for player in (0, 1):
-        searched = set()
+        own = (tree.rounds_over == 1) & (tree.player == player)
+        earlier = own[tree.parent] | own[tree.parent[tree.parent]]
+        tops, searched = np.flatnonzero(own & ~earlier), set()
         for history in tree.first_history[player].tolist():
             if tree.rounds_over[history] == 1:
                 policy.action_probabilities(tree.state(history))
@@ -83,6 +83,28 @@ def test_searched_infosets_share_none_of_the_opponents():
         meets = collections.Counter(theirs for theirs, own in pairs if own in searched)
         assert set(meets.values()) == {1}
         assert len(searched) < len({own for _, own in pairs})
+
+
+@pytest.mark.parametrize("scheme", ["block", "sliding"])
+def test_each_player_searches_however_few_levels_are_kept(scheme):
+    tree = leduc()
+    table = load_array_policy("uniform", tree)
+    critic = ExactCritic(tree, table.strategies, PolicyTransformations([IDENTITY]))
+    policy = KnowledgeLimitedPolicy(
+        tree.game,
+        acting_of(table),
+        RecognisingCritic(critic),
+        DepthLimit(moves=1),
+        config=SearchConfig(effort=Effort(10), scheme=scheme),
+        particles=ParticleConfig(safety="allocated"),
+    )
+    searched = set()
+    for player in (0, 1):
+        for history in tree.first_history[player].tolist():
+            policy.action_probabilities(tree.state(history))
+            if policy.answer_was_searched:
+                searched.add(player)
+    assert searched == {0, 1}
 
 
 def test_what_the_budget_does_not_hold_is_left_to_the_blueprint():

@@ -55,6 +55,32 @@ def test_action_values_are_those_of_the_blueprint(game_string, num_rollouts):
         assert answer != pytest.approx(dict(zip(answer, blueprints, strict=True)), abs=1e-3)
 
 
+class Folder(Blueprint):
+    """A blueprint whose player 0 never raises, as the first one to act in Leduc."""
+
+    def __call__(self, observation, legal):
+        row = super().__call__(observation, legal)
+        row[:, 2] *= (observation[:, 1] > 0).double()
+        return row / row.sum(dim=-1, keepdim=True)
+
+
+def test_an_action_that_its_player_never_makes_hides_nothing_of_the_opponent():
+    """After it, the opponent's infosets are as likely as its blueprint makes them."""
+    tree = GameTree.from_game("python_leduc")
+    blueprint = Folder(tree.game)
+    state = tree.game.new_initial_state()
+    for action in (0, 3, 2, 1, 4):  # a raise that never is, and a call
+        if action == 2:
+            assert blueprint.tabulate(tree).action_probabilities(state)[2] == 0.0
+        state.apply_action(action)
+    config = MirrorDescentConfig(num_rollouts=40_000, budget=100)
+    policy = MirrorDescentPolicy(tree.game, blueprint, config)
+    policy.action_probabilities(state)
+    [found] = policy._kept.values()
+    history = int(np.flatnonzero(tree.infoset_key[0] == policy.step.keys.of_state(state, 0))[0])
+    np.testing.assert_allclose(found.values, exact_values(tree, blueprint, history, 0), atol=0.01)
+
+
 def test_a_step_by_hand():
     game = GameTree.from_game("python_leduc").game
     values, policy = np.array([0.0, 0.25, -0.25]), np.array([0.5, 0.2, 0.3])

@@ -183,6 +183,15 @@ def test_errors():
         with pytest.raises(ValueError, match=f"{name}={value}"):
             ParticleConfig(**settings)
     game, blueprint, critic = setting(GOOFSPIEL)
+    for settings in ({"order": 2}, {"frozen": False}, {"safety": "updated"}):
+        with pytest.raises(ValueError, match="are of knowledge-limited searches"):
+            ParticleSePoTPolicy(
+                game,
+                blueprint,
+                critic,
+                DepthLimit(rounds=1),
+                particles=ParticleConfig(**settings),
+            )
     with pytest.raises(ValueError, match="or compile the game"):
         ParticleSePoTPolicy(
             game,

@@ -101,6 +101,30 @@ def test_sums_over_samples_are_right_on_average(game_string, actions, source):
     assert single > 0.05, "one sample alone says less"
 
 
+@pytest.mark.parametrize(("game_string", "actions"), PLACES.items())
+def test_regenerated_histories_have_the_policies_reach(game_string, actions, monkeypatch):
+    monkeypatch.setattr("spiel_dl.search.beliefs.drawn_by_policies", lambda *_: None)
+    state = state_after(game_string, actions)
+    game = state.get_game()
+    rows = TensorPolicy(game.rules, Blueprint(game))
+    public = game.rules.public_tensor(state.batch, True)[0]
+    listed = Beliefs(game, max_listed=1000).of(0, public, rows)
+    drawing = Beliefs(game, max_listed=2)
+    everything = listed.everything
+    budget = max(2, everything.num_particles // 2)
+    belief = drawing.of(0, public, rows)
+    samples = [belief.whole(budget, np.random.default_rng(s)) for s in range(NUM_DRAWN)]
+    assert drawing.num_regenerations == NUM_DRAWN
+    place = {pair: i for i, pair in enumerate(keys_of(everything))}
+    for sample in samples:
+        same = [place[pair] for pair in keys_of(sample)]
+        np.testing.assert_allclose(sample.reach, everything.reach[:, same], rtol=1e-5)
+        np.testing.assert_allclose(sample.chance_reach, everything.chance_reach[same])
+    # These draws never died out, so they are right on average.
+    masses = average_masses(listed, samples)
+    assert masses.sum() == pytest.approx(everything.total_reach.sum(), rel=0.25)
+
+
 @pytest.mark.parametrize("source", ["listed", "drawn"])
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize(("game_string", "actions"), PLACES.items())

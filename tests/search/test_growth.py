@@ -30,11 +30,11 @@ def setting(game_string):
     return tree.game, blueprint, exact_critic(tree, blueprint)
 
 
-def search(game_string, kind, rounds, **particles):
+def search(game_string, kind, rounds, max_histories=None, **particles):
     return kind(
         *setting(game_string),
         DepthLimit(rounds=rounds),
-        config=SearchConfig(effort=EFFORT, first_level=1),
+        config=SearchConfig(effort=EFFORT, first_level=1, max_histories=max_histories),
         particles=ParticleConfig(budget=5000, **particles),
     )
 
@@ -83,6 +83,34 @@ def test_no_more_is_expanded_than_asked_for(game_string):
     assert any(
         one != pytest.approx(two, abs=1e-3) for one, two in zip(*found.values(), strict=True)
     )
+
+
+def test_it_grows_within_the_bound_of_a_search():
+    game_string, sizes = next(iter(GAMES)), {}
+    for bound in (120, 10_000):
+        policy = search(game_string, KnowledgeLimitedPolicy, 1, bound, num_expansions=10**6)
+        sizes[bound] = []
+        policy.step.watch = lambda each, seen=sizes[bound]: seen.append(each.trunk.tree)
+        answers(policy, game_string)
+        assert policy.num_searches == 2
+    for small, large in zip(*sizes.values(), strict=True):
+        assert small.num_histories <= 121 < large.num_histories
+
+
+def test_infosets_of_a_public_state_that_is_held_are_answered_alike_in_any_order():
+    game_string = next(iter(GAMES))
+    states = []
+    for actions in ((3, 2), (2, 1)):  # the first player has won the first prize
+        state = setting(game_string)[0].new_initial_state()
+        for action in actions:
+            state.apply_action(action)
+        states.append(state)
+    orders = []
+    for each in (states, states[::-1]):
+        policy = search(game_string, ParticleSePoTPolicy, 1, num_expansions=5)
+        orders.append({str(state): policy.action_probabilities(state) for state in each})
+        assert policy.num_searches == 1
+    assert orders[0] == orders[1]
 
 
 def test_growth_goes_where_players_go():

@@ -21,6 +21,12 @@ GAMES = [
     ("python_goofspiel_ii(num_cards=3,points_order=random)", DepthLimit(rounds=2)),
     ("python_leduc", DepthLimit(rounds=1)),
 ]
+# Levels of one ply, in which chance may act, too.
+IN_PLIES = [
+    ("python_leduc", DepthLimit(plies=2)),
+    ("python_leduc", DepthLimit(plies=3)),
+    ("python_goofspiel_ii(num_cards=3,points_order=random)", DepthLimit(plies=3)),
+]
 # Some of each game's searches are larger.
 BOUNDS = dict(zip((game for game, _ in GAMES), (80, 150, 500), strict=True))
 CONFIGS = {
@@ -37,8 +43,13 @@ def compiled(game: str) -> GameTree:
     return GameTree.from_game(game)
 
 
-@pytest.mark.parametrize("settings", CONFIGS.values(), ids=CONFIGS)
-@pytest.mark.parametrize(("game", "limit"), GAMES)
+@pytest.mark.parametrize(
+    ("game", "limit", "settings"),
+    [
+        *((*game, settings) for game in GAMES for settings in CONFIGS.values()),
+        *((*game, {}) for game in IN_PLIES),
+    ],
+)
 def test_reconstruction_finds_what_the_compiled_game_says(game, limit, settings):
     tree = compiled(game)
     if "max_histories" in settings:

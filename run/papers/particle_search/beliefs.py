@@ -1,7 +1,8 @@
 """How far sampled beliefs are from exact ones, by budget: total variation.
 
 Public states are met in random play; in each, the exact belief is that of both players following
-the blueprint. A sample is drawn from the list of all histories, or by replaying the blueprint.
+the blueprint. A sample is drawn from the list of all histories, or without it: by the game's own
+sampler, as in Battleships, or by replaying the blueprint.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _TITLES = {
     "game": "game",
     "share": "share of the public state",
     "listed": "total variation, drawn from the list",
-    "replayed": "drawn by replaying the blueprint",
+    "replayed": "drawn without the list",
     "places": "public states",
     "histories": "histories in them (mean)",
 }

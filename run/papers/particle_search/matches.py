@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 import numpy as np
+import pyspiel
 
 from papers.particle_search.study import KLSS, METHODS, MMDS, VARIANTS, Settings, Study
 from papers.study import Experiment
@@ -82,6 +83,7 @@ def told_of(game: str, method: str, settings: Settings) -> dict[str, Any]:
         "network": network,
         "file": head_to_head.digest(network),
         **{name: getattr(settings, name) for name in names},
+        **VARIANTS.get(method, {}),
     }
 
 
@@ -123,6 +125,7 @@ def play(
 def _matches(study: Study) -> Rows:
     settings, rows = study.settings, []
     for game in settings.large_games:
+        _check_points(game)
         most = _most_points(study, game)
         for method in settings.methods:
             row = play(
@@ -137,6 +140,16 @@ def _matches(study: Study) -> Rows:
             points = {"points": 0.5 + row["mean"] / 2, "most": most}
             rows.append({**row, **points, "game": game, "method": METHODS[method]})
     return rows
+
+
+def _check_points(game: str) -> None:
+    """Raises ValueError if returns are not 1, 0 or -1, so that there are no points."""
+    loaded = pyspiel.load_game(game_string(game))
+    if (loaded.min_utility(), loaded.max_utility()) != (-1.0, 1.0):
+        raise ValueError(
+            f"large_games has {game!r}, whose returns are from {loaded.min_utility():g} to "
+            f"{loaded.max_utility():g}; matches count points, so give games that are won or lost"
+        )
 
 
 def _at_most(row: dict[str, Any]) -> str:

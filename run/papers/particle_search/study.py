@@ -185,4 +185,5 @@ def searched(
 def part_settings(settings: Settings, **case: Any) -> dict[str, Any]:
     """What a part depends on."""
     names = ("iterations", "stepsize", "num_rollouts")
-    return {**case, **{name: getattr(settings, name) for name in names}}
+    variant = VARIANTS.get(case.get("method", ""), {})
+    return {**case, **{name: getattr(settings, name) for name in names}, **variant}
