@@ -323,6 +323,11 @@ def _particle_search() -> list[Row]:
             )
             for game, number in zip(large_games, numbers, strict=True)
         ),
+        # Ten times as many histories as in the first row of opponents.
+        Row("particle_search", "against_network", "ours", None,
+            ("large_games=goofspiel_13_descending", "network=rnad:{game}_0",
+             "methods=particle_sepot", "budget=400", "num_games=200"),
+            30, "particle_search/goofspiel_13_descending_400", "200 games of 2,000"),
         # At most a second for a move, and at most five.
         *(
             Row("particle_search", "against_network", "ours", None,
