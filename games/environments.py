@@ -138,7 +138,7 @@ class BatchedEnvironment:
 
     def sample_random_actions(self) -> torch.Tensor:
         """Legal actions, all with the same probability: int64 [B]."""
-        return _sample(self._legal_actions, self._uniform(1)[0], torch.int32)
+        return sample(self._legal_actions, self._uniform(1)[0], torch.int32)
 
     def restart(self) -> None:
         """Starts a new game in every row, whatever the old one had come to."""
@@ -226,11 +226,11 @@ def _play_event(
     if not game_rules.max_chance_nodes:
         return state
     is_chance = game_rules.current_player(state) == rules.CHANCE_PLAYER
-    outcome = _sample(game_rules.chance_probabilities(state), uniform, torch.float64)
+    outcome = sample(game_rules.chance_probabilities(state), uniform, torch.float64)
     return game_rules.apply(state, outcome).where(is_chance, state)
 
 
-def _sample(weights: torch.Tensor, uniform: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def sample(weights: torch.Tensor, uniform: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """One column of every row, with probability proportional to its weight: int64 [B].
 
     Bisects the cumulative weights, which takes one random number a row and is much faster than
@@ -263,7 +263,7 @@ def _longest_run(game_rules: rules.Rules) -> int:
     for _ in range(2 * (game_rules.max_game_length + game_rules.max_chance_nodes + 1)):
         uniform = torch.rand(_REHEARSED_GAMES, dtype=torch.float64, generator=generator)
         is_move = game_rules.current_player(state) >= 0
-        action = _sample(game_rules.legal_actions(state), uniform, torch.int32)
+        action = sample(game_rules.legal_actions(state), uniform, torch.int32)
         moved = game_rules.apply(state, action)
         state = moved.where(is_move, _play_event(game_rules, state, roots, uniform))
         run = (run + 1) * ~is_move

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 
 from spiel_dl.games.compiled import CHANCE, NO_ACTION, TERMINAL, Games
 from spiel_dl.games.rules import Rules, StateBatch
-from spiel_dl.learning import play_kernels
+from spiel_dl.learning.deciding import Layers, Moves, Room, decide
 from spiel_dl.learning.self_play import ActingNetwork
-from spiel_dl.policies import perceptron_kernels
 from spiel_dl.policies.listed_inputs import ListedInputs
-from spiel_dl.policies.matrix_products import num_padded
 
 
 class CompiledRollouts:
@@ -40,11 +36,7 @@ class CompiledRollouts:
         self.rules = rules
         self.acting = acting
         self._compiled = compiled
-        parameters, sizes = acting.parameters.numpy(), acting.network.sizes
-        end = sizes[0] * sizes[1]
-        self._weight = parameters[:end].reshape(sizes[0], sizes[1])
-        self._bias = parameters[end : end + sizes[1]]
-        self._packed = perceptron_kernels.packed_layers(parameters, sizes)
+        self._layers = Layers.of(acting)
         if not rules.max_chance_nodes:
             self._num_events = 0
         else:
@@ -58,17 +50,22 @@ class CompiledRollouts:
         generator: np.random.Generator,
     ) -> np.ndarray:
         """Plays games to the end, as `rollouts.PlayOn` has it."""
-        games, moves = self._games(states, rows), _Moves(len(rows), self.acting)
-        games = games._replace(action=actions.astype(np.int64))
+        network, num_games = self.acting.network, len(rows)
+        room = Room(network.sizes, num_games, num_games)
+        moves = Moves.single(num_games, network.num_actions)
+        nothing = np.full(num_games, NO_ACTION)
+        games = self._games(states, rows)._replace(action=actions.astype(np.int64))
         # The compiled form changes states in place: each game takes a copy of its own.
         arrays = states.take(torch.from_numpy(rows)).arrays()
         while True:
             games = self._advanced(arrays, games, generator)
             while (games.player == CHANCE).any():
-                games = self._advanced(arrays, games._replace(action=moves.none), generator)
+                games = self._advanced(arrays, games._replace(action=nothing), generator)
             if (games.player == TERMINAL).all():
                 return games.returns
-            games = games._replace(action=self._decided(games, moves, generator))
+            moves.threshold[0] = generator.random(num_games)
+            decide(0, games, self._layers, room, moves, self.acting.exploration)
+            games = games._replace(action=moves.action[0])
 
     def _games(self, states: StateBatch, rows: np.ndarray) -> Games:
         """What players see and may do in states of some rows (int64 [N]), before any action."""
@@ -97,51 +94,6 @@ class CompiledRollouts:
         games = games._replace(uniform=uniform)
         self._compiled.advance(arrays, games)
         return games
-
-    def _decided(self, games: Games, moves: _Moves, generator: np.random.Generator) -> np.ndarray:
-        """What the network does in all games: int64 [N]."""
-        threshold = generator.random((1, len(games.player)))
-        arguments: list[Any] = [0, games.player, games.legal, games.bits, games.num_bits]
-        arguments += [*moves.record, self._weight, self._bias, moves.sums, moves.known, moves.units]
-        arguments += [0, self._packed, threshold, moves.behaviour, moves.action]
-        arguments.append(self.acting.exploration)
-        play_kernels.decide(*arguments)
-        action: np.ndarray = moves.action[0]
-        return action
-
-
-class _Moves:
-    """Room for one move in every game, as `play_kernels.decide` writes it, and what it builds on.
-
-    Attributes:
-      none: int64 [N], no action in any game.
-      record: who moves, what is legal, and which rows the network is asked.
-      sums: float32 [2 N, H], the first layer of what players knew at their last move.
-      known: int32 [2 N], how much that was.
-      units: per layer, float32 [N, units], padded.
-      behaviour: float32 [1, N, A].
-      action: int64 [1, N].
-    """
-
-    def __init__(self, num_games: int, acting: ActingNetwork):
-        network = acting.network
-        shape = (1, num_games, network.num_actions)
-        rows = np.zeros((3, num_games), np.int32)
-        self.none = np.full(num_games, NO_ACTION)
-        self.record = (
-            np.zeros((1, num_games), np.int8),
-            np.zeros(shape, np.bool_),
-            np.zeros((1, num_games), np.int64),
-            *rows,
-        )
-        self.sums = np.zeros((2 * num_games, network.sizes[1]), np.float32)
-        self.known = np.zeros(2 * num_games, np.int32)
-        # Columns that only pad a layer are never written, and must not spoil what is multiplied.
-        self.units = tuple(
-            np.zeros((num_games, num_padded(size)), np.float32) for size in network.sizes[1:]
-        )
-        self.behaviour = np.zeros(shape, np.float32)
-        self.action = np.zeros((1, num_games), np.int64)
 
 
 def can_play(rules: Rules, acting: ActingNetwork) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.learning import play_kernels
+from spiel_dl.learning.deciding import Layers, Moves, Room, decide
 from spiel_dl.learning.self_play import (
     ActingNetwork,
     ActingPolicy,
@@ -16,9 +15,7 @@ from spiel_dl.learning.self_play import (
     SelfPlay,
     Trajectories,
 )
-from spiel_dl.policies import perceptron_kernels
 from spiel_dl.policies.growing_inputs import Evaluation, GrowingInputs
-from spiel_dl.policies.matrix_products import num_padded
 from spiel_dl.policies.policy_network import PolicyNetwork
 
 
@@ -41,16 +38,14 @@ class CompiledSelfPlay(SelfPlay):
         self._place = torch.zeros(shape, dtype=torch.int64)
         rows = torch.zeros((3, size), dtype=torch.int32)
         self._sequence, self._begin, self._end = rows.unbind()
-        self._sums = torch.zeros(0)
-        self._known = torch.zeros(2 * shape[1], dtype=torch.int32)
         # Of histories: the ones of each game, how much of what players know is among them, and
         # for each move where in the list its own begin and end.
         width = 2 * environment.games.bits.shape[2]
         self._ones = torch.zeros((shape[1], width), dtype=torch.int32)
         self._read = torch.zeros((shape[1], 3), dtype=torch.int32)
         self._rows_of_histories = torch.zeros((3, size), dtype=torch.int32)
-        self._units: list[torch.Tensor] = []
-        self._sizes: tuple[int, ...] = ()  # of the network that they are for
+        self._sizes: tuple[int, ...] = ()  # of the network that there is room for
+        self._room = Room((0, 0), 0, 0)
 
     @torch.no_grad()
     def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:
@@ -65,26 +60,25 @@ class CompiledSelfPlay(SelfPlay):
     def _make_room(self, network: PolicyNetwork) -> None:
         if self._sizes != network.sizes:
             self._sizes = network.sizes
-            size = self._place.numel()
-            self._units = [torch.zeros((size, num_padded(width))) for width in network.sizes[1:]]
-            self._sums = torch.zeros((len(self._known), network.sizes[1]))
+            self._room = Room(network.sizes, self._place.shape[1], self._place.numel())
 
     def _play_by_kernels(self, policy: ActingNetwork, thresholds: torch.Tensor) -> int:
         """Plays all moves; returns how many there were."""
         environment, record, games = self.environment, self._trajectories, self.environment.games
         numbers = environment.random_numbers(self.num_steps)
-        self._known.zero_()
-        parameters, sizes = policy.parameters.numpy(), policy.network.sizes
-        end = sizes[0] * sizes[1]
-        first = (parameters[:end].reshape(sizes[0], sizes[1]), parameters[end : end + sizes[1]])
-        packed = perceptron_kernels.packed_layers(parameters, sizes)
-        tensors = (
-            record.player, record.legal, self._place, self._sequence, self._begin, self._end,
-        )  # fmt: skip
-        recorded = [x.numpy() for x in tensors]
-        sums, known = self._sums.numpy(), self._known.numpy()
-        units = tuple(layer.numpy() for layer in self._units)
-        acts = [x.numpy() for x in (thresholds, record.behaviour, record.action)]
+        self._room.known.fill(0)
+        layers = Layers.of(policy)
+        moves = Moves(
+            player=record.player.numpy(),
+            legal=record.legal.numpy(),
+            place=self._place.numpy(),
+            sequence=self._sequence.numpy(),
+            begin=self._begin.numpy(),
+            end=self._end.numpy(),
+            threshold=thresholds.numpy(),
+            behaviour=record.behaviour.numpy(),
+            action=record.action.numpy(),
+        )
         is_recorded = record.history.shape[-1] > 0
         self._read.zero_()
         sizes_of_history = (
@@ -94,14 +88,10 @@ class CompiledSelfPlay(SelfPlay):
         lists = [x.numpy() for x in (self._read, self._ones, *self._rows_of_histories)]
         num_rows = 0
         for t in range(self.num_steps):
-            shown = (games.player, games.legal, games.bits, games.num_bits)
-            arrays: list[Any] = [t, *shown, *recorded, *first, sums, known, units]
-            arrays += [num_rows, packed, *acts, policy.exploration]
             if is_recorded:
-                of_history: list[Any] = [num_rows, games.player, games.bits, games.num_bits]
-                of_history += [*sizes_of_history, *lists]
-                play_kernels.meet_histories(*of_history)
-            num_rows = play_kernels.decide(*arrays)
+                shown = (games.player, games.bits, games.num_bits)
+                play_kernels.meet_histories(num_rows, *shown, *sizes_of_history, *lists)
+            num_rows = decide(t, games, layers, self._room, moves, policy.exploration, num_rows)
             environment.move(record.action[t], numbers[t])
         return num_rows
 
@@ -117,7 +107,10 @@ class CompiledSelfPlay(SelfPlay):
             self._begin[:num_moves],
             self._end[:num_moves],
             policy.network.num_inputs,
-            Evaluation(policy.parameters.clone(), [units[:num_moves] for units in self._units]),
+            Evaluation(
+                policy.parameters.clone(),
+                [torch.from_numpy(units[:num_moves]) for units in self._room.units],
+            ),
         )
         is_full = num_moves == self._place.numel()
         moves = None if is_full else (record.player >= 0).flatten().nonzero()[:, 0]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
+from spiel_dl.games.environments import sample
 from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER, Rules, StateBatch
 from spiel_dl.tree.beam import PolicyRows
 
@@ -136,8 +137,6 @@ def _moves(
             weights = rules.chance_probabilities(here).numpy()
         else:
             weights = ask(here, who, rows[acting])
-        line = np.cumsum(weights, axis=1)
-        target = uniform[acting] * line[:, -1]
-        # The first action at which the sum of weights exceeds the number.
-        moves[acting] = (line <= target[:, None]).sum(axis=1).clip(max=line.shape[1] - 1)
+        drawn = torch.from_numpy(uniform[acting])
+        moves[acting] = sample(torch.from_numpy(weights), drawn, torch.float64).numpy()
     return torch.from_numpy(moves)

@@ -11,7 +11,7 @@ from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.classical_phantom import dark_hex, phantom_ttt
 from spiel_dl.games.compiled import NO_ACTION, Games
 from spiel_dl.games.compiled_environment import CompiledEnvironment
-from spiel_dl.games.environments import BatchedEnvironment, _sample
+from spiel_dl.games.environments import BatchedEnvironment, sample
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.leduc import LeducRules
 from spiel_dl.games.liars_dice import LiarsDiceRules
@@ -112,7 +112,7 @@ def check_chance(
     rows = np.repeat(rows, 20)
     uniform = generator.random((1, len(rows)))
     before = states.take(torch.from_numpy(rows))
-    outcome = _sample(
+    outcome = sample(
         rules.chance_probabilities(before), torch.from_numpy(uniform[0]), torch.float64
     )
     arrays = tuple(array[rows].copy() for array in states.arrays())
