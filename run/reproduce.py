@@ -91,16 +91,24 @@ def _run_manifest(only: tuple[str, ...] | None) -> None:
 
     Args:
       only: patterns of names; empty: all rows; None: none.
+
+    Raises:
+      ValueError: at the end, if rows could not be run; the others were.
     """
-    rows = [] if only is None else scoreboard.open_rows(_RESULTS, only)
+    rows, failed = [] if only is None else scoreboard.open_rows(_RESULTS, only), []
     for row in rows:
         print(row.command, flush=True)
         workspace = script.open_workspace(f"runs/{row.directory}", _WORKERS.build())
-        study = row.of.study(row.settings(), workspace)
-        papers_study.run(row.of.experiments, study, _RESULTS / row.directory, [row.experiment])
+        try:
+            study = row.of.study(row.settings(), workspace)
+            papers_study.run(row.of.experiments, study, _RESULTS / row.directory, [row.experiment])
+        except ValueError as error:
+            failed.append(f"{row.name}: {error}")
         scoreboard.write_page(_SCOREBOARD, _RESULTS)
     scoreboard.write_page(_SCOREBOARD, _RESULTS)
     print(_SCOREBOARD)
+    if failed:
+        raise ValueError("some rows could not be run:\n" + "\n".join(failed))
 
 
 def _show(paper: str | None, domain: str | None, settings: tuple[str, ...]) -> None:

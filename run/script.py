@@ -114,6 +114,8 @@ def _call(own: config_flags.Flags[None]) -> None:
         _fail(_of_system(error))
     except MemoryError as error:
         _fail(f"out of memory: {error}")
+    except ImportError as error:
+        _fail(str(error))  # of what is optional, with the remedy
     except KeyboardInterrupt:
         _fail(f"interrupted{_how_to_resume()}")
 

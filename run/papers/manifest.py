@@ -132,7 +132,9 @@ def _particle() -> list[Row]:
             "particle/linear_targets"),
         Row("particle", "public_states", "section 6", None, ("num_cards=13",), 5, self_play),
         Row("particle", "self_play", "section 6", None, (), 120, self_play),
-        Row("particle", "match", "section 6", None, ("num_games=2000",), 120, self_play),
+        Row("particle", "match", "section 6", None,
+            ("num_games=2000", f"network=runs/{self_play}/self_play/network.safetensors"), 120,
+            self_play),
     ]  # fmt: skip
 
 

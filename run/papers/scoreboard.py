@@ -68,7 +68,9 @@ def state(row: Row, results: Path, changes: Sequence[Change] = CHANGES) -> State
 
 
 def _changed_since(row: Row, report: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[str]:
-    made = datetime.datetime.fromisoformat(report["environment"]["started"])
+    started = report["environment"]["started"]
+    times = [started, report.get("oldest_part") or started]
+    made = min(map(datetime.datetime.fromisoformat, times))
     for change in changes:
         matters = any(is_about(pattern, row) for pattern in change.rows)
         if matters and made < datetime.datetime.fromisoformat(change.when):

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import torch
 
 from papers.settings import as_json
@@ -35,6 +36,11 @@ def verdict(holds: Iterable[bool]) -> str:
     if not told:
         return ""
     return MET if all(told) else PARTLY if any(told) else NOT_MET
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The standard deviation that a sample tells of; 0 of a single value."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 def told(values: Sequence[float], of: str) -> str:

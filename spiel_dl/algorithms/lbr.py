@@ -23,6 +23,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
 from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.history_values import chance_shares
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER
 from spiel_dl.tree.load import AnyGame, compile_game
@@ -112,7 +113,7 @@ def _values_after_actions(
         parent = tree.parent[start:end]
         by_chance = tree.player[parent] == CHANCE_PLAYER
         on_the_way = by_chance | (children.passive[parent] == np.arange(start, end))
-        weight = np.where(by_chance, tree.chance_reach[start:end] / tree.chance_reach[parent], 1.0)
+        weight = np.where(by_chance, chance_shares(tree, start, end), 1.0)
         np.add.at(value, parent[on_the_way], (weight * value[start:end])[on_the_way])
     answers = np.flatnonzero((tree.player == 1 - player) & (children.fold >= 0))
     fold = children.fold[answers]

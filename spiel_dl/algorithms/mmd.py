@@ -72,6 +72,11 @@ class MMDSolver(PolicyGradientLearner):
         if self.num_steps % self.config.magnet_period == 0:
             self._renew_regularization()
 
+    @property
+    def is_regularized(self) -> bool:
+        """Whether there are fixed points to head for."""
+        return self.temperature() + self.config.magnet_weight > 0
+
     def fixed_points(self) -> MMDFixedPoints:
         """What is headed for, exactly: the next fixed point is that of the magnet as it is now.
 

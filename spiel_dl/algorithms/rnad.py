@@ -104,6 +104,7 @@ class RNaDConfig(LearnerConfig):
             "neurd_threshold",
             "neurd_clip",
             "neurd_max_gain",
+            "annealing_steps",
             "c_bar",
             "rho_bar",
         ):
@@ -193,6 +194,8 @@ class RNaDSolver(SelfPlayLearner):
                 f"num_workers={num_workers} play games that are told by their string, on a CPU; "
                 "pass the game instead of its tree, or leave them out"
             )
+        if self._critic is not None:
+            self._critic.expect_no_branches()
         config = self.config
         games = Games(
             str(self.game),
@@ -232,9 +235,14 @@ class RNaDSolver(SelfPlayLearner):
         """
         last = self.regularization_policy()
         players = zip(last.tree.treeplexes, last.strategies, strict=True)
-        first, second = (behaviour_strategy(t, s ** self._sharpness.item()) for t, s in players)
+        first, second = (behaviour_strategy(t, s ** self.sharpness()) for t, s in players)
         reference = ArrayPolicy(last.tree, (first, second))
         return RNaDFixedPoints(last.tree, reference, eta=self.config.eta * self.utility_scale)
+
+    @property
+    def is_regularized(self) -> bool:
+        """Whether there are fixed points to head for."""
+        return self.config.eta > 0
 
     def sharpness(self) -> float:
         """The power to which regularisation policies are taken at this step."""

@@ -99,6 +99,11 @@ def play(
     """
     if seed < 0:
         raise ValueError(f"seed={seed} must not be negative")
+    if search.safety == "updated":
+        raise ValueError(
+            "safety='updated' makes answers depend on earlier games, so that games of a match are "
+            "not independent; use 'allocated', or another search"
+        )
     parts = matches.parts_of(num_games, pairs_at_once)
     game_string, names = presets.game_string(game), (first, second)
     players: _Players = (game_string, names, search, device)

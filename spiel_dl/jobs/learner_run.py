@@ -191,7 +191,7 @@ def _measure_policy(learner: Learner, fine_tuning: FineTuning | None) -> dict[st
     if not isinstance(policy, ArrayPolicy):
         return {}
     line: dict[str, Any] = {"nash_conv": nash_conv(policy.tree, policy)}
-    if isinstance(learner, MMDSolver | RNaDSolver):
+    if isinstance(learner, MMDSolver | RNaDSolver) and learner.is_regularized:
         exact = learner.fixed_points()
         exact.run(1)
         found = distance(policy.tree, policy, exact.current_policy())

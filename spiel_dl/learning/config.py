@@ -43,6 +43,8 @@ class NetworkConfig:
             self._check(name, 0 < getattr(self, name) < math.inf, "positive and finite")
         for name in ("adam_beta1", "adam_beta2"):
             self._check(name, 0 <= getattr(self, name) < 1, "at least 0 and below 1")
+        is_layers = len(self.hidden_sizes) > 0 and min(self.hidden_sizes) > 0
+        self._check("hidden_sizes", is_layers, "one layer or more, of at least one unit")
         self._check("decay_steps", self.decay_steps > 0, "positive")
         self._rate()  # raises if the rates are wrong
 

@@ -127,6 +127,19 @@ class CriticTrainer:
         self._target = self._parameters.clone()
         self._descent = config.descent(self._parameters)
 
+    def expect_no_branches(self) -> None:
+        """Says that trajectories come from elsewhere, and do not tell what comes of all actions.
+
+        Raises:
+          ValueError: if that is to be expected.
+        """
+        if self.config.expected:
+            raise ValueError(
+                "expected=True, but games that workers play do not tell what comes of all actions; "
+                "use expected=None, or no workers"
+            )
+        self._is_expected = False
+
     def learn(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
         """One step, as in the module's docstring.
 
@@ -138,12 +151,17 @@ class CriticTrainer:
           The mean squared error before the step, a scalar.
         """
         learn = self._learn_by_kernel if policy.is_cpu else self._learn_by_torch
-        # On the device, as a CUDA graph demands.
-        step = self._descent.state(self._parameters)["step"]
-        share = (1 / (1 + self.config.target_share * step)).clamp(min=self.config.target_averaging)
+        share = self._target_rate()
         error = learn(trajectories, policy)
         self._target.lerp_(self._parameters.detach(), share)
         return error
+
+    def _target_rate(self) -> torch.Tensor:
+        """How far the target network moves in this step; on the device, as a CUDA graph demands."""
+        step, least = self._descent.state(self._parameters)["step"], self.config.target_averaging
+        if math.isinf(self.config.target_share):
+            return torch.full_like(step, least)
+        return (1 / (1 + self.config.target_share * step)).clamp(min=least)
 
     @torch.no_grad()
     def _learn_by_kernel(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
@@ -179,7 +197,9 @@ class CriticTrainer:
         """What comes of all actions, if it is asked for."""
         if not self._is_expected:
             return None
-        assert isinstance(trajectories, ListedTrajectories)  # by `SelfPlay.record_branches`
+        # By `SelfPlay.record_branches`.
+        assert isinstance(trajectories, ListedTrajectories)
+        assert trajectories.branches is not None
         return trajectories.branches
 
     def _values_of(self, rows: torch.Tensor | ListedInputs) -> torch.Tensor:

@@ -83,7 +83,8 @@ def history_v_trace(
     Returns:
       Float [T, B, 2, K]; the values themselves at invalid moves.
     """
-    sign = torch.tensor([1.0, -1.0], dtype=value.dtype, device=value.device)
+    # Made on the device, as a CUDA graph demands.
+    sign = 1 - 2 * torch.arange(2, dtype=value.dtype, device=value.device)
     earned = reward[..., None, None].to(value.dtype) * sign[:, None]
     next_value = torch.zeros_like(value[0])
     next_target = torch.zeros_like(value[0])

@@ -55,7 +55,8 @@ class Learner(abc.ABC):
     """Plays batches of games and learns from them; with policy transformations, a critic, too.
 
     The critic (Kubíček et al., 2023, section 4.1) values the policy that is handed out, and learns
-    from the same games. Whatever else is learned stays the same to the last bit.
+    from the same games. Whatever else is learned stays the same to the last bit, unless chance acts
+    after a move: what it does behind actions that were not made is drawn by the same generator.
 
     Attributes:
       name: the name of the algorithm, in files.
@@ -264,10 +265,17 @@ class Learner(abc.ABC):
                     f"the state's {name} has shape {found}, but {tuple(tensor.shape)} is needed: "
                     "it is the state of another learner"
                 )
+        generator = self._self_play.environment.generator
+        found = state["generator"].shape if "generator" in state else "nothing"
+        if found != tuple(generator.get_state().shape):
+            raise ValueError(
+                f"the state's generator has shape {found}, but "
+                f"{tuple(generator.get_state().shape)} is needed: it is the state of a learner on "
+                "another device"
+            )
         with torch.no_grad():
             for name, tensor in tensors.items():
                 tensor.copy_(torch.from_numpy(state[name]))
-        generator = self._self_play.environment.generator
         generator.set_state(torch.from_numpy(state["generator"]))
         self.num_steps = int(state["num_steps"])
         self._num_logged, self._window = 0, _Window()
@@ -306,7 +314,10 @@ class Learner(abc.ABC):
                     "settings, or another file"
                 )
         self.load_state({**arrays, "num_steps": np.array(int(header["num_steps"]))})
-        self._window = _Window(**header.get("window", {}))
+        window = _Window(**header.get("window", {}))
+        # The window of a learner with a critic has one more sum.
+        if len(window.sums) == len(self._terms) + 1:
+            self._window = window
         self._last_checkpoint = f"that of step {self.num_steps} ({Path(path)})"
 
     @abc.abstractmethod

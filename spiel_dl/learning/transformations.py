@@ -241,11 +241,26 @@ def transformations_by_name(name: str, game: pyspiel.Game) -> PolicyTransformati
     return TRANSFORMATION_SETS[name](game)
 
 
+def _kept_for_each_device(tensor: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A tensor where another one is, and of its type; a CUDA graph may not copy from the host."""
+    copies: dict[tuple[torch.device, torch.dtype], torch.Tensor] = {}
+
+    def found(like: torch.Tensor) -> torch.Tensor:
+        place = (like.device, like.dtype)
+        if place not in copies:
+            copies[place] = tensor.to(like)
+        return copies[place]
+
+    return found
+
+
 def _scaled(name: str, log_factor: torch.Tensor) -> Transformation:
     """Pi times factors, given by their logarithms (float64 [A]), which may be huge."""
 
+    factor_for = _kept_for_each_device(log_factor)
+
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        logits = policy.log() + log_factor.to(policy)
+        logits = policy.log() + factor_for(policy)
         most = logits.amax(dim=-1, keepdim=True)
         # The largest weight of a decision becomes 1, so nothing overflows.
         return (logits - most.where(most > -math.inf, 0.0)).exp()
@@ -260,8 +275,10 @@ def _scaled(name: str, log_factor: torch.Tensor) -> Transformation:
 def _restricted(name: str, kept: torch.Tensor) -> Transformation:
     """Pi on some actions (bool [A])."""
 
+    kept_for = _kept_for_each_device(kept)
+
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        return policy * kept.to(policy)
+        return policy * kept_for(policy)
 
     slope = kept.to(torch.float64)
     return Transformation(name, weights, Line(torch.zeros_like(slope), slope))

@@ -239,7 +239,7 @@ def _infoset_rows(tree: GameTree) -> np.ndarray:
 
 
 def _with_a_row_of_zeros(parts: Sequence[np.ndarray]) -> np.ndarray:
-    return np.concatenate([*parts, np.zeros_like(parts[0][:1])])
+    return np.concatenate([*parts, np.zeros((1, *parts[0].shape[1:]), parts[0].dtype)])
 
 
 def _next_histories(tree: GameTree, num_actions: int) -> np.ndarray:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-_CONFIDENCE_95 = 1.959963984540054
 """Two-sided 95% quantile of the normal distribution, in standard errors."""
 
 
@@ -45,8 +44,10 @@ class Tally(NamedTuple):
 
     @property
     def half_width(self) -> float:
-        """Half the width of a 95% confidence interval of the mean, by the normal distribution."""
-        return _CONFIDENCE_95 * self.standard_error
+        """Half the width of a 95% confidence interval of the mean, by Student's t."""
+        if self.size < 2:
+            return math.nan
+        return float(special.stdtrit(self.size - 1, 0.975)) * self.standard_error
 
 
 def student_half_width(values: Sequence[float]) -> float | None:

@@ -146,6 +146,7 @@ def write(
         "wall_clock_seconds": seconds,
         "reused": sorted(workspace.reused) if workspace else [],
         "commits_of_parts": sorted(workspace.commits) if workspace else [],
+        "oldest_part": min(workspace.finished, default=None) if workspace else None,
         "notes": list(report.notes),
         "tables": {heading: list(table.rows) for heading, table in report.tables.items()},
         "pictures": [picture.to_json() for picture in report.pictures],

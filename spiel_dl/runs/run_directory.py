@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import importlib.util
 import json
 import math
 import os
@@ -40,6 +41,12 @@ _UNDAMAGED = "restore it from a copy, or choose another directory"
 _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
 
 
+def _check_packages() -> None:
+    for name in ("tensorboard", "matplotlib"):
+        if importlib.util.find_spec(name) is None:
+            raise ImportError(f"runs write files by {name}: pip install spiel_dl[runs]")
+
+
 def slug(name: str) -> str:
     """A game string, or another name, as part of a path: letters, digits and underscores."""
     return re.sub(r"\W+", "_", name).strip("_")
@@ -67,7 +74,9 @@ class RunDirectory:
             with another config, or one that goes on in another process. Nothing has been written
             then.
           TypeError: if JSON cannot hold the config. Nothing has been written then.
+          ImportError: if what runs write needs packages that are not installed. Likewise.
         """
+        _check_packages()
         self.path = Path(path)
         self._lock: locks.DirectoryLock | None = None
         self._step_name: str | None = None
@@ -145,11 +154,8 @@ class RunDirectory:
 
     def _open_events(self) -> SummaryWriter:
         # TensorBoard and torch take seconds to import, and most programs write no metrics.
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            message = "metrics for TensorBoard need tensorboard: pip install spiel_dl[runs]"
-            raise ImportError(message) from error
+        from torch.utils.tensorboard import SummaryWriter
+
         is_resumed = any(self.path.glob("events.out.*"))
         purge_step = self._last_step + 1 if is_resumed else None
         events = SummaryWriter(str(self.path), purge_step=purge_step)

@@ -40,6 +40,7 @@ class Workspace:
       reused: names of what was there already when it was asked for.
       commits: of the code that made the parts that were asked for; "unknown" for a part that does
         not say it, and for code that is in no git repository.
+      finished: when these parts were finished, as `datetime.isoformat` writes it in UTC.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Workspace:
         self.show_progress = show_progress
         self.reused: set[str] = set()
         self.commits: set[str] = set()
+        self.finished: set[str] = set()
         self._prefix = ""
         self._commit = commit or _git_commit()
 
@@ -75,6 +77,7 @@ class Workspace:
             commit=self._commit,
         )
         inner.reused, inner.commits = self.reused, self.commits
+        inner.finished = self.finished
         inner._prefix = f"{self._prefix}{name}/"
         return inner
 
@@ -82,6 +85,7 @@ class Workspace:
         """Forgets which parts were asked for."""
         self.reused.clear()
         self.commits.clear()
+        self.finished.clear()
 
     def part(self, name: str, settings: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
         """A result that JSON can hold, not None, from its file if there is one.
@@ -152,6 +156,8 @@ class Workspace:
             )
         self.note_reused(name)
         self.commits.add(found.get("git_commit", _UNKNOWN))
+        if "finished" in found:
+            self.finished.add(found["finished"])
         return found["result"]
 
     def keep(self, name: str, settings: Mapping[str, Any], result: Any) -> Any:
@@ -160,6 +166,7 @@ class Workspace:
         made = {"git_commit": self._commit, "finished": finished}
         write_json(self._path(name), {"settings": dict(settings), "result": result, **made})
         self.commits.add(self._commit)
+        self.finished.add(finished)
         return result
 
     def note_reused(self, *names: str) -> None:

@@ -7,6 +7,8 @@ p = 0.
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -64,7 +66,9 @@ def put_on_top(
         return gadgets.max_margin(form, player, *given, floors)
     if gadget == "reach_max_margin":
         return gadgets.reach_max_margin(form, player, *given, start.gifts, floors)
-    ranges = (start.player_range, start.opponent_range)
+    # The opponent's is scaled as well, lest it vanish in long games.
+    mass = start.opponent_range.sum() or 1.0
+    ranges = (start.player_range, start.opponent_range / mass)
     return gadgets.unsafe(form, ranges if player == 0 else ranges[::-1])
 
 
@@ -104,9 +108,12 @@ class ResolvingStep(ModelStep):
             search decides for both players.
           p: the probability that the opponent follows the model.
           value_function: values the leaves; None: look to the end of the game.
-          effort: how long to iterate at each place.
+          effort: how long to iterate at each place; without a model, its tolerance is not used.
           exact: solve by linear programming.
         """
+        if model_of is None and effort is not None:
+            # What is kept are averages, and a gap is that of the better of these and the last.
+            effort = dataclasses.replace(effort, tolerance=None)
         super().__init__(
             pieces,
             policy,

@@ -55,7 +55,8 @@ class SearchConfig:
         refined.
       effort: How long to iterate in each search. With a tolerance, in utility units, it stops at
         the gap of the game above the leaves, and public states are searched one by one; without
-        one, or where it looks to the end of the game, all iterations are done.
+        one, where it looks to the end of the game, or with leaf_choice="best_response", which has
+        no gap, all iterations are done.
     """
 
     scheme: str = "block"

@@ -270,10 +270,15 @@ class Searcher:
         return self._critic
 
 
-def _leaf_cfvs(trunk: Trunk, plans: Pair, leaf_values: MultiValuedLeaves | None) -> Pair:
-    """What leaves are worth under two plans, where the opponent chooses best."""
+def _leaf_cfvs(trunk: Trunk, plans: Pair, leaf_values: MultiValuedLeaves | None) -> Pair | None:
+    """What leaves are worth under two plans, where the opponent chooses best.
+
+    None where both choose, which has no best choice of one alone.
+    """
     if leaf_values is None:
         return np.zeros(0), np.zeros(0)
+    if leaf_values.continuations.num_choices[0] > 1:
+        return None
     ranges = [plans[p][trunk.leaves.sequences[p]] for p in (0, 1)]
     return leaf_values.evaluate(ranges[0], ranges[1])
 

@@ -130,6 +130,8 @@ def solve(
     game = unrestricted(trunk.sequence_form, (first, second))
     if not trunk.leaves.num_public_states or value_function is None:
         nothing = np.zeros(0)
+        # The gap that a tolerance is compared with is not that of the averages.
+        effort = dataclasses.replace(effort, tolerance=None)
         plans = depth_limited.solve(game, effort).plans
         return _solution(particles, trunk, plans, (nothing, nothing))
     sequences = trunk.leaves.sequences

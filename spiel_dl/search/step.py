@@ -94,7 +94,7 @@ class Step(abc.ABC):
                 "exact=True solves the rest of the game by linear programming, so it cannot use "
                 f"value_function={value_function}; leave out one of them"
             )
-        check_arguments(value_function, pieces.depth_limit)
+        check_arguments(value_function, pieces.depth_limit, by_limit=True)
         self.pieces = pieces
         self.policy = policy
         self.players = players

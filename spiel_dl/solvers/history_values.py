@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.game_tree import GameTree
+
+
+def chance_shares(tree: CompiledTree, start: int, end: int) -> np.ndarray:
+    """Histories' shares of their parents' chance reach: float64 [end - start].
+
+    It is 1 where a player moved, and 0 behind what chance never does.
+    """
+    above = tree.chance_reach[tree.parent[start:end]]
+    found = np.zeros(end - start)
+    return np.divide(tree.chance_reach[start:end], above, out=found, where=above > 0)
 
 
 def history_values(tree: GameTree, player: int, own: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -25,7 +36,7 @@ def history_values(tree: GameTree, player: int, own: np.ndarray, others: np.ndar
     for start, end in reversed(tree.levels_below_root()):
         parent = tree.parent[start:end]
         mover = tree.player[parent]
-        reach = tree.chance_reach[start:end] / tree.chance_reach[parent]
+        reach = chance_shares(tree, start, end)
         own_step = own[tree.sequence[player, start:end]]
         reach = np.where(mover == player, own_step, reach)
         weighted = values[start:end] * reach[:, None]

@@ -88,7 +88,8 @@ class GameTree(CompiledTree):
             tensors = self.game.rules.information_state_tensor(states, player).numpy()
         else:
             seen = [self.state(each).information_state_tensor(player) for each in histories]
-            tensors = np.array(seen, np.float32).reshape(len(seen), -1)
+            size = self.game.information_state_tensor_size()
+            tensors = np.array(seen, np.float32).reshape(len(seen), size)
         treeplex = self.treeplexes[player]
         is_seen = np.zeros(treeplex.num_infosets, np.bool_)
         is_seen[begin:end] = True

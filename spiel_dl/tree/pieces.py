@@ -66,11 +66,14 @@ class Pieces(Generic[Tree]):
 
     @functools.cached_property
     def infoset_depths(self) -> tuple[np.ndarray, np.ndarray]:
-        """The depth of each player's decision infosets: int64 [I_p].
+        """The depth of each player's decision infosets: int64 [I_p]; 0 if one piece is all.
 
         Raises:
           ValueError: if an infoset lies at several depths.
         """
+        if self.scheme != "sliding" and self.depth_limit.value > self.depths.max():
+            sizes = [len(self.tree.first_history[player]) for player in (0, 1)]
+            return np.zeros(sizes[0], np.int64), np.zeros(sizes[1], np.int64)
         found = []
         for player in (0, 1):
             depths = self.depths[self.tree.first_history[player]]

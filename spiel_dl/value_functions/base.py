@@ -116,6 +116,14 @@ class PartOfLeaves(LeafValues):
             _places(whole.leaves.infosets[player], leaves.infosets[player]) for player in (0, 1)
         ]
 
+    def state(self) -> dict[str, np.ndarray]:
+        """That of all leaves."""
+        return self._whole.state()
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on from it; see `LeafValues`."""
+        self._whole.load_state(state)
+
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `LeafValues`."""
         ranges = []
@@ -133,12 +141,14 @@ def _places(infosets: np.ndarray, some: np.ndarray) -> np.ndarray:
     return order[np.searchsorted(infosets, some, sorter=order)]
 
 
-def check_arguments(value_function: object, depth_limit: object) -> None:
+def check_arguments(value_function: object, depth_limit: object, *, by_limit: bool = False) -> None:
     """Raises a ValueError if a value function or a depth limit is something else.
 
     All searches and solvers take the game, the value function and the depth limit in this order.
+    Some take one value function for each limit (`by_limit`), as a mapping.
     """
-    allowed = value_function is None or isinstance(value_function, (ValueFunction, Mapping))
+    kinds = (ValueFunction, Mapping) if by_limit else (ValueFunction,)
+    allowed = value_function is None or isinstance(value_function, kinds)
     if not isinstance(depth_limit, DepthLimit) or not allowed:
         raise ValueError(
             f"value_function={value_function!r} must be a ValueFunction or None, and depth_limit="

@@ -195,5 +195,10 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
     }
 
 
+def shard_name(shard: int) -> str:
+    """What a shard of random trunk strategies is called, as `Dataset.load` takes it."""
+    return f"random-{shard:05d}"
+
+
 def _shard_path(directory: RunDirectory, shard: int) -> Path:
-    return directory.path / f"random-{shard:05d}.safetensors"
+    return directory.path / f"{shard_name(shard)}.safetensors"

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from spiel_dl.policies.portfolios import Portfolios
-from spiel_dl.solvers.history_values import history_values
+from spiel_dl.solvers.history_values import chance_shares, history_values
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.matrix_kernels import play_pairs
@@ -76,7 +76,8 @@ class SampledMatrices:
             for who, strategies in ((self.player, own), (1 - self.player, others))
         ]
         # A child's share of its parent's chance reach; 1 where a player moved.
-        chance = tree.chance_reach / tree.chance_reach[np.maximum(tree.parent, 0)]
+        chance = np.ones(tree.num_histories)
+        chance[1:] = chance_shares(tree, 1, tree.num_histories)
         num_leaves, num_levels = len(leaves.histories), len(tree.levels_below_root())
         generator = np.random.default_rng([self._seed, self.player, num_leaves])
         numbers = generator.random((num_leaves, self._num_samples, num_levels))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from spiel_dl.tree.leaf_set import LeafSet
@@ -47,6 +49,14 @@ class _NoisyLeafValues(LeafValues):
     def __init__(self, values: LeafValues, errors: Values):
         super().__init__(values.leaves)
         self._values, self._errors = values, errors
+
+    def state(self) -> dict[str, np.ndarray]:
+        """That of the values without errors."""
+        return self._values.state()
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on from it; see `LeafValues`."""
+        self._values.load_state(state)
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `LeafValues`."""

@@ -323,6 +323,8 @@ def test_policies_do_not_change_with_later_steps() -> None:
         ({"target_averaging": 0.0}, "target_averaging=0.0 must be above 0"),
         ({"adam_beta1": 1.0}, "adam_beta1=1.0 must be at least 0 and below 1"),
         ({"num_first_periods": -1}, "num_first_periods=-1 must be 0 or more"),
+        ({"annealing_steps": 0.0}, "annealing_steps=0.0 must be positive"),
+        ({"hidden_sizes": ()}, r"hidden_sizes=\(\) must be one layer or more"),
     ],
 )
 def test_wrong_parameters_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -10,7 +10,7 @@ from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
-from tests import reference
+from tests import reference, tiny_games
 from tests.algorithms import response_checks as checks
 
 
@@ -61,3 +61,15 @@ def test_p_must_be_a_probability():
     tree = GameTree.from_game("kuhn_poker")
     with pytest.raises(ValueError, match=r"p=-0\.1 must be between 0 and 1"):
         RNRPolicy(tree, 0, ArrayPolicy.uniform(tree), p=-0.1)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_game_without_a_public_clock_needs_none(player, tmp_path):
+    """One piece is the whole game, so no depth is asked for."""
+    path = tmp_path / "no_clock.efg"
+    path.write_text(tiny_games.NO_CLOCK)
+    tree = GameTree.from_game(f"efg_game(filename={path})")
+    model = checks.random_model(tree, seed=1)
+    response = RNRPolicy(tree, player, model, p=1.0, exact=True).to_array_policy()
+    best = best_response.best_response_value(tree, model, player)
+    assert objective(tree, response, model, player, 1.0) == pytest.approx(best, abs=1e-9)

@@ -147,10 +147,26 @@ def test_checkpoints_with_and_without_critic(tmp_path: Path) -> None:
     # A plain learner goes on with the policy alone.
     alone.load(path)
     assert torch.equal(alone.parameters, learner.parameters)
+    alone.step()
+    assert alone.metrics()["step"] == 2
     with pytest.raises(ValueError, match="this learner has no critic"):
         alone.critic()
     with pytest.raises(ValueError, match="pass transformations= too"):
         rnad.RNaDSolver("kuhn_poker", SMALL, critic=CRITIC)
+
+
+def test_workers_do_not_tell_what_is_to_be_expected() -> None:
+    expected = dataclasses.replace(CRITIC, expected=True)
+    with pytest.raises(ValueError, match="or no workers"):
+        rnad.RNaDSolver("kuhn_poker", SMALL, transformations=PURE, critic=expected, num_workers=1)
+
+
+def test_a_target_network_that_moves_at_one_rate_stays_finite() -> None:
+    config = dataclasses.replace(CRITIC, target_share=math.inf)
+    learner = rnad.RNaDSolver("kuhn_poker", SMALL, transformations=PURE, critic=config)
+    learner.run(3)
+    values = learner.state()
+    assert all(np.isfinite(array).all() for array in values.values())
 
 
 @pytest.mark.parametrize("entry", [0, -1])

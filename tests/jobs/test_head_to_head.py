@@ -278,5 +278,7 @@ def test_errors(checkpoints, tmp_path):
             head_to_head.play("kuhn_poker", first, "uniform")
     with pytest.raises(ValueError, match="num_games=3"):
         head_to_head.play("kuhn_poker", "uniform", "uniform", num_games=3)
+    with pytest.raises(ValueError, match="not independent"):
+        head_to_head.play("leduc", "uniform", "uniform", search=SearchOptions(safety="updated"))
     with pytest.raises(ValueError, match="seed=-2"):
         head_to_head.play("kuhn_poker", "uniform", "uniform", seed=-2)

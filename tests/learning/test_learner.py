@@ -84,7 +84,11 @@ def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
         learner.load_state(larger.state())
     with pytest.raises(ValueError, match="has shape nothing"):
         learner.load_state(MMDSolver("kuhn_poker", MMD).state())
-    assert_same_state(learner, before)
+    before.step()
+    elsewhere = {**before.state(), "generator": np.zeros(16, np.uint8)}
+    with pytest.raises(ValueError, match="a learner on another device"):
+        learner.load_state(elsewhere)
+    assert_same_state(learner, with_critic())
 
 
 @EVERY

@@ -72,7 +72,7 @@ def network(tmp_path_factory):
 
 def test_matches_and_first_moves(network, tmp_path):
     settings = Settings(
-        methods=("klss", "mmds", "klss_updated"),
+        methods=("klss", "mmds", "klss_growing"),
         large_games=(HEX,),
         network=str(network),
         budget=20,

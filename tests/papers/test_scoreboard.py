@@ -82,6 +82,11 @@ def test_a_report_is_missing_current_or_old(tmp_path: Path) -> None:
     change = Change("2026-11-20T01:00:00+00:00", "gadgets differ", ("responses/gadgets",))
     found = scoreboard.state(ROW, tmp_path, [change])
     assert (found.word, found.why) == (OLD, ("gadgets differ",))
+    # A report that was written anew has parts of before.
+    between = dataclasses.replace(change, when="2026-11-19T23:30:00+00:00")
+    assert scoreboard.state(ROW, tmp_path, [between]).word == CURRENT
+    write(tmp_path, ROW, oldest_part="2026-11-19T23:15:00+00:00")
+    assert scoreboard.state(ROW, tmp_path, [between]).why == ("gadgets differ",)
     earlier = dataclasses.replace(change, when="2026-11-19T23:00:00+00:00")
     elsewhere = dataclasses.replace(change, rows=("dl_cfr/*",))
     assert scoreboard.state(ROW, tmp_path, [earlier, elsewhere]).word == CURRENT

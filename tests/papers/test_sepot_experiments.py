@@ -252,9 +252,8 @@ def test_table_1_of_networks_that_were_trained_before(trained: Path, tmp_path: P
     assert len(again.workspace.reused) == 2
     with pytest.raises(ValueError, match=r"must have \{seed\} in it"):
         report("table_1", tmp_path / "work", **{**changes, "network": "{game}-0.safetensors"})
-    nowhere = report("table_1", tmp_path / "work", **{**changes, "network": "none/{seed}"})
-    assert not nowhere.tables["Table 1"].rows
-    assert nowhere.verdict.startswith("see the tables")
+    with pytest.raises(ValueError, match="no network is there: none/0"):
+        report("table_1", tmp_path / "work", **{**changes, "network": "none/{seed}"})
 
 
 def test_matches_have_seeds_of_their_own() -> None:

@@ -218,3 +218,8 @@ def test_one_policy_in_both_seats_is_read_once() -> None:
     for actions in ((0, 1), (0, 1, 0)):  # Player 0 is to move, and player 1.
         assert look(watched, state_of("kuhn_poker", *actions)).state is not None
     assert len(read) == 12  # Each infoset of both players once.
+
+
+def test_abd_is_shown_without_its_choices_at_the_leaves() -> None:
+    found = insight_of("abd:0.5:uniform", "kuhn_poker", 2, 0, depth_limit=DepthLimit(moves=2))
+    assert [row.string for row in rows(found, 0)]

@@ -7,10 +7,12 @@ import scipy.stats
 from spiel_dl.play.tally import Tally, student_half_width
 
 
-def test_intervals_are_those_of_the_normal_distribution():
-    winnings = np.random.default_rng(0).normal(0.3, 2.0, 500)
-    tally = Tally().add(winnings[:200]).add(winnings[200:])
-    low, high = scipy.stats.norm.interval(0.95, winnings.mean(), scipy.stats.sem(winnings))
+@pytest.mark.parametrize("number", [3, 500])
+def test_intervals_are_those_of_students_distribution(number):
+    winnings = np.random.default_rng(0).normal(0.3, 2.0, number)
+    tally = Tally().add(winnings[:2]).add(winnings[2:])
+    error = scipy.stats.sem(winnings)
+    low, high = scipy.stats.t.interval(0.95, number - 1, winnings.mean(), error)
     assert tally.mean == pytest.approx(winnings.mean(), abs=1e-12)
     assert tally.mean - tally.half_width == pytest.approx(low, abs=1e-9)
     assert tally.mean + tally.half_width == pytest.approx(high, abs=1e-9)

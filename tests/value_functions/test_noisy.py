@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.value_functions import ZeroValue
+from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.noisy import NoisyValue
 
 
@@ -46,3 +46,17 @@ def test_a_part_of_the_leaves_has_the_same_errors():
 def test_bad_sizes_are_refused(size):
     with pytest.raises(ValueError, match="size="):
         NoisyValue(ZeroValue(), size)
+
+
+def test_what_values_remember_is_remembered_below_errors():
+    leaves = cut(GameTree.from_game("leduc_poker"), DepthLimit(plies=3)).leaves
+    ranges = [np.ones(leaves.num_infosets(player)) for player in (0, 1)]
+    exact = ExactValue(warm_start=True, tolerance=1e-2)
+    first, plain = NoisyValue(exact, 0.1).bind(leaves), exact.bind(leaves)
+    for values in (first, plain):
+        values.evaluate(*ranges)
+    assert first.state().keys() == plain.state().keys() != set()
+    second = NoisyValue(exact, 0.1).bind(leaves)
+    second.load_state(first.state())
+    for one, other in zip(first.evaluate(*ranges), second.evaluate(*ranges), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -32,7 +32,7 @@ from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
-from spiel_dl.value_functions.generation import generate
+from spiel_dl.value_functions.generation import generate, shard_name
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
@@ -179,7 +179,8 @@ class Study(papers_study.Study[Settings]):
             engine=workspace.engine,
             show_progress=workspace.show_progress,
         )
-        return Dataset.load(directory.path)
+        shards = [shard_name(number) for number in range(self.settings.num_shards)]
+        return Dataset.load(directory.path, shards)
 
     @property
     def trunk(self) -> Trunk:

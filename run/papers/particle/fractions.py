@@ -14,7 +14,7 @@ import numpy as np
 from papers.dl_cfr import study as dl_cfr_study
 from papers.particle.played_game import PlayedGame
 from papers.particle.study import DOMAINS, PARTICLE, TRAINED, Settings, Study, data_settings
-from papers.study import Experiment, verdict
+from papers.study import Experiment, deviation, verdict
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -104,7 +104,7 @@ def _report(study: Study, found: Found) -> Report:
         verdict=verdict(_claims(found)) if is_papers else "",
         headline=f"uniform {found.uniform:.3g}; {most[0]['histories']} most reached "
         f"{most[0][EXPLOITABILITY]:.3g}, {most[-1]['histories']} {most[-1][EXPLOITABILITY]:.3g}",
-        settings=data_settings(trunk, "training"),
+        settings=data_settings(trunk),
     )
 
 
@@ -122,7 +122,7 @@ FRACTIONS = Experiment(
     "reached history (Figure 4).",
     _compute,
     _report,
-    (*TRAINED, "played", "fractions", "num_draws", "equilibrium_iterations"),
+    (*TRAINED, "play", "played", "fractions", "num_draws", "equilibrium_iterations"),
 )
 
 
@@ -147,7 +147,7 @@ def _rows(study: Study, trunk: dl_cfr_study.Study, game: PlayedGame) -> list[dic
             "fraction": number / len(reached),
             "mass": float(np.mean(masses[kind, number])),
             EXPLOITABILITY: float(np.mean(values)),
-            "deviation": float(np.std(values)),
+            "deviation": deviation(values),
         }
         for (kind, number), values in sorted(measured.items())
     ]

@@ -44,8 +44,10 @@ SPREAD_COLUMNS = {
 """Titles of what `spread` says, for tables."""
 SIZES = ("num_layers", "width", "particle", "perfect_recall", "conditional")
 """Settings that say how large networks are."""
-TRAINED = ("seeds", "device", *SIZES)
-"""Settings that networks trained on data depend on, besides `data_settings`."""
+TRAINED = (
+    "game", "depth_limit", "num_samples", "training", "iterations", "seeds", "device", *SIZES
+)  # fmt: skip
+"""Settings that networks trained on data depend on, and what is measured of them."""
 _SHARD_SIZE = 100
 _DATA_ITERATIONS = 100
 _TRUNK_ITERATIONS = 1000
@@ -260,16 +262,17 @@ class Study(papers_study.Study[Settings]):
 
 
 def data_settings(trunk: dl_cfr_study.Study, *names: str) -> dict[str, Any]:
-    """What networks that are trained on data depend on, as JSON can hold it; also these entries."""
+    """The data and the loss of networks, as JSON can hold it; also these entries of the trunk's."""
     told = as_json(trunk.settings)
-    return {name: told[name] for name in (*dl_cfr_study.DATA, *names)}
+    data = {name: told[name] for name in (*dl_cfr_study.DATA, *names)}
+    return {**data, "loss": trunk.settings.training.loss}
 
 
 def spread(nash_convs: Sequence[float]) -> dict[str, Any]:
     """How trunks' NashConv differs between networks of one kind."""
     return {
         NASH_CONV: float(np.mean(nash_convs)),
-        "deviation": float(np.std(nash_convs)),
+        "deviation": papers_study.deviation(nash_convs),
         "smallest": min(nash_convs),
         "largest": max(nash_convs),
         "by network": list(nash_convs),

@@ -9,6 +9,7 @@ from papers.policy_gradients.study import JUDGED, Run, Settings, Study
 from papers.study import Experiment, by_name, told, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import file_name
 
 _PEER = "rnad"
 _GENERIC = ("ppo", "mmd")
@@ -16,6 +17,7 @@ _BUDGET = 10_000_000
 _PANEL = Panel(
     "environment_steps", "exploitability", "environment steps", "exploitability (utility)"
 )
+_TITLE = "Policy gradients in games too large to list"
 _KEPT = ("evaluation", "environment_steps", "learner_steps", *JUDGED)
 Curves = list[list[dict[str, Any]]]
 
@@ -47,8 +49,8 @@ def report(study: Study, curves: Curves) -> Report:
         {"Exploitability (utility) along the way": Table(rows, titles)},
         [
             Picture(
-                "",
-                game,
+                file_name("large_games", game),
+                f"{_TITLE}\n{game}",
                 [_PANEL],
                 {
                     f"{run.algorithm}, seed {run.seed}": points
@@ -56,7 +58,7 @@ def report(study: Study, curves: Curves) -> Report:
                     if run.game == game
                 },
             )
-            for game in settings.games[:1]
+            for game in settings.games
         ],
         verdict=verdict(_holds(last)),
         more={
@@ -102,7 +104,7 @@ def _headlines(last: dict[Run, float]) -> list[str]:
 EXPERIMENTS = by_name(
     Experiment(
         "large_games",
-        "Policy gradients in games too large to list",
+        _TITLE,
         "exploitability = NashConv / 2 (utility)",
         "generic policy gradients do no worse than what was made for imperfect information "
         "(abstract; curves without numbers).",

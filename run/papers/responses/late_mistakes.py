@@ -17,7 +17,7 @@ import numpy as np
 
 from papers.responses.responders import Responder, load_model
 from papers.responses.study import CHOICES, Labels, Study
-from papers.study import MET, NOT_MET, PARTLY, Experiment
+from papers.study import MET, NOT_MET, PARTLY, Experiment, deviation
 from spiel_dl.algorithms.abd import ABDPolicy, transformed_portfolios
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
@@ -303,7 +303,7 @@ def _means(game: str, kind: str, chosen: Rows) -> Rows:
                     "method": method,
                     "p": point["p"],
                     "gain": float(np.mean(gains)),
-                    "standard deviation": float(np.std(gains)),
+                    "standard deviation": deviation(gains),
                     "exploitability": float(np.mean([found["exploitability"] for found in each])),
                 }
             )

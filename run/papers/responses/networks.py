@@ -144,7 +144,11 @@ class _Maker:
 
     def _train(self, name: str, config: TrainingConfig) -> None:
         """Trains on all data that are there by now, or reads what was trained."""
-        identity = {"network": self.network.header(), "training": config.to_json()}
+        identity = {
+            "network": self.network.header(),
+            "training": config.to_json(),
+            "iterations": self._settings.iterations,
+        }
         run = RunDirectory(self._path / name, identity, resume=True)
         path = run.path / training.NETWORK_FILE
         if path.exists():

@@ -94,7 +94,13 @@ def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
     tree, limit = study.tree(GAME), LIMITS[GAME]
     summary, phases = [], []
     for response, matches in found.items():
-        means = [float(np.mean([row["expected"] for row in rows])) for rows in matches]
+        # Both players' matches of a seed have the same luck, so they are one observation.
+        means = [
+            float(
+                np.mean([row["expected"] for rows in matches[seed :: len(SEEDS)] for row in rows])
+            )
+            for seed in range(len(SEEDS))
+        ]
         everything = [row for rows in matches for row in rows]
         summary.append(
             {

@@ -31,7 +31,7 @@ from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment, verdict
 from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints, RNaDFixedPoints
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.jobs import learner_run
+from spiel_dl.jobs import head_to_head, learner_run
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
@@ -81,11 +81,18 @@ class Case(NamedTuple):
     @property
     def name(self) -> str:
         """That of a part."""
-        return file_name("ablation", *self.settings.values())
+        return file_name("ablation", *self._labels.values())
 
     @property
     def settings(self) -> dict[str, Any]:
         """Those of a part."""
+        told = self._labels | {"file": digest_of(self.blueprint)}
+        if self.reading is not None and self.critic != EXACT:
+            told["training"] = self.study.identity(int(self.critic))
+        return told
+
+    @property
+    def _labels(self) -> dict[str, Any]:
         told: dict[str, Any] = {"blueprint": self.blueprint}
         if self.reading is not None:
             *reading, gadget = self.reading
@@ -111,6 +118,11 @@ class Case(NamedTuple):
             refinement="ones" if gadget == "refined" else None,
             effort=Effort(self.study.settings.iterations, weighting=PREDICTIVE_CFR_PLUS),
         )
+
+
+def digest_of(blueprint: str) -> str:
+    """A short hash of the files of a blueprint, as `blueprint_of` takes it; "" if it has none."""
+    return head_to_head.digest(blueprint.partition("~")[0])[:12]
 
 
 def blueprint_of(game: str, name: str) -> ArrayPolicy:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.sepot.ablation import blueprint_of
+from papers.sepot.ablation import blueprint_of, digest_of
 from papers.sepot.evaluation import TRANSFORMATIONS, Search, compiled, judge
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
@@ -95,6 +95,7 @@ class Item(NamedTuple):
             "seed": self.seed,
             "iterations": self.study.settings.iterations,
             "transformations": self.study.transformations,
+            "file": digest_of(self.blueprint),
         }
 
 

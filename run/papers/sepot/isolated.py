@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-from papers.sepot.ablation import blueprint_of
+from papers.sepot.ablation import blueprint_of, digest_of
 from papers.sepot.evaluation import compiled, judge
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
@@ -82,6 +82,8 @@ class Item(NamedTuple):
             "limit": str(self.depth_limit),
             "change": self.change,
             "iterations": self.study.settings.iterations,
+            "transformations": self.study.transformations,
+            "file": digest_of(self.blueprint),
         }
 
 

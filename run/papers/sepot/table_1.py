@@ -57,7 +57,11 @@ _TABLE_1 = {
 
 
 def _table_1(study: Study) -> tuple[Rows, Rows, list[str]]:
-    """Mean returns of SePoT against networks by bound; all matches; networks that are missing."""
+    """Mean returns of SePoT against networks by bound; all matches; networks that are missing.
+
+    Raises:
+      ValueError: if no network is there.
+    """
     matches, summary, missing = [], [], []
     for each in study.games(*GAMES):
         networks = Networks(each)
@@ -70,6 +74,10 @@ def _table_1(study: Study) -> tuple[Rows, Rows, list[str]]:
             ]
             matches += rows
             summary.append(pooled(rows))
+    if missing and not matches:
+        raise ValueError(
+            f"no network is there: {', '.join(missing)}; train them, or set network= to others"
+        )
     return summary, matches, missing
 
 
