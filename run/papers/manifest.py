@@ -2,7 +2,8 @@
 
 A `Row` is an experiment with its game, settings and seeds, and what it may cost. All that can be
 chosen is chosen here, before it is run; what a report's settings are is in its JSON file, and
-`scoreboard.state` compares the two. The budget of all rows is about 25 hours on two cores.
+`scoreboard.state` compares the two. All rows together may take 68 hours on two cores; most take
+less than they may.
 """
 
 from __future__ import annotations
