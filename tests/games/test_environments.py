@@ -169,11 +169,11 @@ def test_extreme_random_numbers_choose_possible_columns():
     largest = torch.tensor([1 - 2**-53], dtype=torch.float64)
     zero = torch.zeros(1, dtype=torch.float64)
     for kind, dtype in ((weights, torch.float64), (weights > 0, torch.int32)):
-        assert environments._sample(kind, zero, dtype).item() == 1
-        assert environments._sample(kind, largest, dtype).item() == 3
+        assert environments.sample(kind, zero, dtype).item() == 1
+        assert environments.sample(kind, largest, dtype).item() == 3
     split = torch.tensor([0.25], dtype=torch.float64)
-    assert environments._sample(weights, split, torch.float64).item() == 3
-    assert environments._sample(weights, split - 1e-9, torch.float64).item() == 1
+    assert environments.sample(weights, split, torch.float64).item() == 3
+    assert environments.sample(weights, split - 1e-9, torch.float64).item() == 1
 
 
 def test_rows_finish_at_different_times_and_the_others_go_on():
