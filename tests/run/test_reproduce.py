@@ -122,6 +122,7 @@ def test_responses(tmp_path: Path) -> None:
     assert list((tmp_path / "runs" / "responses" / "parts").glob("*.json"))
 
 
+@pytest.mark.slow
 def test_sepot_goes_on_where_it_was_stopped_also_by_another_process(tmp_path: Path) -> None:
     for start, engine in enumerate(("processes", "in_process")):
         code, output, errors = reproduce(

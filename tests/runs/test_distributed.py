@@ -209,6 +209,7 @@ def test_datasets_do_not_depend_on_engines_and_deaths(engine, alone, tmp_path, m
     assert functions.attempts(folder) == {0: 1, 1: 2, 2: 1, 3: 1}
 
 
+@pytest.mark.slow
 def test_data_from_the_command_line_on_a_running_cluster(alone, cluster, tmp_path):
     code, output, errors = run_script(
         "generate_data.py",

@@ -332,6 +332,7 @@ def test_errors():
         network.bind(leaves).evaluate(np.ones(6), np.ones(5))
 
 
+@pytest.mark.slow
 def test_the_product_learns_linear_targets_and_concatenation_does_not():
     """Figure 2, with fewer steps than the figure: the mean squared error at the end."""
     losses = {
