@@ -266,12 +266,12 @@ class Learner(abc.ABC):
                     "it is the state of another learner"
                 )
         generator = self._self_play.environment.generator
+        wanted = tuple(generator.get_state().shape)
         found = state["generator"].shape if "generator" in state else "nothing"
-        if found != tuple(generator.get_state().shape):
+        if found != wanted:
             raise ValueError(
-                f"the state's generator has shape {found}, but "
-                f"{tuple(generator.get_state().shape)} is needed: it is the state of a learner on "
-                "another device"
+                f"the state's generator has shape {found}, but {wanted} is needed: it is the state "
+                "of a learner on another device"
             )
         with torch.no_grad():
             for name, tensor in tensors.items():

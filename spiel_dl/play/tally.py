@@ -9,8 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-"""Two-sided 95% quantile of the normal distribution, in standard errors."""
-
 
 class Tally(NamedTuple):
     """Winnings so far: how many, and sums of utilities and of their squares."""
@@ -45,9 +43,7 @@ class Tally(NamedTuple):
     @property
     def half_width(self) -> float:
         """Half the width of a 95% confidence interval of the mean, by Student's t."""
-        if self.size < 2:
-            return math.nan
-        return float(special.stdtrit(self.size - 1, 0.975)) * self.standard_error
+        return _quantile(self.size) * self.standard_error
 
 
 def student_half_width(values: Sequence[float]) -> float | None:
@@ -55,4 +51,9 @@ def student_half_width(values: Sequence[float]) -> float | None:
     if len(values) < 2:
         return None
     error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return float(special.stdtrit(len(values) - 1, 0.975)) * error
+    return _quantile(len(values)) * error
+
+
+def _quantile(size: int) -> float:
+    """Two-sided 95% quantile of Student's t for so many observations; NaN of fewer than two."""
+    return float(special.stdtrit(size - 1, 0.975))

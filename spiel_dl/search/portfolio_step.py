@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.found import Found
 from spiel_dl.search.responding import JointStep
 from spiel_dl.solvers.best_response import FixedStrategy
-from spiel_dl.solvers.depth_limited import Solution
 from spiel_dl.solvers.leaf_choices import with_leaf_choices
-from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame, restrict
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.pieces import ROOT, Pieces
@@ -55,23 +51,6 @@ class PortfolioStep(JointStep):
         assert list(places) == [ROOT]
         assert horizon is not None
         return cut(self.tree, self.pieces.limit(horizon))
-
-    def _as_found(
-        self,
-        player: int,
-        game: RestrictedGame,
-        trunk: Trunk,
-        new_sequences: Pair | None,
-        solution: Solution,
-    ) -> Found:
-        """As in `Step`, without the choices at the leaves; what these are worth, nobody asks."""
-        found = super()._as_found(player, game, trunk, new_sequences, solution)
-        first, second = (
-            plan[: treeplex.num_sequences]
-            for plan, treeplex in zip(found.plans, trunk.sequence_form.treeplexes, strict=True)
-        )
-        cfvs = None if trunk.leaves.num_public_states else found.leaf_cfvs
-        return dataclasses.replace(found, plans=(first, second), leaf_cfvs=cfvs)
 
     def game_from_root(
         self, player: int, trunk: Trunk, modelled: np.ndarray, bound: np.ndarray

@@ -242,11 +242,16 @@ class Step(abc.ABC):
         plans = [responder, solution.plans[1] + game.model_part]
         if new_sequences is not None:
             plans = [plan[new] for plan, new in zip(plans, new_sequences, strict=True)]
-        cfvs = list(solution.cfvs)
-        if not len(cfvs[0]):
-            cfvs = [np.zeros(trunk.leaves.num_infosets(p)) for p in self.order(player)]
-        first, second = self.order(player)
-        return Found(player, trunk, (plans[first], plans[second]), (cfvs[first], cfvs[second]))
+        order = first, second = self.order(player)
+        # A step may give players choices at the leaves, whose sequences come last.
+        sizes = [trunk.sequence_form.treeplexes[p].num_sequences for p in order]
+        plans = [plan[:size] for plan, size in zip(plans, sizes, strict=True)]
+        cfvs = None
+        if len(solution.cfvs[0]):
+            cfvs = (solution.cfvs[first], solution.cfvs[second])
+        elif not trunk.leaves.num_public_states:
+            cfvs = (np.zeros(0), np.zeros(0))
+        return Found(player, trunk, (plans[first], plans[second]), cfvs)
 
     def _bind(self, leaves: LeafSet, horizon: int | None) -> LeafValues:
         """The value function at a trunk's leaves."""

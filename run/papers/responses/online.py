@@ -95,11 +95,9 @@ def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
     summary, phases = [], []
     for response, matches in found.items():
         # Both players' matches of a seed have the same luck, so they are one observation.
+        by_seed = [matches[seed :: len(SEEDS)] for seed in range(len(SEEDS))]
         means = [
-            float(
-                np.mean([row["expected"] for rows in matches[seed :: len(SEEDS)] for row in rows])
-            )
-            for seed in range(len(SEEDS))
+            float(np.mean([row["expected"] for rows in both for row in rows])) for both in by_seed
         ]
         everything = [row for rows in matches for row in rows]
         summary.append(
