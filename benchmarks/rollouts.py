@@ -17,7 +17,7 @@ from spiel_dl.learning.self_play import ActingNetwork
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.search.beliefs import play_on_by
+from spiel_dl.search.policy_rows import play_on_by
 
 GAMES = {
     "python_leduc": "python_leduc",

@@ -20,7 +20,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
 from spiel_dl.policies import asking
-from spiel_dl.search.beliefs import acting_policy, rows_of
+from spiel_dl.search.policy_rows import acting_policy, rows_of
 from spiel_dl.search.portfolio_played import PlayedPortfolios, PortfolioPlayedStep
 from spiel_dl.search.portfolio_played import PortfolioConfig as PortfolioConfig
 from spiel_dl.tree.depth_limit import DepthLimit

@@ -7,9 +7,10 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.search import beliefs
-from spiel_dl.search.beliefs import TensorPolicy, replayed_reach
+from spiel_dl.search import policy_rows
+from spiel_dl.search.beliefs import replayed_reach
 from spiel_dl.search.found import Found
+from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.search.sepot_played import SePoTPlayedStep
 from spiel_dl.search.trunk_strategies import fixed_to
 from spiel_dl.solvers.best_response import realization_plan
@@ -25,7 +26,9 @@ MAX_HISTORIES = 20_000
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
     """What a policy does in many states at once: a network, a search's blueprint; else None."""
     step = getattr(policy, "step", None)
-    return step.blueprint if isinstance(step, SePoTPlayedStep) else beliefs.acting_policy(policy)
+    return (
+        step.blueprint if isinstance(step, SePoTPlayedStep) else policy_rows.acting_policy(policy)
+    )
 
 
 def reconstruct(state: pyspiel.State, act: ActingPolicy) -> Found | None:

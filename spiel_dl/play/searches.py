@@ -277,7 +277,7 @@ def _turn_based(game: AnyGame | None) -> pyspiel.Game | None:
 
 def _acting(blueprint: openspiel_policy.Policy, request: Request) -> ActingPolicy:
     from spiel_dl.policies.network_policy import NetworkPolicy
-    from spiel_dl.search.beliefs import acting_policy
+    from spiel_dl.search.policy_rows import acting_policy
 
     acting = acting_policy(blueprint) if isinstance(blueprint, NetworkPolicy) else None
     if acting is None:

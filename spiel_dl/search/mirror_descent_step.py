@@ -24,8 +24,9 @@ import torch
 
 from spiel_dl.learning.rollouts import PlayOn
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.search.beliefs import Beliefs, TensorPolicy, play_on_by
+from spiel_dl.search.beliefs import Beliefs
 from spiel_dl.search.played import PlayedPath, PlayedStep
+from spiel_dl.search.policy_rows import TensorPolicy, play_on_by
 from spiel_dl.tree.depth_limit import DepthLimit
 
 

@@ -25,9 +25,10 @@ import torch
 from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.search.beliefs import TensorPolicy, replayed_reach
+from spiel_dl.search.beliefs import replayed_reach
 from spiel_dl.search.found import Watch
 from spiel_dl.search.played import PlayedPath, PlayedStep
+from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_search import Root, Searcher
 from spiel_dl.solvers.best_response import FixedStrategy

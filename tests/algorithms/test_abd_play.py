@@ -10,7 +10,7 @@ from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
-from spiel_dl.search.beliefs import rows_of
+from spiel_dl.search.policy_rows import rows_of
 from spiel_dl.search.portfolio_played import PlayedPortfolios
 from spiel_dl.solvers.history_values import history_values
 from spiel_dl.tree.depth_limit import DepthLimit

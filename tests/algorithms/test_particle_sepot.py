@@ -11,8 +11,9 @@ import pytest
 from spiel_dl.algorithms.knowledge_limited import UNLIMITED, KnowledgeLimitedPolicy
 from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
-from spiel_dl.search.beliefs import Beliefs, TensorPolicy
+from spiel_dl.search.beliefs import Beliefs
 from spiel_dl.search.knowledge_limited_step import KnowledgeLimitedStep
+from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests.untrained_blueprints import Blueprint, exact_critic

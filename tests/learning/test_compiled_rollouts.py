@@ -14,7 +14,7 @@ from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.search.beliefs import TensorPolicy, play_on_by
+from spiel_dl.search.policy_rows import TensorPolicy, play_on_by
 from spiel_dl.tree import GameTree
 
 GAMES = (

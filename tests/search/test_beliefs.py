@@ -6,14 +6,8 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.search.beliefs import (
-    Belief,
-    Beliefs,
-    DrawnBelief,
-    ListedBelief,
-    TensorPolicy,
-    total_variation,
-)
+from spiel_dl.search.beliefs import Belief, Beliefs, DrawnBelief, ListedBelief, total_variation
+from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.from_rules import InfosetKeys

@@ -18,8 +18,8 @@ from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import UniformPolicy
-from spiel_dl.search.beliefs import rows_of
 from spiel_dl.search.played import PlayedPolicy
+from spiel_dl.search.policy_rows import rows_of
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests.untrained_blueprints import Blueprint, exact_critic

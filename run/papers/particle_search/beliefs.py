@@ -16,7 +16,8 @@ from papers.particle_search.study import Settings, Study, acting, blueprint_of, 
 from papers.study import Experiment
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.beliefs import Beliefs, TensorPolicy, total_variation
+from spiel_dl.search.beliefs import Beliefs, total_variation
+from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.particles import rules_of
 

@@ -1,0 +1,103 @@
+"""What policies do in many states at once: rows of probabilities, and games played to the end.
+
+Beliefs, rollouts and searches along the played game ask for many states in one call. Policy
+networks and the uniform policy answer that by the states' tensors.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import torch
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
+from spiel_dl.learning.rollouts import PlayOn, Rollouts
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
+from spiel_dl.policies.late_policy import LatePolicy
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.small_policies import UniformPolicy
+from spiel_dl.tree.beam import PolicyRows
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TensorPolicy:
+    """What both players do by a policy of information state tensors, as `PolicyRows`.
+
+    Attributes:
+      rules: the game.
+      acting: the policy.
+    """
+
+    rules: Rules
+    acting: ActingPolicy
+
+    def __call__(self, states: StateBatch, player: int) -> np.ndarray:
+        """See `PolicyRows`."""
+        tensors = self.rules.information_state_tensor(states, player)
+        policy = self.acting(tensors, self.rules.legal_actions(states))
+        return policy.double().cpu().numpy()
+
+
+def play_on_by(rules: Rules, acting: ActingPolicy) -> PlayOn:
+    """How games are played to the end by a policy: in compiled loops where that can be done."""
+    if isinstance(acting, ActingNetwork) and can_play(rules, acting):
+        return CompiledRollouts(rules, acting).play_on
+    return Rollouts(rules, TensorPolicy(rules, acting)).play_on
+
+
+def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
+    """What a network, or the uniform policy, does in many states at once; None for any other."""
+    if isinstance(policy, NetworkPolicy):
+        if policy.fine_tuning is None and policy.parameters.device.type == "cpu":
+            return ActingNetwork(policy.network, policy.parameters)
+        return policy.act
+    return _act_uniformly if isinstance(policy, UniformPolicy) else None
+
+
+def _act_uniformly(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    del observation
+    return legal / legal.sum(dim=-1, keepdim=True)
+
+
+def rows_of(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows:
+    """What both players do by a policy network, the uniform policy, or a `LatePolicy` of these.
+
+    Raises:
+      ValueError: if the policy is none of these, which answer many states at once.
+    """
+    if isinstance(policy, LatePolicy):
+        parts = (rows_of(rules, policy.above), rows_of(rules, policy.below))
+        return _LateRows(rules, parts, policy.num_rounds)
+    acting = acting_policy(policy)
+    if acting is None:
+        raise ValueError(
+            f"{type(policy).__name__} does not answer many states at once; give a policy "
+            "network, the uniform policy, or a LatePolicy of these"
+        )
+    return TensorPolicy(rules, acting)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _LateRows:
+    """`PolicyRows` of a `LatePolicy`: those above and those below, and where the second begin."""
+
+    rules: Rules
+    parts: tuple[PolicyRows, PolicyRows]
+    num_rounds: int
+
+    def __call__(self, states: StateBatch, player: int) -> np.ndarray:
+        """See `PolicyRows`."""
+        is_late = (self.rules.round_index(states) >= self.num_rounds).numpy()
+        found: np.ndarray | None = None
+        for part, chosen in zip(self.parts, (~is_late, is_late), strict=True):
+            which = np.flatnonzero(chosen)
+            if len(which):
+                answer = part(states.take(torch.from_numpy(which)), player)
+                if found is None:
+                    found = np.zeros((len(is_late), answer.shape[1]))
+                found[which] = answer
+        assert found is not None
+        return found
