@@ -13,6 +13,7 @@ from papers.sepot import ablation, critic_errors, earned
 from papers.sepot import isolated as sepot_isolated
 from papers.sepot import refined as sepot_refined
 from papers.sepot import refined_resolving as sepot_refined_resolving
+from papers.sepot.blueprints import blueprint_of
 from papers.sepot.evaluation import judge
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
@@ -42,8 +43,8 @@ def test_ablation_changes_one_reading_at_a_time(tmp_path: Path) -> None:
     assert {row["worse"][-4:] for row in often} == {"of 2", "of 4"}  # limits, by critics
     assert len(after) == 3 * 18
     tree = GameTree.from_game("kuhn_poker")
-    blueprint = ablation.blueprint_of(str(tree.game), "cfr:3~0.5~1")
-    plain = ablation.blueprint_of(str(tree.game), "cfr:3")
+    blueprint = blueprint_of(str(tree.game), "cfr:3~0.5~1")
+    plain = blueprint_of(str(tree.game), "cfr:3")
     assert 0 < np.abs(blueprint.strategies[0] - plain.strategies[0]).max() < 0.5
     values = {
         (row["critic"], row["own_range"], row["given"], row["scheme"], row["gadget"]): row["after"]
@@ -81,7 +82,7 @@ def test_critic_errors_are_noise_on_exact_values(tmp_path: Path) -> None:
         (error, 2 if error else 1) for error in critic_errors.ERRORS
     ]
     tree = GameTree.from_game("kuhn_poker")
-    blueprint = ablation.blueprint_of(str(tree.game), "cfr:3")
+    blueprint = blueprint_of(str(tree.game), "cfr:3")
     exact = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
     noisy = critic_errors.NoisyCritic(exact, 0.5, seed=3)
     histories = np.flatnonzero(tree.player >= 0)
@@ -106,7 +107,7 @@ def test_earnings_are_what_a_peer_says_of_both_seats(tmp_path: Path) -> None:
     assert [row["error"] for row in rows] == list(earned.ERRORS)
     assert found.tables["With exact critics"].rows == rows[:1]
     tree = GameTree.from_game("kuhn_poker")
-    blueprint = ablation.blueprint_of(str(tree.game), "cfr:3")
+    blueprint = blueprint_of(str(tree.game), "cfr:3")
     exact = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
     effort = Effort(TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
     policy = SePoTPolicy(
@@ -130,7 +131,7 @@ def test_isolated_changes_one_thing_at_a_time(tmp_path: Path, monkeypatch) -> No
     expected = [name for name in sepot_isolated.CHANGES if name != "transformations 'pure'"]
     assert [row["change"] for row in rows] == expected
     tree = GameTree.from_game("kuhn_poker")
-    blueprint = ablation.blueprint_of(str(tree.game), "cfr:3")
+    blueprint = blueprint_of(str(tree.game), "cfr:3")
     critic = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
     for row, (limit, iterations, config) in zip(
         [rows[1], rows[8], rows[10]],

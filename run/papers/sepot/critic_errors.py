@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.sepot.ablation import blueprint_of, digest_of
+from papers.sepot.blueprints import blueprint_of, digest_of
 from papers.sepot.evaluation import TRANSFORMATIONS, Search, compiled, judge
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment

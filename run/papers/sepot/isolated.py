@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-from papers.sepot.ablation import blueprint_of, digest_of
+from papers.sepot.blueprints import blueprint_of, digest_of
 from papers.sepot.evaluation import compiled, judge
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
