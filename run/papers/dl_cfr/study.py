@@ -92,8 +92,8 @@ class Settings:
     every_state: int = 1
     paper_left_out_linf: float | None = None
     amounts: tuple[int, ...] = ()
-    layers: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
-    units: tuple[int, ...] = (50, 100, 200, 300, 400, 500)
+    layers: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8)
+    units: tuple[int, ...] = (50, 100, 200, 300, 400, 500, 800)
     exact_resolving: bool = True
     exact_tolerance: float = 0.01
 
