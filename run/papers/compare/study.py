@@ -74,7 +74,10 @@ KINDS: dict[str, Kind] = {
         "OpenSpiel NFSP", theirs.NFSP, "nfsp_leduc_pytorch.py", f"{_PYTORCH}.nfsp"
     ),
     "openspiel_escher": Kind(
-        "OpenSpiel ESCHER", theirs.Escher, "defaults, as in escher.py", f"{_PYTORCH}.escher"
+        "OpenSpiel ESCHER",
+        theirs.Escher,
+        "defaults, as in escher.py; the average trained anew for each point",
+        f"{_PYTORCH}.escher",
     ),
 }
 
