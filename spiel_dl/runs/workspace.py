@@ -197,11 +197,15 @@ class Workspace:
         if self._only_own and path.exists() and _begun(path)[0] != self._commit:
             set_aside(path)
         found = RunDirectory(path, config, resume=True)
-        commit, when = _begun(path)
-        self.commits.add(commit)
-        if when is not None:
-            self.finished.add(when)
+        self.note_run(name)
         return found
+
+    def note_run(self, name: str) -> None:
+        """Counts who began a run directory, which workers may have opened, and when."""
+        commit, when = _begun(self.directory / name)
+        if when is not None:
+            self.commits.add(commit)
+            self.finished.add(when)
 
     def _path(self, name: str) -> Path:
         return self.directory / "parts" / f"{name}.json"
