@@ -278,6 +278,16 @@ def _sepot() -> list[Row]:
             ("battleships_5x5", "seeds=0", 252, 60, one_network),
         )
     ]  # fmt: skip
+    rows += [
+        Row("sepot", "residuals", "ours", None, (f"games={games}", *chosen), 10,
+            f"sepot/residuals{ending}")
+        for ending, games, chosen in (
+            ("", "goofspiel_8_descending", (three, "network=rnad:{game}_{seed}")),
+            ("_long", "goofspiel_8_descending", (three, "network=rnad:{game}_long_critic_{seed}")),
+            ("_13", "goofspiel_13_descending,goofspiel_13_random",
+             ("seeds=0", "network=rnad:{game}_{seed}", "num_histories=20")),
+        )
+    ]  # fmt: skip
     # Searches of the first round alone, and of the first two, whose values are the least wrong.
     rows.append(
         Row("sepot", "table_1", "ours", None,
