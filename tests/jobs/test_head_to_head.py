@@ -44,9 +44,9 @@ def checkpoints(tmp_path_factory):
         game = load_turn_based(name)
         learner = rnad.RNaDSolver(
             game,
-            rnad.RNaDConfig(batch_size=8, hidden_sizes=(8,)),
+            rnad.RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
             transformations=transformations_by_name("pure", game),
-            critic=CriticConfig(hidden_sizes=(8,)),
+            critic=CriticConfig(hidden_sizes=(8, 8)),
         )
         learner.step()
         found[name] = tmp_path_factory.mktemp("run")

@@ -45,7 +45,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("trained")
     (path / "zoo").mkdir()
     (path / "zoo" / zoo.INDEX_FILE).write_text("{}\n")
-    others = {"transformations": pure_transformations(2), "critic": CriticConfig(hidden_sizes=(8,))}
+    others = {
+        "transformations": pure_transformations(2),
+        "critic": CriticConfig(hidden_sizes=(8, 8)),
+    }
     train(path / "rnad", RNaDSolver("kuhn_poker", RNaDSolver.default_config(**NETWORK), **others))
     large = PPOSolver.default_config(**NETWORK, max_tree_histories=1)
     train(path / "ppo", PPOSolver(GOOFSPIEL, large))

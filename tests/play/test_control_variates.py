@@ -134,9 +134,9 @@ def runs(tmp_path_factory):
     """Checkpoints of hardly trained learners, with and without a critic."""
     critic = {
         "transformations": transformations_by_name("pure", pyspiel.load_game(KUHN)),
-        "critic": CriticConfig(hidden_sizes=(8,)),
+        "critic": CriticConfig(hidden_sizes=(8, 8)),
     }
-    config, found = rnad.RNaDConfig(batch_size=8, hidden_sizes=(8,)), {}
+    config, found = rnad.RNaDConfig(batch_size=8, hidden_sizes=(8, 8)), {}
     for name, also in (("critic", critic), ("network", {})):
         learner = rnad.RNaDSolver(KUHN, config, **also)
         learner.step()

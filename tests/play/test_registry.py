@@ -56,7 +56,7 @@ def test_policies(tmp_path: Path) -> None:
 
 
 def test_a_learners_checkpoint(tmp_path: Path) -> None:
-    learner = RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8,), batch_size=16))
+    learner = RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8, 8), batch_size=16))
     learner.save(tmp_path / "checkpoint.safetensors")
     found = load_array_policy(str(tmp_path / "checkpoint.safetensors"), TREE)
     assert same(load_array_policy(str(tmp_path), TREE), found)
@@ -78,9 +78,9 @@ def test_continual_resolving_is_nearly_an_equilibrium() -> None:
 def test_sepot_searches_on_top_of_a_checkpoint(tmp_path: Path) -> None:
     learner = RNaDSolver(
         "kuhn_poker",
-        RNaDConfig(hidden_sizes=(8,), batch_size=16),
+        RNaDConfig(hidden_sizes=(8, 8), batch_size=16),
         transformations=transformations_by_name("pure", TREE.game),
-        critic=CriticConfig(hidden_sizes=(8,)),
+        critic=CriticConfig(hidden_sizes=(8, 8)),
     )
     path = tmp_path / "checkpoint.safetensors"
     learner.save(path)
@@ -105,9 +105,9 @@ def test_search_below_particles_by_name(tmp_path: Path) -> None:
     tree = GameTree.from_game(game)
     learner = RNaDSolver(
         game,
-        RNaDConfig(hidden_sizes=(8,), batch_size=16),
+        RNaDConfig(hidden_sizes=(8, 8), batch_size=16),
         transformations=transformations_by_name("paper", tree.game),
-        critic=CriticConfig(hidden_sizes=(8,)),
+        critic=CriticConfig(hidden_sizes=(8, 8)),
     )
     path = tmp_path / "checkpoint.safetensors"
     learner.save(path)
@@ -137,9 +137,9 @@ def test_search_below_particles_by_name(tmp_path: Path) -> None:
 def test_sepot_means_the_same_in_play_and_on_a_page(tmp_path: Path) -> None:
     learner = RNaDSolver(
         "kuhn_poker",
-        RNaDConfig(hidden_sizes=(8,), batch_size=16),
+        RNaDConfig(hidden_sizes=(8, 8), batch_size=16),
         transformations=transformations_by_name("pure", TREE.game),
-        critic=CriticConfig(hidden_sizes=(8,)),
+        critic=CriticConfig(hidden_sizes=(8, 8)),
     )
     learner.save(tmp_path / "checkpoint.safetensors")
     search = SearchOptions(DepthLimit(moves=2), effort=Effort(iterations=50))
@@ -208,7 +208,7 @@ def test_who_errs_late_is_an_equilibrium_above_the_limit() -> None:
 def test_weakened_networks_and_responses_to_them_along_the_game(tmp_path: Path) -> None:
     game = load_turn_based("python_goofspiel_ii(num_cards=4,points_order=descending)")
     checkpoint = tmp_path / "rnad"
-    RNaDSolver(game, RNaDConfig(hidden_sizes=(8,), batch_size=16)).save(checkpoint)
+    RNaDSolver(game, RNaDConfig(hidden_sizes=(8, 8), batch_size=16)).save(checkpoint)
     limit = DepthLimit(moves=1)
     model = load_policy(f"weakened:2:{checkpoint}", game)
     assert isinstance(model, LatePolicy)
@@ -249,7 +249,7 @@ def test_files_say_of_which_game_they_are(tmp_path: Path) -> None:
     path = tmp_path / AVERAGE_POLICY_FILE
     ArrayPolicy.uniform(TREE).save(path)
     assert load_policy(str(path)).game == TREE.game
-    RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8,), batch_size=16)).save(tmp_path / "rnad")
+    RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8, 8), batch_size=16)).save(tmp_path / "rnad")
     assert str(load_policy(str(tmp_path / "rnad")).game) == str(TREE.game)
     with pytest.raises(ValueError, match=r"cfr:3 does not say of which game it is; pass game="):
         load_policy("cfr:3")
@@ -382,9 +382,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
     RNaDSolver(
         tree.game,
-        RNaDConfig(hidden_sizes=(8,), batch_size=16),
+        RNaDConfig(hidden_sizes=(8, 8), batch_size=16),
         transformations=transformations_by_name("pure", tree.game),
-        critic=CriticConfig(hidden_sizes=(8,)),
+        critic=CriticConfig(hidden_sizes=(8, 8)),
     ).save(folder / "run")
     network = ParticleNetwork(ParticleSizes(4, 1, 1.0, 2, 1.0))
     network.initialize(cut(tree, DepthLimit(rounds=1)).leaves)
