@@ -166,7 +166,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path):
 
 @WITH_WORKERS
 def test_workers_find_what_lies_on_the_path_of_this_process(engine, tmp_path, monkeypatch):
-    """As the papers' experiments do, which are not installed; the cluster is older than the path."""
+    """As the papers' experiments do, which are not installed; the cluster is older."""
     (tmp_path / "not_installed.py").write_text("def double(item):\n    return 2 * item\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "not_installed", raising=False)
