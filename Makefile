@@ -91,6 +91,8 @@ bench: $(VENV)/installed-benchmark
 	taskset -c 0 $(BIN)/python benchmarks/critics.py --output=results/benchmarks
 	$(BIN)/python benchmarks/particle.py --output=results/benchmarks
 	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
+	$(BIN)/python benchmarks/rollouts.py --output=results/benchmarks
+	$(BIN)/python benchmarks/to_equilibrium.py --output=results/benchmarks
 	$(BIN)/python benchmarks/games.py --output=results/benchmarks
 	$(BIN)/python benchmarks/serve.py --output=results/benchmarks
 	$(BIN)/python benchmarks/five_minutes.py --output=results/benchmarks
@@ -104,5 +106,6 @@ reproduce: $(VENV)/installed
 docs: $(VENV)/installed-docs
 	$(BIN)/python docs/hooks/build_site.py
 
+# Not runs/, which may hold days of training.
 clean:
-	rm -rf build runs
+	rm -rf build

@@ -26,12 +26,15 @@ GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
 PAPERS_GOOFSPIEL = "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=true)"
 
 
-def run(measure: Callable[..., reports.Report], *, threads: int = 1) -> None:
+def run(
+    measure: Callable[..., reports.Report], *, threads: int = 1, used: str | None = None
+) -> None:
     """Starts a benchmark: its keyword arguments become flags; its report is written and printed.
 
     Args:
       measure: measures; the docstring of its module says what.
       threads: of torch, by default; `torch.get_num_threads` tells it.
+      used: what of the machine was used, if other programs did the work; None: torch's threads.
     """
     benchmark = config_flags.define(measure)
 
@@ -49,7 +52,7 @@ def run(measure: Callable[..., reports.Report], *, threads: int = 1) -> None:
             Path(output) / Path(sys.argv[0]).stem,
             environment,
             seconds=time.perf_counter() - start,
-            used=f"{threads} thread{'s' if threads > 1 else ''}",
+            used=used or f"{threads} thread{'s' if threads > 1 else ''}",
         )
         print(path.read_text(encoding="utf-8"))
 
@@ -68,7 +71,11 @@ def battleships(side: int, ships: Sequence[int]) -> tuple[str, str]:
 
 
 def by_python(python: str, program: str) -> str:
-    """What a program prints that may import the benchmarks; by the Python of any checkout."""
+    """What a program prints that may import the benchmarks; by the Python of any checkout.
+
+    Torch has as many threads there as here.
+    """
+    program = f"import torch; torch.set_num_threads({torch.get_num_threads()})\n{program}"
     command, folder = [str(Path(python).absolute()), "-c", program], Path(__file__).parent
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=folder)
     return done.stdout
@@ -95,7 +102,11 @@ def seconds_per_call(
     least_seconds: float,
     clock: Callable[[], float] = time.perf_counter,
 ) -> float:
-    """Seconds per iteration of `function(iterations)`, run long enough to be measured."""
+    """Seconds per iteration of `function(iterations)`, run long enough to be measured.
+
+    One iteration, which may compile and fill caches, comes before and is not counted.
+    """
+    function(1)
     iterations = 1
     while True:
         start = clock()

@@ -2,11 +2,12 @@
 
 A step is one player's action, chosen at random among the legal ones, with all chance events due
 after it; then both players' information state tensors are read. Ours steps a batch of games at
-once, OpenSpiel one game.
+once, OpenSpiel one game. Ratios are of one thread each; with more threads, ours is measured beside.
 
-  python benchmarks/environments.py --output=results/benchmarks --threads=2
+  python benchmarks/environments.py --output=results/benchmarks
 """
 
+import functools
 import random
 from typing import Any
 
@@ -38,13 +39,16 @@ class Batch:
         self._tensors = self._environment.information_state_tensors()
         self.run(1)  # the first step makes tables and memory ready
 
-    def run(self, iterations: int) -> None:
-        """Makes steps."""
+    def run(self, iterations: int, threads: int = 1) -> None:
+        """Makes steps, with so many of torch's threads."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)
         for _ in range(iterations):
             self._environment.step(self._environment.sample_random_actions())
             self._environment.information_state_tensors(out=self._tensors)
         if self._tensors.is_cuda:
             torch.cuda.synchronize()
+        torch.set_num_threads(before)
 
 
 class Single:
@@ -99,6 +103,7 @@ def measure(
       device: of our environments, such as cuda.
     """
     rows: list[dict[str, Any]] = []
+    threads = torch.get_num_threads()
     for name, (ours, theirs) in GAMES.items():
         # An iteration of ours is a step in each game of the batch.
         batch, single = Batch(ours, batch_size, device), Single(theirs)
@@ -106,6 +111,9 @@ def measure(
             common.OURS: batch.run,
             PEER: lambda iterations, single=single: single.run(iterations * batch_size),
         }
+        if threads > 1:
+            several = functools.partial(batch.run, threads=threads)
+            implementations[f"{common.OURS}, {threads} threads"] = several
         microseconds, ratios = common.compare(implementations, rounds, seconds)
         speeds = {f"{n}, steps/s": 1e6 * batch_size / each for n, each in microseconds.items()}
         rows.append({"game": name, **speeds, "times faster": ratios[f"{PEER} / {common.OURS}"]})
@@ -117,11 +125,12 @@ def measure(
     return Report(
         "Environments beside OpenSpiel's games",
         [
-            f"Device of ours: {device}, {batch_size:,} games at once; OpenSpiel: one game, one "
-            "thread, stepped from Python. Random legal actions; a step is one player's action, "
-            "chance included, after which both players' information state tensors are read. Where "
-            "both players move at once in OpenSpiel's game, that is two steps and one reading. "
-            f"Medians of {rounds} rounds; ratios within a round.",
+            f"Device of ours: {device}, {batch_size:,} games at once; OpenSpiel: one game, "
+            "stepped from Python. Both have one thread where no other number is said. Random legal "
+            "actions; a step is one player's action, chance included, after which both players' "
+            "information state tensors are read. Where both players move at once in OpenSpiel's "
+            f"game, that is two steps and one reading. Medians of {rounds} rounds; ratios within a "
+            "round.",
             "The games:\n\n" + "\n".join(strings),
         ],
         {"Random play": Table.of(rows)},

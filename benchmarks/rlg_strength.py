@@ -173,16 +173,18 @@ def measure(
 
 def report(lines: Sequence[Line]) -> Report:
     """Means over seeds of what the lines say; every line is in the JSON file."""
-    cases: dict[tuple[str, str, int], list[Line]] = {}
+    cases: dict[tuple[str, str, int, tuple[int, ...], int], list[Line]] = {}
     for line in lines:
-        cases.setdefault((line["game"], line["learner"], line["steps"]), []).append(line)
+        settings = line["batch_size"], tuple(line["hidden_sizes"])
+        case = line["game"], line["learner"], *settings, line["steps"]
+        cases.setdefault(case, []).append(line)
     games = list(dict.fromkeys(line["game"] for line in lines))
     rows = []
-    for (game, learner, steps), found in sorted(cases.items()):
+    for (game, learner, batch_size, hidden_sizes, steps), found in sorted(cases.items()):
         judged = [line["nash_conv"] for line in found]
         row = {
             "game": games.index(game) + 1,
-            "learner": learner,
+            "learner": f"{learner}, {batch_size} games, {'x'.join(map(str, hidden_sizes))}",
             "learner steps": steps,
             "seeds": len(found),
             "NashConv (utility), mean": statistics.fmean(judged),
@@ -195,9 +197,10 @@ def report(lines: Sequence[Line]) -> Report:
         "Policies of rlg, judged exactly",
         [
             "The games:\n\n" + "\n".join(f"{n}. `{game}`" for n, game in enumerate(games, 1)),
-            "NashConv by best responses in our tree, with the settings of rlg's public "
-            "experiments. Rlg hands out its target network, which moves by 0.001 of the way to the "
-            "learner's parameters in every step; the last column is of these parameters.",
+            "NashConv by best responses in our tree. A learner is told with its games per step and "
+            "its hidden layers; all other settings are those of rlg's public experiments. Rlg "
+            "hands out its target network, which moves by 0.001 of the way to the learner's "
+            "parameters in every step; the last column is of these parameters.",
         ],
         {"NashConv over training": Table.of(rows)},
         more={"lines": list(lines)},

@@ -223,4 +223,4 @@ def _row(what: str, name: str, players: list[Client]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    common.run(measure)
+    common.run(measure, used="a server, whose processes that search have one thread each")

@@ -8,6 +8,7 @@ and compiled loops are loaded before.
 """
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import common
@@ -62,11 +63,6 @@ def measure(*, rounds: int = 3, seconds: float = 10.0) -> Report:
         for row in [*(by_variant(name, seconds) for name in VARIANTS), by_linear_program()]:
             found.setdefault(row["variant"], []).append(row)
     best = [min(rows, key=lambda row: row["processor"]) for rows in found.values()]
-    reached = [row for row in best if row["exploitability"] <= EXPLOITABILITY]
-    fastest = min(
-        (row for row in reached if row["variant"] in VARIANTS), key=lambda row: row["processor"]
-    )
-    verdict = "met" if fastest["processor"] < BOUND else "not met"
     return Report(
         f"To an exploitability of {EXPLOITABILITY:g} in {GAME}",
         [
@@ -79,10 +75,24 @@ def measure(*, rounds: int = 3, seconds: float = 10.0) -> Report:
         {
             "Time": Table.of(best, processor="seconds (processor)", wall="seconds (wall clock)"),
         },
-        verdict=(
-            f"{verdict}: {fastest['variant']} comes to {fastest['exploitability']:.2g} in "
-            f"{fastest['processor']:.2f} s of the processor; the bound was {BOUND:g} s."
-        ),
+        verdict=_verdict(best, seconds),
+    )
+
+
+def _verdict(best: Sequence[dict[str, Any]], seconds: float) -> str:
+    """Whether a variant comes to an equilibrium within the bound."""
+    reached = [
+        row
+        for row in best
+        if row["variant"] in VARIANTS and row["exploitability"] <= EXPLOITABILITY
+    ]
+    if not reached:
+        return f"not met: no variant comes to {EXPLOITABILITY:g} in {seconds:g} s."
+    fastest = min(reached, key=lambda row: row["processor"])
+    verdict = "met" if fastest["processor"] < BOUND else "not met"
+    return (
+        f"{verdict}: {fastest['variant']} comes to {fastest['exploitability']:.2g} in "
+        f"{fastest['processor']:.2f} s of the processor; the bound was {BOUND:g} s."
     )
 
 

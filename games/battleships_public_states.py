@@ -84,7 +84,7 @@ def draw_histories(
             )
         if own is not None and own[0] == owner:
             placed = own[1].view(len(game.ship_sizes), -1)[: announced.num_placed[owner]]
-            found = found[(found == placed.argmax(dim=1).numpy()).all(axis=1)]
+            found = found[(found == placed.argmax(dim=1).cpu().numpy()).all(axis=1)]
         fleets.append(found)
     total = len(fleets[0]) * len(fleets[1])
     if total <= count:

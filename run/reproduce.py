@@ -1,6 +1,7 @@
 """Makes the papers' figures and tables, with our numbers, and compares with OpenSpiel's algorithms.
 
-What is finished in the working directory is not done again.
+What is finished in the working directory is not done again. For a row of the manifest whose report
+is old, what another commit made is: its folders are renamed, by ".old-1" at the end of their names.
 
 Examples:
   python run/reproduce.py --list
@@ -65,8 +66,10 @@ def main(
         _show(paper, domain, set)
         return
     if all or scoreboard_only:
-        if paper or domain or set or run_dir or output:
+        if paper or domain or set or run_dir or output or not resume:
             raise ValueError("--all and --scoreboard_only take no other settings but --only")
+        if only and not all:
+            raise ValueError("--scoreboard_only runs nothing; leave --only out, or give --all")
         _run_manifest(only if all else None)
         return
     if paper is None:
@@ -98,7 +101,9 @@ def _run_manifest(only: tuple[str, ...] | None) -> None:
     rows, failed = [] if only is None else scoreboard.open_rows(_RESULTS, only), []
     for row in rows:
         print(row.command, flush=True)
-        workspace = script.open_workspace(f"runs/{row.directory}", _WORKERS.build())
+        anew = scoreboard.needs_new_parts(scoreboard.state(row, _RESULTS))
+        place = f"runs/{row.directory}"
+        workspace = script.open_workspace(place, _WORKERS.build(), only_own=anew)
         try:
             study = row.of.study(row.settings(), workspace)
             papers_study.run(row.of.experiments, study, _RESULTS / row.directory, [row.experiment])

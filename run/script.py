@@ -212,19 +212,20 @@ def open_run(
     return directory
 
 
-def open_workspace(path: str, engine: Engine) -> Workspace:
+def open_workspace(path: str, engine: Engine, *, only_own: bool = False) -> Workspace:
     """Opens a directory in which finished parts are kept.
 
     Args:
       path: of --run_dir.
       engine: who makes the parts.
+      only_own: as `Workspace` takes it.
 
     Raises:
       ValueError: if it is a file.
     """
     if Path(path).exists() and not Path(path).is_dir():
         raise ValueError(f"--run_dir={path} is a file; choose another path")
-    workspace = Workspace(path, engine, show_progress=True)
+    workspace = Workspace(path, engine, show_progress=True, only_own=only_own)
     _opened.append(workspace)
     return workspace
 

@@ -133,6 +133,8 @@ class Descent:
         elif self._falling_rate is not None:
             count = self.state(self.parameters[0])["step"]
             self._falling_rate.copy_(self._rate.on_device(count))
+            # A step that was told its place has put a number there.
+            self._optimizer.param_groups[0]["lr"] = self._falling_rate
         self._optimizer.step()
 
     def follow(self, gradient: torch.Tensor, *, at: int | None = None) -> None:

@@ -93,7 +93,7 @@ class Tab:
         """Waits until an expression is true."""
         end = time.monotonic() + seconds
         while not self.value(f"Boolean({script})"):
-            shown = self.value("document.body.innerText")
+            shown = self.value("document.body?.innerText")
             assert time.monotonic() < end, f"{script} did not come true; the page shows {shown}"
             time.sleep(0.05)
 

@@ -273,10 +273,14 @@ def test_every_page_is_in_the_sidebar():
     assert own - {"index"} <= named
 
 
+@functools.cache
+def pictures_drawn() -> dict[str, str]:
+    return {name: draw() for name, draw in load_hook("pictures").PICTURES.items()}
+
+
 def test_pictures_show_the_game_and_are_the_same_every_time():
-    pictures = load_hook("pictures")
-    tree, ranges = pictures.public_tree(), pictures.ranges()
-    assert tree == pictures.public_tree()
+    tree, ranges = pictures_drawn()["public_tree"], pictures_drawn()["ranges"]
+    assert tree == load_hook("pictures").public_tree()
     # The root, after one and two deals, after Pass, Bet, and Pass Bet.
     assert len(set(re.findall(r'id="public-state-(\d+)"', tree))) == 6
     # Player 1 has seen nothing of player 0's card, so it comes with all its infosets.
@@ -284,9 +288,9 @@ def test_pictures_show_the_game_and_are_the_same_every_time():
 
 
 def test_committed_pictures_are_those_that_are_drawn():
-    for name, draw in load_hook("pictures").PICTURES.items():
+    for name, now in pictures_drawn().items():
         committed = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
-        texts, drawn = (re.findall(r">([^<>\n]+)</text>", each) for each in (committed, draw()))
+        texts, drawn = (re.findall(r">([^<>\n]+)</text>", each) for each in (committed, now))
         assert texts
         assert texts == drawn, "python docs/hooks/pictures.py draws it anew"
 

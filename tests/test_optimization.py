@@ -49,6 +49,17 @@ def test_a_step_that_is_told_its_place_takes_the_rate_from_there() -> None:
 
 
 @pytest.mark.parametrize("num_parameters", [1, 2])
+def test_a_step_that_is_told_its_place_leaves_the_count_to_the_others(num_parameters: int) -> None:
+    tensors = [torch.zeros(1) for _ in range(num_parameters)]
+    descent = Descent(tensors, LearningRate(0.1, 0.001, 4), betas=(0.0, 0.999))
+    # Adam counts all steps, those that are told their place too.
+    for at, expected in ((100, 0.001), (None, 0.1 / 10**0.5), (0, 0.1), (4, 0.001), (None, 0.001)):
+        before = float(tensors[0].detach())
+        descent.step(3.0 * torch.stack(tensors).sum(), at=at)
+        assert before - float(tensors[0].detach()) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("num_parameters", [1, 2])
 def test_steps_are_those_of_adam_by_hand(num_parameters: int) -> None:
     """Kingma and Ba (2015), algorithm 1, in float64; a single parameter has a loop of its own."""
     targets = [np.array([1.0, -2.0, 0.5]), np.array([[3.0]])][:num_parameters]

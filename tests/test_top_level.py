@@ -58,9 +58,10 @@ def test_importing_the_package_imports_openspiel_alone() -> None:
     assert not imported_by("import spiel_dl; import spiel_dl.games") & set(HEAVY)
 
 
-def test_openspiel_knows_the_games_once_the_package_is_imported() -> None:
+def test_games_of_this_package_are_there_once_it_is_imported() -> None:
+    """In OpenSpiel, and for us by their strings; torch comes with the first one that is loaded."""
     code = """
-import spiel_dl, pyspiel, sys
+import spiel_dl as dl, pyspiel, sys
 assert "torch" not in sys.modules
 game = pyspiel.load_game("python_leduc(num_ranks=4)")
 assert game.rules.num_ranks == 4
@@ -70,6 +71,10 @@ except ValueError as error:
     assert "use 2 or more" in str(error)
 else:
     raise AssertionError("it was made")
+assert "torch" in sys.modules
+assert "spiel_dl.games.goofspiel_ii" not in sys.modules
+tree = dl.compile_game("python_goofspiel_ii(num_cards=3)")
+assert tree.num_histories > 1
 """
     assert "torch" in imported_by(code)
 
@@ -111,12 +116,3 @@ dl.DLCFR(tree, value_function=dl.ZeroValue(), depth_limit=dl.DepthLimit(plies=2)
 dl.solve_lp("kuhn_poker")
 """
     assert not imported_by(code) & {"torch", "matplotlib", "tensorboard", "jinja2", "ray"}
-
-
-def test_games_of_this_package_are_loaded_by_their_strings() -> None:
-    code = """
-import spiel_dl as dl
-tree = dl.compile_game("python_goofspiel_ii(num_cards=3)")
-assert tree.num_histories > 1
-"""
-    assert "torch" in imported_by(code)

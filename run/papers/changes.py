@@ -50,6 +50,26 @@ CHANGES: Sequence[Change] = (
         ("dl_cfr/*/on_policy", "dl_cfr/*/resolving", "particle/*/on_policy"),
     ),
     Change(
+        "2026-11-24T15:10:00+00:00",
+        "training on policy learns all ranges that are asked for, and not player 0's alone",
+        ("dl_cfr/*/on_policy", "dl_cfr/*/resolving", "particle/*/on_policy"),
+    ),
+    Change(
+        "2026-11-24T15:10:00+00:00",
+        "concatenations that learn are told from those that hardly do",
+        ("particle/linear_targets/*",),
+    ),
+    Change(
+        "2026-11-24T15:10:00+00:00",
+        "what gadgets recover is held against restricted Nash responses of their own",
+        ("responses/gadgets",),
+    ),
+    Change(
+        "2026-11-24T15:10:00+00:00",
+        "settings that biased rock-paper-scissors ignores are not told",
+        ("responses/biased_rps",),
+    ),
+    Change(
         "2026-11-23T01:30:00+00:00",
         "what an equilibrium reaches leaves out what it reaches with probability 1e-3 in all",
         ("particle/*/fractions",),

@@ -2,13 +2,14 @@
 
 A `Row` is an experiment with its game, settings and seeds, and what it may cost. All that can be
 chosen is chosen here, before it is run; what a report's settings are is in its JSON file, and
-`scoreboard.state` compares the two. All rows together may take 68 hours on two cores; most take
-less than they may.
+`scoreboard.state` compares the two. The scoreboard says what all rows together may take on two
+cores; most take less.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -72,20 +73,20 @@ class Row:
     @property
     def command(self) -> str:
         """What runs it."""
-        words = ["python run/reproduce.py", f"--paper={self.paper}", f"--only={self.experiment}"]
+        words = ["python", "run/reproduce.py", f"--paper={self.paper}", f"--only={self.experiment}"]
         if self.domain:
             words.append(f"--domain={self.domain}")
         words += [f"--set={change}" for change in self.changes]
         if self.folder:
             words += [f"--run_dir=runs/{self.folder}", f"--output=results/{self.folder}"]
-        return " ".join(words)
+        return shlex.join(words)
 
 
 def _dl_cfr() -> list[Row]:
     """Kovařík et al. (2021): three domains, networks of three seeds."""
     rows, seeds, random_data = [], ("seeds=0,1,2",), ("training.num_epochs=40",)
     fewer = "40 epochs of 100 on random data"
-    for domain, minutes, every in (("goofspiel", 60, 3), ("oshi_zumo", 50, 16), ("leduc", 45, 15)):
+    for domain, minutes, every in (("goofspiel", 60, 3), ("oshi_zumo", 90, 16), ("leduc", 120, 15)):
         # Learning rates on policy were chosen with networks of Goofspiel of the first three seeds.
         on_policy = ("seeds=3,4,5",) if domain == "goofspiel" else seeds
         left_out = ("seeds=0", "training.num_epochs=10", f"every_state={every}")
@@ -105,37 +106,52 @@ def _dl_cfr() -> list[Row]:
     rows += [
         Row("dl_cfr", "exact", "ours", None, own_leduc, 2, "dl_cfr/leduc_openspiel"),
         Row("dl_cfr", "losses", "Additional Experiments", "goofspiel",
-            ("seeds=0,1,2", *random_data), 25, short_of=f"one domain of three; {fewer}"),
+            ("seeds=0,1,2", *random_data), 75, short_of=f"one domain of three; {fewer}"),
         Row("dl_cfr", "amount", "Additional Experiments", "goofspiel",
-            ("seeds=0", *random_data), 25, short_of=few),
+            ("seeds=0", *random_data), 30, short_of=few),
         Row("dl_cfr", "size", "Additional Experiments", "goofspiel",
-            ("seeds=0", *random_data), 35, short_of=few),
+            ("seeds=0", *random_data), 60, short_of=few),
     ]  # fmt: skip
     return rows
 
 
 def _particle() -> list[Row]:
-    """Šustr et al. (2021): three seeds; `fractions` searches with the networks of Figure 3."""
+    """Šustr et al. (2021): three seeds; `fractions` searches two rounds on in Goofspiel."""
     self_play, seeds = "particle/goofspiel_13", "seeds=0,1,2"
     rows, fewer = [], "three seeds of ten; 40 % of the paper's epochs"
     for domain, epochs in (("leduc", 62), ("goofspiel", 373)):
-        short = (seeds, f"training.num_epochs={epochs}")
+        trained = f"training.num_epochs={epochs}"
         rows += [
-            Row("particle", "architectures", "Figure 3", domain, short, 30, short_of=fewer),
-            Row("particle", "on_policy", "ours", domain, (seeds,), 50),
-            Row("particle", "fractions", "Figure 4", domain, short, 15, short_of=fewer),
-            Row("particle", "fractions", "Figure 4", domain, (*short, "conditional=true"), 25,
-                f"particle/{domain}_conditional", fewer),
+            Row("particle", "architectures", "Figure 3", domain,
+                (seeds, trained, "iterations=100"), 45, short_of=fewer),
+            Row("particle", "on_policy", "ours", domain, (seeds,), 120),
+        ]  # fmt: skip
+    # The look-ahead begins after two rounds in Goofspiel, where the networks of Figure 3 value.
+    deeper = (
+        "game=python_goofspiel_ii(num_cards=5,points_order=descending)", "depth_limit=3 rounds",
+        "num_samples=27000", seeds, "training.num_epochs=40",
+    )  # fmt: skip
+    for name, of, chosen, short in (
+        ("leduc", "leduc", (seeds, "training.num_epochs=62"), fewer),
+        ("goofspiel_5", None, deeper, "three seeds of ten; 40 epochs"),
+    ):
+        rows += [
+            Row("particle", "fractions", "Figure 4", of, (*chosen, *changes), 40,
+                f"particle/{name}_fractions{ending}", short)
+            for ending, changes in (("", ()), ("_conditional", ("conditional=true",)))
         ]  # fmt: skip
     return [
         *rows,
-        Row("particle", "linear_targets", "Figure 2", None, ("seeds=0,1,2",), 15,
+        Row("particle", "linear_targets", "Figure 2", None, ("seeds=0,1,2",), 16,
             "particle/linear_targets"),
         Row("particle", "public_states", "section 6", None, ("num_cards=13",), 5, self_play),
-        Row("particle", "self_play", "section 6", None, (), 120, self_play),
+        # It goes on from 2,400 games.
+        Row("particle", "self_play", "section 6", None,
+            ("network=results/particle/goofspiel_13/network.safetensors", "iterations=20",
+             "play.budget=200", "play.buffer_size=2000", "num_games=4800"), 60, self_play),
         Row("particle", "match", "section 6", None,
-            ("num_games=2000", f"network=runs/{self_play}/self_play/network.safetensors"), 120,
-            self_play),
+            ("num_games=2000", "iterations=20",
+             f"network=runs/{self_play}/self_play/network.safetensors"), 60, self_play),
     ]  # fmt: skip
 
 
@@ -177,15 +193,22 @@ def _sepot() -> list[Row]:
         "goofspiel_5_random": ("goofspiel_5_random", five),
         "leduc": ("leduc", three),
     }
-    rows = [Row("sepot", "safety", "section 5.2", minutes=10)]
+    rows = [
+        Row("sepot", "safety", "section 4.2", None,
+            ("seeds=0", "num_steps=20000", "steps_per_evaluation=20000"), 15,
+            short_of="one network, of 20,000 learner steps")
+    ]  # fmt: skip
     # The paper's networks learn for days; ten points of shorter trainings show what search adds.
-    short = ("num_steps=20000", "steps_per_evaluation=2000", "iterations=250")
+    short = ("num_steps=20000", "iterations=250")
     why = "20,000 learner steps; 250 iterations, of predictive CFR+"
     for folder, (game, seeds) in games.items():
-        chosen, place = (f"games={game}", seeds, *short), f"sepot/{folder}"
+        # With random prizes a search of the whole game takes up to a minute.
+        every, points = (10_000, "; two points") if folder.endswith("random") else (2_000, "")
+        chosen = (f"games={game}", seeds, *short, f"steps_per_evaluation={every}")
+        place, cut = f"sepot/{folder}", why + points
         rows += [
-            Row("sepot", "curves", "Figures 5 to 12", None, chosen, 30, place, why),
-            Row("sepot", "cfvs", "Figure 3", None, chosen, 30, place, why),
+            Row("sepot", "curves", "Figures 5 to 12", None, chosen, 45, place, cut),
+            Row("sepot", "cfvs", "Figure 3", None, chosen, 45, place, cut),
         ]
     alone = ("num_steps=20000", "steps_per_evaluation=20000", "iterations=250")
     rows += [
@@ -230,8 +253,10 @@ def _sepot() -> list[Row]:
         Row("sepot", "refined", "ours", minutes=10),
         Row("sepot", "refined_resolving", "ours", minutes=15),
         Row("sepot", "distilled", "section 4.3", None,
-            ("games=leduc,goofspiel_5_descending",), 60),
-        Row("sepot", "position", "section 2", None, (), 60, "sepot/battleships_5x5"),
+            ("games=leduc,goofspiel_5_descending", "num_steps=20000",
+             "steps_per_evaluation=20000"), 60, short_of="networks of 20,000 learner steps"),
+        Row("sepot", "position", "section 2", None, ("network=rnad:{game}_{seed}", "seeds=0"), 5,
+            "sepot/battleships_5x5", "one network, of 20,000 learner steps"),
     ]  # fmt: skip
     # The model zoo's networks, of 100,000 steps, and their critics, of 20,000. With 13 cards and in
     # Battleships 5x5, networks have 20,000 steps. The claim is held against the larger of the
@@ -253,6 +278,23 @@ def _sepot() -> list[Row]:
             ("battleships_5x5", "seeds=0", 252, 60, one_network),
         )
     ]  # fmt: skip
+    rows += [
+        Row("sepot", "residuals", "ours", None, (f"games={games}", *chosen), 10,
+            f"sepot/residuals{ending}")
+        for ending, games, chosen in (
+            ("", "goofspiel_8_descending", (three, "network=rnad:{game}_{seed}")),
+            ("_long", "goofspiel_8_descending", (three, "network=rnad:{game}_long_critic_{seed}")),
+            ("_13", "goofspiel_13_descending,goofspiel_13_random",
+             ("seeds=0", "network=rnad:{game}_{seed}", "num_histories=20")),
+        )
+    ]  # fmt: skip
+    # Searches of the first round alone, and of the first two, whose values are the least wrong.
+    rows.append(
+        Row("sepot", "table_1", "ours", None,
+            ("games=goofspiel_8_descending", "seeds=0",
+             "network=rnad:{game}_long_critic_{seed}", "bounds=100,2000", "num_games=6000"), 20,
+            "sepot/goofspiel_8_descending/early_rounds", "one network of three, against itself")
+    )  # fmt: skip
     # The same networks, with critics that learned by the rates that helped in smaller games.
     rows.append(
         Row("sepot", "table_1", "Table 1", None,
@@ -378,7 +420,7 @@ def _policy_gradients() -> list[Row]:
 def _compare() -> list[Row]:
     """Our algorithms and OpenSpiel's: the same seconds of learning for all."""
     return [
-        Row("compare", "compare", "ours", domain, ("seconds=60", "seeds=0,1,2"), 20,
+        Row("compare", "compare", "ours", domain, ("seconds=60", "seeds=0,1,2"), 45,
             f"compare/{domain}", "a minute of learning")
         for domain in ("leduc_poker", "goofspiel_4", "liars_dice")
     ]  # fmt: skip

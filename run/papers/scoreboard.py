@@ -30,6 +30,7 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 
 CURRENT, OLD, MISSING = "current", "old", "missing"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_NO_HEADLINE = "no headline"
 _HEADER = ("where", "experiment", "the paper", "ours", "verdict", "state")
 
 
@@ -63,8 +64,13 @@ def state(row: Row, results: Path, changes: Sequence[Change] = CHANGES) -> State
         raise ValueError(f"{path} is no JSON file ({error}); run {row.command}") from error
     why = [*_changed_since(row, report, changes), *_other_settings(row, report), *_unclean(report)]
     if not report.get("headline"):
-        why.append("no headline")
+        why.append(_NO_HEADLINE)
     return State(OLD if why else CURRENT, tuple(why), report)
+
+
+def needs_new_parts(found: State) -> bool:
+    """Whether a report is old for what its parts are, so that the same parts cannot mend it."""
+    return any(reason != _NO_HEADLINE for reason in found.why)
 
 
 def _changed_since(row: Row, report: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[str]:
@@ -100,7 +106,10 @@ def _complete(settings: dict[str, Any]) -> dict[str, Any]:
 
 @functools.cache
 def _complete_game(game: str) -> str:
-    return str(load_turn_based(game))
+    try:
+        return str(load_turn_based(game))
+    except ValueError:  # a paper's own name of a game
+        return game
 
 
 def _unclean(report: Mapping[str, Any]) -> Iterator[str]:

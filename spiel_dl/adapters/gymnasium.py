@@ -6,7 +6,8 @@
 
 One agent plays both seats: an observation is that of whoever moves, `info["player"]` says who that
 is, and `info["action_mask"]` what is legal. A reward is player 0's return in the game that has
-ended in this step; a row whose game ended goes on with a new one in the same step.
+ended in this step; a row whose game ended goes on with a new one in the same step, and
+`info["final_obs"]` has what its last mover knew at the end.
 Needs `pip install spiel_dl[adapters]`.
 """
 
@@ -21,7 +22,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from spiel_dl.games.environments import BatchedEnvironment
-from spiel_dl.games.rules import Rules
+from spiel_dl.games.rules import TERMINAL_PLAYER, Rules, StateBatch
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 
@@ -78,19 +79,49 @@ class VectorEnvironment(VectorEnv):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """One move in every game.
 
+        Returns:
+          As Gymnasium has it, also `final_obs` and `final_info` of the games that ended, each with
+          its mask. If chance ended a game, `final_obs` is what was known before it did.
+
         Raises:
           ValueError: if an action is not legal, or there is not one for every row.
         """
         moves = torch.as_tensor(np.asarray(actions), dtype=torch.int64, device=self._device)
+        before, movers = self.environment.state, self.environment.current_player()
         finished, returns = self.environment.step(moves)
         ended = finished.cpu().numpy()
         cut = np.zeros(self.num_envs, np.bool_)
-        return self._observation(), returns.cpu().numpy(), ended, cut, self._info()
+        info = self._info()
+        if ended.any():
+            after = self._rules.apply(before.take(finished), moves[finished])
+            info |= self._ends(ended, after, movers[finished])
+        return self._observation(), returns.cpu().numpy(), ended, cut, info
 
     def _begin(self, seed: int) -> BatchedEnvironment:
         return BatchedEnvironment(
             self._rules, self.num_envs, self._device, seed, check_actions=True
         )
+
+    def _ends(self, ended: np.ndarray, states: StateBatch, movers: torch.Tensor) -> dict[str, Any]:
+        """What SAME_STEP tells of games that ended (bool [B]), of their states and last movers."""
+        first, second = (self._rules.information_state_tensor(states, who) for who in (0, 1))
+        tensors = torch.where((movers == 1).unsqueeze(1), second, first).cpu().numpy()
+        observation = np.full(self.num_envs, None, dtype=object)
+        for row, tensor in zip(np.flatnonzero(ended), tensors, strict=True):
+            observation[row] = tensor
+        player = np.where(ended, TERMINAL_PLAYER, 0).astype(np.int8)
+        mask = np.zeros((self.num_envs, self._rules.num_actions), np.int8)
+        return {
+            "final_obs": observation,
+            "_final_obs": ended.copy(),
+            "final_info": {
+                "player": player,
+                "_player": ended.copy(),
+                "action_mask": mask,
+                "_action_mask": ended.copy(),
+            },
+            "_final_info": ended.copy(),
+        }
 
     def _observation(self) -> np.ndarray:
         found: np.ndarray = self.environment.information_state_tensor().cpu().numpy()

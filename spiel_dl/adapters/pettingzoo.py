@@ -45,7 +45,7 @@ class OpenSpielAEC(AECEnv):
 
     Attributes:
       game: the turn-based game.
-      state: where it stands.
+      openspiel_state: where it stands.
     """
 
     def __init__(self, game: pyspiel.Game, seed: int | None = None):
@@ -71,7 +71,7 @@ class OpenSpielAEC(AECEnv):
         self.observation_spaces = dict.fromkeys(_AGENTS, observed)
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in _AGENTS}
         self._generator = np.random.default_rng(seed)
-        self.state = game.new_initial_state()
+        self.openspiel_state = game.new_initial_state()
 
     def observation_space(self, agent: str) -> spaces.Space:
         """See PettingZoo's `AECEnv`."""
@@ -92,7 +92,7 @@ class OpenSpielAEC(AECEnv):
         self.terminations = dict.fromkeys(_AGENTS, False)
         self.truncations = dict.fromkeys(_AGENTS, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in _AGENTS}
-        self.state = self.game.new_initial_state()
+        self.openspiel_state = self.game.new_initial_state()
         self.agent_selection = _AGENTS[0]
         self._go_on()
 
@@ -100,12 +100,12 @@ class OpenSpielAEC(AECEnv):
         """What an agent knows, and what it may do."""
         player = _AGENTS.index(agent)
         mask = np.zeros(self.game.num_distinct_actions(), np.int8)
-        if self.state.is_terminal():
+        if self.openspiel_state.is_terminal():
             tensor = np.zeros(self.game.information_state_tensor_size(), np.float32)
         else:
-            tensor = np.array(self.state.information_state_tensor(player), np.float32)
-            if self.state.current_player() == player:
-                mask[self.state.legal_actions()] = 1
+            tensor = np.array(self.openspiel_state.information_state_tensor(player), np.float32)
+            if self.openspiel_state.current_player() == player:
+                mask[self.openspiel_state.legal_actions()] = 1
         return {"observation": tensor, "action_mask": mask}
 
     def step(self, action: int | None) -> None:
@@ -119,28 +119,30 @@ class OpenSpielAEC(AECEnv):
             self._was_dead_step(action)
             return
         self._cumulative_rewards[agent] = 0.0
-        if action is None or action not in self.state.legal_actions():
+        if action is None or action not in self.openspiel_state.legal_actions():
             raise ValueError(
-                f"action {action} is not legal for {agent}; use one of {self.state.legal_actions()}"
+                f"action {action} is not legal for {agent}; use one of "
+                f"{self.openspiel_state.legal_actions()}"
             )
-        self.state.apply_action(int(action))
+        self.openspiel_state.apply_action(int(action))
         self._go_on()
         self._accumulate_rewards()
 
     def render(self) -> str:
         """The state as OpenSpiel writes it."""
-        return str(self.state)
+        return str(self.openspiel_state)
 
     def close(self) -> None:
         """Nothing is open."""
 
     def _go_on(self) -> None:
         """Plays chance, and says whose turn it is, or that the game is over."""
-        while self.state.is_chance_node():
-            outcomes, probabilities = zip(*self.state.chance_outcomes(), strict=True)
-            self.state.apply_action(int(self._generator.choice(outcomes, p=probabilities)))
-        if self.state.is_terminal():
-            self.rewards = dict(zip(_AGENTS, self.state.returns(), strict=True))
+        state = self.openspiel_state
+        while state.is_chance_node():
+            outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(int(self._generator.choice(outcomes, p=probabilities)))
+        if state.is_terminal():
+            self.rewards = dict(zip(_AGENTS, state.returns(), strict=True))
             self.terminations = dict.fromkeys(_AGENTS, True)
         else:
-            self.agent_selection = _AGENTS[self.state.current_player()]
+            self.agent_selection = _AGENTS[state.current_player()]

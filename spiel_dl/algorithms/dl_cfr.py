@@ -50,6 +50,7 @@ class DLCFRSolver:
     Attributes:
       trunk: the trunk that is solved.
       minimizer: the regret minimizer on it.
+      alternating_updates: whether players are updated in turn.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class DLCFRSolver:
         self._leaf_values: LeafValues | None = None
         if self.trunk.leaves.num_public_states and value_function is not None:
             self._leaf_values = value_function.bind(self.trunk.leaves)
+        self.alternating_updates = alternating_updates
         self._restart_every = restart_every
         self._restart_growth = restart_growth
         self.minimizer = RegretMinimizer(
@@ -190,10 +192,43 @@ def asked_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
       For each player, float64 [n, L_p]: its reach of its leaf infosets, a row per iteration.
     """
     rows = []
-    sequences = solver.trunk.leaves.sequences
     for iteration in iterations:
         solver.run(iteration - 1 - solver.iteration)
-        plans = [learner.realization for learner in solver.minimizer.learned]
-        rows.append((plans[0][sequences[0]], plans[1][sequences[1]]))
+        rows.append(_leaf_ranges(solver))
+    return _stacked(rows)
+
+
+def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
+    """All ranges at which leaf values are asked for in some iterations of a solver.
+
+    With alternating updates there are two pairs in an iteration: those it begins with, for player
+    0's values, and those after player 0's update, for player 1's.
+
+    Args:
+      solver: a fresh solver; it is left after the last of these iterations.
+      iterations: numbers of iterations from 1 on, increasing.
+
+    Returns:
+      For each player, float64 [n, L_p]: its reach of its leaf infosets, a row per pair.
+    """
+    rows = []
+    for iteration in iterations:
+        solver.run(iteration - 1 - solver.iteration)
+        first = _leaf_ranges(solver)
+        solver.run(1)
+        rows.append(first)
+        if solver.alternating_updates:
+            rows.append((_leaf_ranges(solver)[0], first[1]))
+    return _stacked(rows)
+
+
+def _leaf_ranges(solver: DLCFRSolver) -> Values:
+    """Both players' reach of their leaf infosets, as they would play next; copies."""
+    sequences = solver.trunk.leaves.sequences
+    plans = [learner.realization for learner in solver.minimizer.learned]
+    return plans[0][sequences[0]], plans[1][sequences[1]]
+
+
+def _stacked(rows: Sequence[Values]) -> Values:
     range_0, range_1 = (np.stack(column) for column in zip(*rows, strict=True))
     return range_0, range_1

@@ -54,10 +54,14 @@ _SEARCH = {
     "num_rollouts": "rollouts, at least",
     "iterations": "iterations",
     "leaf_choice": "choice at leaves",
+    "player": "who responds",
 }
 _SEARCH_OPTIONS = SearchOptions()
-# What `_load` takes: the game string, both policies' names, how they search, and the device.
-_Players = tuple[str, tuple[str, str], SearchOptions, str]
+# What `_load` takes: the game string, both policies' names, how they search, the device, and the
+# digests of both policies.
+_Players = tuple[str, tuple[str, str], SearchOptions, str, tuple[str, str]]
+# What `_load_values` takes: a checkpoint's name, the game string, the device, and the digest.
+_Values = tuple[str, str, str, str]
 
 
 def play(
@@ -106,15 +110,18 @@ def play(
         )
     parts = matches.parts_of(num_games, pairs_at_once)
     game_string, names = presets.game_string(game), (first, second)
-    players: _Players = (game_string, names, search, device)
+    files = (digest(first), digest(second))
+    players: _Players = (game_string, names, search, device, files)
     _load(*players)  # what is wrong with them is better told before workers are started
+    values: _Values | None = None
     if control_variates is not None:
-        _load_values(control_variates, game_string, device)
-    items = [(players, pairs, seed, control_variates) for pairs in parts]
+        values = (control_variates, game_string, device, digest(control_variates))
+        _load_values(*values)
+    items = [(players, pairs, seed, values) for pairs in parts]
     if workspace is None:
         found = distributed.map(_play_part, items, engine, description=description)
     else:
-        settings = _settings(game_string, names, search, seed, control_variates)
+        settings = _settings(players, seed, values)
         named = [(_part_name(pairs), settings) for pairs in parts]
         found = workspace.parts(named, _play_part, items, description)
     return MatchResult.of_pairs(map(_from_json, found))
@@ -281,21 +288,14 @@ def _from_json(kept: dict[str, Any]) -> PairResults:
     )
 
 
-def _settings(
-    game_string: str,
-    names: tuple[str, str],
-    search: SearchOptions,
-    seed: int,
-    control_variates: str | None,
-) -> dict[str, Any]:
+def _settings(players: _Players, seed: int, values: _Values | None) -> dict[str, Any]:
     """What the games of a match depend on."""
-    also = {}
-    if control_variates is not None:
-        also["control_variates"] = [control_variates, digest(control_variates)]
+    game_string, names, search, _, files = players
+    also = {} if values is None else {"control_variates": [values[0], values[-1]]}
     return {
         "game": game_string,
         "policies": names,
-        "files": [digest(name) for name in names],
+        "files": files,
         "search": registry.options_used(search, *names),
         "seed": seed,
         **also,
@@ -303,21 +303,20 @@ def _settings(
 
 
 def digest(name: str) -> str:
-    """A hash of the files that a policy is made of; empty if there are none."""
-    path = registry.path_in(name)
-    if path is None:
-        return ""
-    files = [path] if path.is_file() else sorted(path.glob("*.safetensors"))
+    """A hash of the files that a policy is made of, also within others; empty if there are none."""
+    files: list[Path] = []
+    for path in registry.paths_in(name):
+        files += [path] if path.is_file() else sorted(path.glob("*.safetensors"))
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest() if files else ""
 
 
-def _play_part(item: tuple[_Players, range, int, str | None]) -> dict[str, Any]:
+def _play_part(item: tuple[_Players, range, int, _Values | None]) -> dict[str, Any]:
     """Some pairs of games, as JSON can hold them."""
-    players, pairs, seed, name = item
-    values = None if name is None else _load_values(name, players[0], players[-1])
+    players, pairs, seed, known = item
+    values = None if known is None else _load_values(*known)
     result = matches.play_pairs(players[0], _load(*players), pairs, seed, values)
     found: dict[str, Any] = {"returns": result.returns.tolist(), "times": result.times}
     if result.luck is not None:
@@ -326,15 +325,24 @@ def _play_part(item: tuple[_Players, range, int, str | None]) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=1)
-def _load_values(name: str, game_string: str, device: str) -> HistoryValues:
+def _load_values(name: str, game_string: str, device: str, file: str) -> HistoryValues:
+    """Each process loads them once, and again if the digest of their file is another."""
+    del file
     from spiel_dl.play import history_networks  # With torch, which not all players need.
 
     return history_networks.load_values(name, game_string, device)
 
 
 @functools.lru_cache(maxsize=1)
-def _load(game_string: str, names: tuple[str, str], search: SearchOptions, device: str) -> Policies:
-    """Both policies. Each process loads them once."""
+def _load(
+    game_string: str,
+    names: tuple[str, str],
+    search: SearchOptions,
+    device: str,
+    files: tuple[str, str],
+) -> Policies:
+    """Both policies. Each process loads them once, and again if a digest of files is another."""
+    del files
     game = turn_based_game(game_string)
     settings = search.keywords()
     first, second = (registry.load_policy(name, game, device=device, **settings) for name in names)

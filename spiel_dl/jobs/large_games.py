@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from open_spiel.python import policy as openspiel_policy
@@ -145,9 +144,7 @@ def _judge(
 
 def _checksum(policy: str) -> str:
     """Of the files that a policy is made of; empty if it is made of none."""
-    sources = [Path(source) for source in policy.partition(":")[2].split(",")]
-    path = registry.path_in(policy)
-    paths = [path] if path is not None else [source for source in sources if source.is_file()]
+    paths = registry.paths_in(policy)
     digest = hashlib.sha256()
     for file in sorted(file for path in paths for file in (path, *path.rglob("*"))):
         if file.is_file():

@@ -49,6 +49,7 @@ _PANELS = [
 ]
 """What a picture shows of a run, as far as it is measured."""
 _SECONDS_PER_PICTURE = 30.0
+_SECONDS_PER_CHECKPOINT = 300.0
 _TRUNK_ITERATIONS = 100
 
 
@@ -105,6 +106,7 @@ def run_learner(
         directory,
         num_steps,
         schedule or every(steps_per_evaluation),
+        seconds_per_checkpoint=_SECONDS_PER_CHECKPOINT,
         show_progress=show_progress,
     )
     if isinstance(learner, ParticleSelfPlay):

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
 from spiel_dl.jobs.dl_cfr_run import METRIC, measure_trunk
 from spiel_dl.jobs.loop import every, run_job
 from spiel_dl.runs import tensor_files
@@ -51,7 +51,8 @@ class OnPolicyConfig:
     Attributes:
       num_rounds: rounds after round 0.
       num_iterations: iterations of DL-CFR+ per round.
-      max_ranges: pairs of ranges to keep per round, at evenly spaced iterations.
+      max_ranges: pairs of ranges to keep per round: all that evenly spaced iterations ask for, two
+        pairs each, as updates alternate.
       first: how to train in round 0.
       between: how to train in the other rounds, but for the last; its learning rates are those of
         round 1, and fall geometrically to those of the last round.
@@ -209,6 +210,8 @@ class _OnPolicyJob:
     def _round(self, number: int) -> dict[str, Any]:
         """Trains, asks, measures: a line of metrics."""
         config = self._config.training_of(number)
+        # Nobody reads the networks on the way, each of which would be validated.
+        config = dataclasses.replace(config, networks_per_decade=0)
         dataset = self._dataset(number)
         directory = RunDirectory(self._round_path(number), config.to_json(), resume=True)
         trained = training.train(
@@ -231,11 +234,12 @@ class _OnPolicyJob:
 
     def _asked(self, solver: DLCFRSolver) -> tuple[np.ndarray, np.ndarray]:
         """The ranges that DL-CFR+ asks for in some of its iterations, all of which are done."""
-        last, number = self._config.num_iterations, self._config.max_ranges
-        iterations = np.unique(np.linspace(1, last, min(last, number)).round().astype(int))
-        asked = asked_ranges(solver, iterations.tolist())
+        last, most = self._config.num_iterations, self._config.max_ranges
+        number = min(last, -(-most // (2 if solver.alternating_updates else 1)))
+        iterations = np.unique(np.linspace(1, last, number).round().astype(int))
+        first, second = evaluated_ranges(solver, iterations.tolist())
         solver.run(last - solver.iteration)
-        return asked
+        return first[:most], second[:most]
 
     def _dataset(self, number: int) -> Dataset:
         """The random ranges, and those of rounds up to a number."""

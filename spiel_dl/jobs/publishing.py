@@ -144,9 +144,23 @@ def publish(
 def _origin(record: RunRecord) -> dict[str, Any]:
     """Commit and command of the last start."""
     last = record.starts[-1]
-    # A run directory may lie anywhere; where it lay on the machine that trained says nothing.
-    words = [w for w in shlex.split(last["command"]) if not w.startswith(("--run_dir", "--resume"))]
-    return {"commit": last["git_commit"], "command": shlex.join(words)}
+    return {"commit": last["git_commit"], "command": _without_place(last["command"])}
+
+
+def _without_place(command: str) -> str:
+    """A command without its run directory: where it lay on the machine that trained says nothing.
+
+    Flags may be written as absl takes them: with one dash or two, their value behind "=" or as the
+    next word.
+    """
+    kept, is_value = [], False
+    for word in shlex.split(command):
+        flag, equals, _ = word.partition("=")
+        name = flag.lstrip("-") if flag.startswith("-") else ""
+        if not is_value and name not in ("run_dir", "resume", "noresume"):
+            kept.append(word)
+        is_value = not is_value and name == "run_dir" and not equals
+    return shlex.join(kept)
 
 
 def _whole_name(name: str | None, header: Mapping[str, Any]) -> str:

@@ -312,12 +312,14 @@ def _told(
     names = next(iter(judged.values()))
     if name not in names or any(other not in names for other in others):
         return ""
-    won = 0
+    below = level = 0
     for game in judged:
+        own = _last(judged, game, name, "exploitability")
         rivals = min(_last(judged, game, other, "exploitability") for other in others)
-        won += _last(judged, game, name, "exploitability") <= rivals
-    holds = "met" if 2 * won > len(judged) else "not met"
-    return (
-        f"{source}, {name} below {', '.join(others)} in most games: {holds}, in {won} of "
-        f"{len(judged)}"
-    )
+        below += own < rivals
+        level += own == rivals
+    holds = "met" if 2 * below > len(judged) else "not met"
+    told = f"{holds}, in {below} of {len(judged)}"
+    if level:
+        told += f", level with the least of them in {level}"
+    return f"{source}, {name} below {', '.join(others)} in most games: {told}"

@@ -39,8 +39,12 @@ def play_chance(
 
 
 @numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
-def _sampled(probabilities: np.ndarray, threshold: float) -> int:
-    """The first action at which the sum of probabilities exceeds its share of the whole."""
+def _sampled(probabilities: np.ndarray, legal: np.ndarray, threshold: float) -> int:
+    """The first action at which the sum of probabilities exceeds its share of the whole.
+
+    The first legal one if the whole is NaN or infinite: compiled games trust that moves are legal,
+    and the learner's losses tell of the probabilities.
+    """
     total = 0.0
     for action in range(len(probabilities)):
         total += probabilities[action]
@@ -49,7 +53,10 @@ def _sampled(probabilities: np.ndarray, threshold: float) -> int:
         total += probabilities[action]
         if total > bound:
             return action
-    return 0  # not reached: the threshold is below 1
+    for action in range(len(legal)):
+        if legal[action]:
+            return action
+    return 0  # where nobody moves
 
 
 @_jit
@@ -61,6 +68,7 @@ def play_move(
     action: np.ndarray,
     history: np.ndarray,
     infoset: np.ndarray,
+    infoset_legal: np.ndarray,
     successor: np.ndarray,
     infoset_row: np.ndarray,
     row: np.ndarray,
@@ -77,12 +85,14 @@ def play_move(
       action: int64 [T, B]; row t is written.
       history: int64 [T + 1, B], before each move; row t + 1 is written.
       infoset: int64 [T + 1, B], the same of `infoset_row`.
+      infoset_legal: bool [R, A], the legal actions of infosets.
       successor: int64 [H A], the history after (history, action), at history * A + action.
       infoset_row: int64 [H], the row of a history's infoset.
       row: as in `play_chance`, and so are `cumulative` and `child`.
     """
     for game in range(behaviour.shape[1]):
-        action[t, game] = _sampled(behaviour[t, game], threshold[t, game])
+        legal = infoset_legal[infoset[t, game]]
+        action[t, game] = _sampled(behaviour[t, game], legal, threshold[t, game])
     make_move(
         t, behaviour.shape[2], uniform, action, history, infoset, successor, infoset_row, row,
         cumulative, child,
@@ -349,7 +359,8 @@ def act(
       player: int8 [T, B], who moves; negative: nobody.
       legal: bool [T, B, A].
       place: int64 [T, B], the row of each move.
-      behaviour: float32 [T, B, A]; row t is written, 0 for illegal actions, unless all are.
+      behaviour: float32 [T, B, A]; row t is written, 0 for illegal actions, unless all are; NaN for
+        legal ones if a logit of theirs is.
       action: int64 [T, B]; row t is written, 0 where nobody moves.
       exploration: share of decisions that are made at random.
     """
@@ -373,4 +384,4 @@ def act(
         for a in range(num_actions):
             if may[a]:
                 shares[a] = (1 - exploration) * (shares[a] / total) + exploration / count
-        action[t, game] = _sampled(shares, threshold[t, game])
+        action[t, game] = _sampled(shares, may, threshold[t, game])

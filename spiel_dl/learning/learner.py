@@ -258,17 +258,17 @@ class Learner(abc.ABC):
             then.
         """
         tensors = self._tensors()
-        for name, tensor in tensors.items():
-            if name not in state or state[name].shape != tuple(tensor.shape):
-                found = state[name].shape if name in state else "nothing"
+        shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()} | {"num_steps": ()}
+        for name, wanted in shapes.items():
+            found = state[name].shape if name in state else "nothing"
+            if found != wanted:
                 raise ValueError(
-                    f"the state's {name} has shape {found}, but {tuple(tensor.shape)} is needed: "
-                    "it is the state of another learner"
+                    f"the state's {name} has shape {found}, but {wanted} is needed: it is that of "
+                    "another learner"
                 )
         generator = self._self_play.environment.generator
         wanted = tuple(generator.get_state().shape)
-        found = state["generator"].shape if "generator" in state else "nothing"
-        if found != wanted:
+        if (found := state["generator"].shape if "generator" in state else "nothing") != wanted:
             raise ValueError(
                 f"the state's generator has shape {found}, but {wanted} is needed: it is the state "
                 "of a learner on another device"

@@ -37,7 +37,7 @@ def decide(
     action: np.ndarray,
     exploration: float,
 ) -> int:
-    """Decides on a move in every game; see `kernels.meet` and `kernels.act`.
+    """Decides on a move in every game, always a legal one; see `kernels.meet` and `kernels.act`.
 
     Args:
       units: per layer, what comes out of it, float32 [T B, units]; written from `first_row` on.

@@ -92,30 +92,38 @@ class PlayedAhead:
         self._next = number
 
     def take(self, parameters: torch.Tensor) -> Trajectories:
-        """The next batch; these parameters, float32 [P], play the one W batches later."""
+        """The next batch; these parameters, float32 [P], play the one W batches later.
+
+        Raises:
+          WorkerDiedError: if workers died over it again and again. The next call tries it anew.
+        """
         num_workers, number = len(self.parameters), self._next
+        if self._orders and self._orders[0][1].number != number:
+            self._orders.appendleft(self._order(number))  # Workers died over it in an earlier call.
         while len(self._orders) < num_workers:
-            self._order(number + len(self._orders))
+            self._orders.append(self._order(number + len(self._orders)))
         arrays = self._result()
         self.parameters[number % num_workers] = parameters
-        self._order(number + num_workers)
+        self._orders.append(self._order(number + num_workers))
         self._next += 1
         return _trajectories(arrays)
 
-    def _order(self, number: int) -> None:
+    def _order(self, number: int) -> tuple[Any, _Order]:
+        """Lets a batch be played; its ticket, and what was ordered."""
         parameters = self.parameters[number % len(self.parameters)].numpy().copy()
         order = _Order(self._games, number, parameters)
-        self._orders.append((self._crew.submit(order), order))
+        return self._crew.submit(order), order
 
     def _result(self) -> dict[str, Any]:
         """The oldest order's; begun again by another worker if one died over it."""
         ticket, order = self._orders.popleft()
-        for _ in range(_MOST_DEATHS):
+        for death in range(1, _MOST_DEATHS + 1):
             try:
                 arrays: dict[str, Any] = self._crew.result(ticket)
                 return arrays
             except DeathError:
-                ticket = self._crew.submit(order)
+                if death < _MOST_DEATHS:
+                    ticket = self._crew.submit(order)
         raise WorkerDiedError(
             f"{_MOST_DEATHS} workers died over the games of step {order.number}; if memory was "
             "wanting, use fewer workers"

@@ -285,7 +285,8 @@ class SelfPlay:
     def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:
         """Plays one game in every row.
 
-        An action is the first one at which the sum of probabilities exceeds a random number.
+        An action is the first one at which the sum of probabilities exceeds a random number; where
+        probabilities are NaN, the first legal one.
 
         Args:
           policy: who acts, and how; a table of policies is for `TableSelfPlay`.
@@ -308,7 +309,7 @@ class SelfPlay:
             observation = environment.information_state_tensor(out=record.observation[t])
             legal = environment.legal_actions()
             probabilities = policy(observation, legal)
-            record.action[t] = sampled(probabilities, thresholds[t])
+            record.action[t] = sampled(probabilities, legal, thresholds[t])
             record.legal[t] = legal
             record.player[t] = environment.current_player()
             record.behaviour[t] = probabilities
@@ -342,13 +343,17 @@ class SelfPlay:
         )
 
 
-def sampled(probabilities: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
+def sampled(
+    probabilities: torch.Tensor, legal: torch.Tensor, threshold: torch.Tensor
+) -> torch.Tensor:
     """Actions: int64 [B], none of them of probability 0.
 
     Args:
-      probabilities: float32 [B, A], some of them positive in every row.
+      probabilities: float32 [B, A], some of them positive in every row. Where one is NaN or
+        infinite, the action is the first legal one, and the learner's losses tell of it.
+      legal: bool [B, A].
       threshold: float64 [B], random numbers in [0, 1).
     """
     total = probabilities.cumsum(dim=1, dtype=torch.float64) * (probabilities > 0)
     bound = threshold.unsqueeze(1) * total.amax(dim=1, keepdim=True)
-    return (total > bound).int().argmax(dim=1)
+    return ((total > bound) | (legal & ~bound.isfinite())).int().argmax(dim=1)

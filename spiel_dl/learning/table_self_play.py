@@ -170,7 +170,8 @@ class TableSelfPlay(SelfPlay):
         torch.rand(self._uniform.shape, generator=environment.generator, out=self._uniform)
         tensors = (
             record.behaviour, self._thresholds, self._uniform, record.action, self._history,
-            self._infoset, environment.successor, environment.row, *environment.chance,
+            self._infoset, environment.infoset_legal, environment.successor, environment.row,
+            *environment.chance,
         )  # fmt: skip
         arrays = [tensor.numpy() for tensor in tensors]
         for t in range(self.num_steps):
@@ -181,7 +182,8 @@ class TableSelfPlay(SelfPlay):
         environment, record = self.environment, self._trajectories
         for t in range(self.num_steps):
             self._behave(policy, environment.infoset, record.behaviour[t])
-            record.action[t] = sampled(record.behaviour[t], self._thresholds[t])
+            legal = environment.infoset_legal.index_select(0, environment.infoset)
+            record.action[t] = sampled(record.behaviour[t], legal, self._thresholds[t])
             environment.move(record.action[t])
             self._history[t + 1] = environment.history
             self._infoset[t + 1] = environment.infoset

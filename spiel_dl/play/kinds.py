@@ -48,6 +48,16 @@ class Kind:
         """What stands before the colon."""
         return self.pattern.partition(":")[0]
 
+    @property
+    def takes(self) -> str:
+        """What its pattern has last, behind colons: MODEL, FILE, and so on; empty: nothing."""
+        return self.pattern.partition(":")[2].rpartition(":")[2]
+
+    def source_of(self, name: str) -> str:
+        """What a policy's name has where the pattern says what the kind takes; empty: nothing."""
+        words = name.split(":", self.pattern.count(":"))
+        return words[-1] if len(words) > max(self.pattern.count(":"), 1) else ""
+
     def fits(self, name: str) -> bool:
         """Whether a policy's name is of this kind."""
         kind, colon, source = name.partition(":")
@@ -154,7 +164,7 @@ _ALL = (
         "the continual depth-limited best response to a policy of this table",
         searches.cdbr,
         compiles=True,
-        uses=("depth_limit", "iterations"),
+        uses=("depth_limit", "iterations", "player"),
     ),
     Kind(
         "cdrnr:P:MODEL",
@@ -162,7 +172,7 @@ _ALL = (
         "probability P",
         searches.cdrnr,
         compiles=True,
-        uses=("depth_limit", "iterations"),
+        uses=("depth_limit", "iterations", "player"),
     ),
     Kind(
         "abd:P:MODEL",
@@ -170,14 +180,14 @@ _ALL = (
         "game that is played if the model is weakened:... and the game is not compiled",
         searches.abd,
         compiles=True,
-        uses=("depth_limit", "iterations", "budget", "num_rollouts"),
+        uses=("depth_limit", "iterations", "budget", "num_rollouts", "player"),
     ),
     Kind(
         "rnr:P:MODEL",
         "the restricted Nash response in the whole game",
         searches.rnr,
         compiles=True,
-        uses=("iterations",),
+        uses=("iterations", "player"),
     ),
     Kind(
         "sepot:CHECKPOINT",
@@ -235,6 +245,7 @@ _ALL = (
         "weakened:ROUNDS:CHECKPOINT",
         "a learner's network, and from round ROUNDS on all legal actions alike",
         searches.weakened,
+        models="rnad",
     ),
     Kind("rnad:NAME", "a network of the model zoo, trained by R-NaD", _network),
     Kind("mmd:NAME", "the same by MMD", _network),

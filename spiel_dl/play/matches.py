@@ -111,7 +111,13 @@ class MatchResult:
 
     @staticmethod
     def of_pairs(parts: Iterable[PairResults]) -> MatchResult:
-        """All pairs together; the result depends on their order in the last digits only."""
+        """All pairs together.
+
+        Args:
+          parts: in the order of the match. Control variates take each pair's factor from the half
+            of even or of odd positions, so that another order gives another `without_luck`; on
+            everything else, the order has an influence in the last digits only.
+        """
         everything = list(parts)
         returns = np.concatenate([part.returns for part in everything])
         first, second = DecisionTime(), DecisionTime()

@@ -6,13 +6,14 @@ a learner's checkpoint. Trained networks have names of their own, see `play.zoo`
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import zoo
-from spiel_dl.play.kinds import KINDS, POLICY_NAMES
+from spiel_dl.play.kinds import KINDS, POLICY_NAMES, Kind
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import SeatsPolicy
@@ -146,7 +147,15 @@ def is_search(name: str) -> bool:
 
 
 def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
-    """What some policies use of the options, as reports say it; empty if none of them searches."""
+    """What some policies, and those they respond to or search upon, use of the options.
+
+    Args:
+      search: the options.
+      *names: those of the policies.
+
+    Returns:
+      As reports say it; empty if none of them searches. `player` is there only if it was given.
+    """
     values = {
         "depth_limit": str(search.depth_limit),
         "max_histories": search.max_histories,
@@ -159,33 +168,66 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
         "iterations": search.effort.iterations,
         "leaf_choice": search.leaf_choice,
     }
-    kinds = [KINDS.get(name.partition(":")[0]) for name in names]
-    used = {each for kind in kinds if kind for each in kind.uses}
+    if search.player is not None:
+        values["player"] = search.player
+    used = {each for name in names for kind in _kinds_along(name) for each in kind.uses}
     return {each: value for each, value in values.items() if each in used}
 
 
 def blueprint_of(name: str) -> str | None:
     """The name of the policy that another one searches on top of, or responds to; None: none."""
-    kind, _, source = name.partition(":")
-    if kind in KINDS and KINDS[kind].models == "rnad":
-        model = source if ":" in source else f"{KINDS[kind].models}:{source}"
+    kind = _kind_of(name)
+    if kind is None:
+        return None
+    source = kind.source_of(name)
+    if kind.models == "rnad":
+        model = source if ":" in source else f"{kind.models}:{source}"
         return model if model in zoo.models() else source
-    if kind in ("cdbr", "late"):
-        return source
-    return source.partition(":")[2] if kind in ("cdrnr", "abd", "rnr", "weakened") else None
+    return source if kind.takes == "MODEL" else None
+
+
+def _kinds_along(name: str) -> Iterator[Kind]:
+    """The kinds of a policy and of those that it is made of, from the outside in."""
+    inner: str | None = name
+    while inner:
+        kind = _kind_of(inner)
+        if kind is not None:
+            yield kind
+        inner = blueprint_of(inner)
+
+
+def _kind_of(name: str) -> Kind | None:
+    kind = KINDS.get(name.partition(":")[0])
+    return kind if kind is not None and kind.fits(name) else None
 
 
 def path_in(name: str) -> Path | None:
-    """The file or directory that a policy is made of, if its name has one."""
+    """The file or directory that a policy is made of; the first if there are two, None: none."""
+    return next(iter(paths_in(name)), None)
+
+
+def paths_in(name: str) -> list[Path]:
+    """The files or directories that a policy is made of, those of a policy within it as well.
+
+    Raises:
+      ValueError: if the zoo has no such solution, or something is both a path and a model's name.
+    """
     if name in zoo.models():
-        return zoo.find(name)
-    head, _, source = name.partition(":")
-    if head == zoo.SOLVED:
-        return zoo.solved(source)
-    if head in KINDS and KINDS[head].models:
-        name = zoo.file_of(source, KINDS[head].models)
-    while not Path(name).exists():
-        _, colon, name = name.partition(":")
-        if not colon:
-            return None
-    return Path(name) if name else None
+        return [zoo.find(name)]
+    kind = _kind_of(name)
+    if kind is None:
+        return _existing(name)
+    source = kind.source_of(name)
+    if kind.name == zoo.SOLVED:
+        return [zoo.solved(source)]
+    if kind.takes == "MODEL":
+        return paths_in(source)
+    if kind.models:
+        return _existing(zoo.file_of(source, kind.models))
+    if kind.takes == "FILE":
+        return _existing(*source.split(","))
+    return _existing(source) if kind.takes == "VALUES" else []
+
+
+def _existing(*paths: str) -> list[Path]:
+    return [Path(path) for path in paths if path and Path(path).exists()]

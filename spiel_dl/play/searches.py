@@ -95,12 +95,21 @@ def _abd_along_the_game(request: Request, p: float, model: str) -> openspiel_pol
 
     search, source = request.search(), model.partition(":")[2]
     late = weakened(dataclasses.replace(request, name=model, source=source))
-    config = PortfolioConfig(p, search.num_rollouts, search.budget, first_round=late.num_rounds)
-    return RememberingPolicy(
+    config = PortfolioConfig(
+        p,
+        search.num_rollouts,
+        search.budget,
+        first_round=late.num_rounds,
+        effort=Effort(search.effort.iterations),
+    )
+    response = RememberingPolicy(
         ABDPlayPolicy(
             late.game, late, [late.above], search.depth_limit, others=[late.above], config=config
         )
     )
+    if search.player is None:
+        return response
+    return SeatsPolicy((response, late) if search.player == 0 else (late, response))
 
 
 def weakened(request: Request) -> LatePolicy:

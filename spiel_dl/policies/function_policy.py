@@ -7,6 +7,7 @@ OpenSpiel's information state tensors to logits. Such a network is saved with
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -22,16 +23,30 @@ from spiel_dl.policies.policy_network import policy_of
 
 Function = Callable[[torch.Tensor], torch.Tensor]
 """From information state tensors, float32 [N, D], to logits of all actions, float [N, A]."""
+_OWN_INPUTS = ("observation", "legal")
+"""Of the files that `adapters.onnx` writes."""
+
+
+@dataclasses.dataclass(frozen=True)
+class MaskedFunction:
+    """A function that takes what is legal, too, and answers with a policy.
+
+    Attributes:
+      function: from information state tensors, float32 [N, D], and legal actions, bool [N, A], to
+        probabilities, float [N, A], 0 for illegal actions.
+    """
+
+    function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 class FunctionPolicy(openspiel_policy.Policy):
-    """Plays the softmax of a function's logits over the legal actions.
+    """Plays the softmax of a function's logits over the legal actions, or what a function says.
 
     Attributes:
       function: the function.
     """
 
-    def __init__(self, game: pyspiel.Game, function: Function):
+    def __init__(self, game: pyspiel.Game, function: Function | MaskedFunction):
         """Takes a turn-based game with information state tensors, and the function."""
         super().__init__(game, [0, 1])
         self.function = function
@@ -59,6 +74,8 @@ class FunctionPolicy(openspiel_policy.Policy):
         Raises:
           ValueError: if the function answers with another shape, or numbers that are not finite.
         """
+        if isinstance(self.function, MaskedFunction):
+            return self._masked(self.function.function(observation, legal), legal)
         logits = self.function(observation)
         if logits.shape != legal.shape or not logits.isfinite().all():
             raise ValueError(
@@ -67,6 +84,17 @@ class FunctionPolicy(openspiel_policy.Policy):
                 "one finite logit for each action"
             )
         return policy_of(logits.double(), legal)
+
+    def _masked(self, policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        """A function's own policy, float64, once it is checked."""
+        if policy.shape != legal.shape or not (policy.isfinite() & (policy >= 0)).all():
+            raise ValueError(
+                f"the function answers with {tuple(policy.shape)} numbers, for {len(legal)} "
+                f"information states and {legal.shape[1]} actions of {self.game}; it must give "
+                "one probability for each action"
+            )
+        policy = policy.double() * legal
+        return policy / policy.sum(dim=1, keepdim=True)
 
 
 def load_torch_script(path: str | Path) -> Function:
@@ -83,11 +111,14 @@ def load_torch_script(path: str | Path) -> Function:
     return function
 
 
-def load_onnx(path: str | Path) -> Function:
-    """The function of an ONNX file, whose first input and output count.
+def load_onnx(path: str | Path) -> Function | MaskedFunction:
+    """The function of an ONNX file, from its one input to its first output.
+
+    A file of `adapters.onnx.write_onnx`, which takes what is legal, too, says a policy.
 
     Raises:
-      ValueError: if `onnxruntime` is not installed, or the file is none of ONNX.
+      ValueError: if `onnxruntime` is not installed, the file is none of ONNX, or it has other
+        inputs.
     """
     try:
         runtime: Any = importlib.import_module("onnxruntime")
@@ -97,10 +128,18 @@ def load_onnx(path: str | Path) -> Function:
         session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     except Exception as error:  # Its errors have no common class.
         raise ValueError(f"{path} is no file of ONNX: {error}") from error
-    name = session.get_inputs()[0].name
+    names = tuple(each.name for each in session.get_inputs())
 
-    def function(tensors: torch.Tensor) -> torch.Tensor:
-        answer = session.run(None, {name: tensors.numpy()})[0]
-        return torch.from_numpy(np.asarray(answer))
+    def function(*tensors: torch.Tensor) -> torch.Tensor:
+        inputs = {name: x.numpy() for name, x in zip(names, tensors, strict=True)}
+        return torch.from_numpy(np.asarray(session.run(None, inputs)[0]))
 
+    if sorted(names) == sorted(_OWN_INPUTS):
+        names = _OWN_INPUTS
+        return MaskedFunction(function)
+    if len(names) != 1:
+        raise ValueError(
+            f"{path} has the inputs {', '.join(names)}; it must have one, information state "
+            f"tensors, or the two of write_onnx: {', '.join(_OWN_INPUTS)}"
+        )
     return function

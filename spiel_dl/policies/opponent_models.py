@@ -133,7 +133,8 @@ class OpponentEstimate:
         self.tree = compile_game(game)
         self.opponent = opponent
         prior = ArrayPolicy.uniform(self.tree) if prior is None else prior
-        self._prior = ArrayPolicy.from_policy(self.tree, prior)
+        first, second = ArrayPolicy.from_policy(self.tree, prior).strategies
+        self._prior = ArrayPolicy(self.tree, (first.copy(), second.copy()))
         self._prior_weight = prior_weight
         self.counts = np.zeros(self.tree.treeplexes[opponent].num_sequences)
 
@@ -166,7 +167,7 @@ class OpponentEstimate:
         below_roots = slice(treeplex.num_root_sequences, None)
         strategy[below_roots] /= sums
         strategy[: treeplex.num_root_sequences] = 1.0
-        other = read_strategy(self.tree, self._prior, 1 - self.opponent)
+        other = self._prior.strategies[1 - self.opponent].copy()
         return ArrayPolicy(
             self.tree, (strategy, other) if self.opponent == 0 else (other, strategy)
         )

@@ -33,7 +33,7 @@ class PolicyNetwork(Perceptron):
     Attributes:
       num_inputs: D, the length of an information state tensor.
       num_actions: A.
-      hidden_sizes: units of each hidden layer.
+      hidden_sizes: units of each hidden layer, of which there is one or more.
     """
 
     num_inputs: int
@@ -41,6 +41,10 @@ class PolicyNetwork(Perceptron):
     hidden_sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        if not self.hidden_sizes:
+            raise ValueError(
+                "hidden_sizes=() has no layer, and compiled loops need one; pass (16,), say"
+            )
         if min(self.sizes) < 1:
             raise ValueError(
                 f"a network of {self.num_inputs} inputs, hidden_sizes={self.hidden_sizes} and "

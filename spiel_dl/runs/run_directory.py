@@ -12,6 +12,7 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import importlib.util
+import itertools
 import json
 import math
 import os
@@ -291,6 +292,24 @@ def describe_environment() -> dict[str, Any]:
         "processor": _processor(),
         "cores": os.cpu_count(),
     }
+
+
+def first_start(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """What `describe_environment` said when a run directory was begun; None if it is none."""
+    return next(iter(_read_json_lines(Path(path) / _STARTS_FILE)), None)
+
+
+def set_aside(path: str | os.PathLike[str]) -> None:
+    """Renames a run directory, by ".old-1" or a higher number at the end of its name.
+
+    Raises:
+      ValueError: if another process runs there.
+    """
+    directory = Path(path)
+    lock = locks.acquire(directory / _STARTS_FILE)
+    names = (directory.with_name(f"{directory.name}.old-{n}") for n in itertools.count(1))
+    directory.rename(next(name for name in names if not name.exists()))
+    del lock
 
 
 def _program() -> list[str]:

@@ -18,7 +18,14 @@ from typing import Any, TypeVar
 
 from spiel_dl.runs import distributed
 from spiel_dl.runs.distributed import IN_PROCESS, Engine
-from spiel_dl.runs.run_directory import RunDirectory, describe_environment, read_json, write_json
+from spiel_dl.runs.run_directory import (
+    RunDirectory,
+    describe_environment,
+    first_start,
+    read_json,
+    set_aside,
+    write_json,
+)
 
 Item = TypeVar("Item")
 
@@ -38,9 +45,10 @@ class Workspace:
       engine: who works. No result depends on it.
       show_progress: whether progress bars are shown on standard error.
       reused: names of what was there already when it was asked for.
-      commits: of the code that made the parts that were asked for; "unknown" for a part that does
-        not say it, and for code that is in no git repository.
-      finished: when these parts were finished, as `datetime.isoformat` writes it in UTC.
+      commits: of the code that made the parts, and began the runs, that were asked for; "unknown"
+        for one that does not say it, and for code that is in no git repository.
+      finished: when these parts were finished and these runs begun, as `datetime.isoformat` writes
+        it in UTC.
     """
 
     def __init__(
@@ -50,6 +58,7 @@ class Workspace:
         *,
         show_progress: bool = False,
         commit: str | None = None,
+        only_own: bool = False,
     ):
         """Names a directory; nothing is written before a part is finished.
 
@@ -58,6 +67,8 @@ class Workspace:
           engine: who makes what is missing.
           show_progress: show progress bars.
           commit: of the code that makes it; None: git is asked.
+          only_own: make again what another commit made; parts are replaced, run directories
+            renamed.
         """
         self.directory = Path(directory)
         self.engine = engine
@@ -67,6 +78,7 @@ class Workspace:
         self.finished: set[str] = set()
         self._prefix = ""
         self._commit = commit or _git_commit()
+        self._only_own = only_own
 
     def within(self, name: str) -> Workspace:
         """A workspace in a folder of this one; what it reuses is counted here as well."""
@@ -75,6 +87,7 @@ class Workspace:
             self.engine,
             show_progress=self.show_progress,
             commit=self._commit,
+            only_own=self._only_own,
         )
         inner.reused, inner.commits = self.reused, self.commits
         inner.finished = self.finished
@@ -148,6 +161,8 @@ class Workspace:
         found = read_json(path)
         if not {"settings", "result"} <= found.keys():
             raise ValueError(f"{path} is no finished part; delete it, and it is made again")
+        if self._only_own and found.get("git_commit") != self._commit:
+            return None
         wanted = json.loads(json.dumps(dict(settings)))
         if found["settings"] != wanted:
             raise ValueError(
@@ -174,11 +189,32 @@ class Workspace:
         self.reused.update(f"{self._prefix}{name}" for name in names)
 
     def run_directory(self, name: str, config: Mapping[str, Any]) -> RunDirectory:
-        """A run directory within, begun or resumed; it raises as `RunDirectory` does."""
-        return RunDirectory(self.directory / name, config, resume=True)
+        """A run directory within, begun or resumed; it raises as `RunDirectory` does.
+
+        Whose code began it counts among `commits`, and when, among `finished`.
+        """
+        path = self.directory / name
+        if self._only_own and path.exists() and _begun(path)[0] != self._commit:
+            set_aside(path)
+        found = RunDirectory(path, config, resume=True)
+        self.note_run(name)
+        return found
+
+    def note_run(self, name: str) -> None:
+        """Counts who began a run directory, which workers may have opened, and when."""
+        commit, when = _begun(self.directory / name)
+        if when is not None:
+            self.commits.add(commit)
+            self.finished.add(when)
 
     def _path(self, name: str) -> Path:
         return self.directory / "parts" / f"{name}.json"
+
+
+def _begun(directory: Path) -> tuple[str, str | None]:
+    """Whose code began a run, and when."""
+    first = first_start(directory) or {}
+    return first.get("git_commit") or _UNKNOWN, first.get("started")
 
 
 @functools.cache

@@ -148,17 +148,22 @@ class _Server:
                     await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
                     if not work.done():
                         return _error(499, "nobody waits for this any more")
-                    return JSONResponse(work.result(), headers=_HEADERS)
+                    found = work.result()
                 finally:
                     gone.cancel()
                     work.cancel()
             except tuple(_STATUS) as error:
+                # Most were asked wrongly, but a ValueError may be our own; --verbosity=1 shows it.
+                _LOG.debug("%s %s", request.method, request.url.path, exc_info=True)
                 return _error(_status_of(error), str(error))
             except ClientDisconnect:
                 return _error(499, "nobody waits for this any more")
             except Exception:
-                _LOG.exception("%s %s failed", request.method, request.url.path)
-                return _error(500, "the server failed at this; its log says why")
+                return _failed(request)
+            try:
+                return JSONResponse(found, headers=_HEADERS)
+            except Exception:  # Such as NaN, which JSON cannot say.
+                return _failed(request)
 
         return endpoint
 
@@ -175,8 +180,8 @@ class _Server:
         opponent = inputs.player(body, self.settings.policies)
         seat = inputs.number(body, "seat", 0, 1, 0)
         seed = secrets.randbits(64)
-        # What a game string makes is not known before; it may take long.
-        place, about = await self._searches.run(table.begin, game, seat, seed, key=game)
+        # What a game string makes is not known before; it may take long. Any worker will do.
+        place, about = await self._searches.run(table.begin, game, seat, seed)
         await self._searches.run(thinking.check, opponent, place.game, key=(opponent, place.game))
         session = self._sessions.add(place, opponent, seed, about)
         return await self._shown(session)
@@ -332,9 +337,17 @@ def _error(status: int, message: str) -> Response:
     return JSONResponse({"error": _sentence(message)}, status, headers=_HEADERS)
 
 
+def _failed(request: Request) -> Response:
+    """The answer where the server is wrong; within an `except`, whose error is logged."""
+    _LOG.exception("%s %s failed", request.method, request.url.path)
+    return _error(500, "the server failed at this; its log says why")
+
+
 def _sentence(message: str) -> str:
-    """A message in one line, not too long."""
-    line = " ".join(message.split())
+    """A message in one line, not too long, that can be sent."""
+    # What was asked may be in it, with lone surrogates.
+    message = message.encode("utf-8", "replace").decode("utf-8")
+    line = " ".join(message.split()) or "this was refused, without a reason"
     return line if len(line) <= 400 else f"{line[:397]}..."
 
 

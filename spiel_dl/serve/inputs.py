@@ -88,28 +88,32 @@ def check_name(name: str, allowed: Collection[str]) -> None:
     """Refuses the names of policies that are not offered: files of this machine are not."""
     if name in allowed:
         return
-    head, _, source = name.partition(":")
-    kind = kinds.KINDS.get(head)
-    known = kind is not None and kind.fits(name)
-    if known and head in ("cdbr", "late"):
-        check_name(source, allowed)
-    elif known and head in ("cdrnr", "abd", "rnr"):
-        check_name(source.partition(":")[2], allowed)
-    elif not known or not _is_offered(head, source):
+    kind = kinds.KINDS.get(name.partition(":")[0])
+    if kind is not None and not kind.fits(name):
+        kind = None
+    if kind is not None and kind.takes == "MODEL" and kind.source_of(name):
+        check_name(kind.source_of(name), allowed)
+    elif kind is None or not _is_offered(kind, kind.source_of(name)):
         raise ValueError(
             f"no policy {_short(name)} is offered here; take one of those that the page lists"
         )
 
 
-def _is_offered(head: str, source: str) -> bool:
+def may_be_offered(kind: kinds.Kind) -> bool:
+    """Whether any policy of a kind is offered that is not among the server's own names."""
+    return kind.takes != "FILE"
+
+
+def _is_offered(kind: kinds.Kind, source: str) -> bool:
     """Whether a policy is made of nothing but what is installed; of new kinds, nobody knows."""
-    if head in _MADE_HERE:
+    if not may_be_offered(kind):
+        return False
+    if kind.name in _MADE_HERE:
         return True
-    if head == "resolving":
+    if kind.name == "resolving":
         return source in ("exact", "zero")
     # What the zoo has, with or without the algorithm before its name.
-    models = kinds.KINDS[head].models
-    return bool({f"{head}:{source}", source, f"{models}:{source}"} & set(zoo.names()))
+    return bool({f"{kind.name}:{source}", source, f"{kind.models}:{source}"} & set(zoo.names()))
 
 
 def _short(value: object) -> str:

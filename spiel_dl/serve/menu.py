@@ -36,7 +36,9 @@ def menu(policies: Sequence[str], seconds: float) -> dict[str, Any]:
         "policies": [*policies, *_EVERYWHERE],
         "models": [*searches, *models],
         "kinds": [
-            {"pattern": kind.pattern, "meaning": kind.meaning} for kind in kinds.KINDS.values()
+            {"pattern": kind.pattern, "meaning": kind.meaning}
+            for kind in kinds.KINDS.values()
+            if inputs.may_be_offered(kind)
         ],
         "iterations": inputs.DEFAULT_ITERATIONS,
         "units": list(inputs.UNITS),

@@ -27,6 +27,8 @@ from spiel_dl.runs.workers import end_with_parent, worker_environment
 _LOG = logging.getLogger(__name__)
 _START = 120.0
 """Seconds for a worker to start, on top of the limit."""
+_REMEMBERED_KEYS = 4
+"""Of each worker: as many as it keeps policies, see `serve.thinking`."""
 _GRACE = 2.0
 """Seconds for which an answer that nobody wants any more may go on: to kill a worker costs the next
 visitor the time in which its policies are loaded again."""
@@ -90,7 +92,8 @@ class Pool:
         Args:
           function: of a module.
           arguments: its arguments; they are pickled, and so is what it returns.
-          key: who computed something of the same key is asked before others.
+          key: who computed something of the same key is asked before others; None: of none, which
+            any worker may compute.
 
         Raises:
           BusyError: if there are too many others.
@@ -127,11 +130,12 @@ class Pool:
 
     async def _acquire(self, key: Hashable, end: float) -> _Worker:
         if self._idle:
-            found = next((each for each in self._idle if each.key == key), self._idle[0])
+            # Who knows little forgets little.
+            found = min(self._idle, key=lambda each: (key not in each.keys, len(each.keys)))
             self._idle.remove(found)
         else:
             found = await self._wait(end)
-        found.key = key
+        found.remember(key)
         return found
 
     async def _wait(self, end: float) -> _Worker:
@@ -187,17 +191,26 @@ class _Worker:
     """A process that computes what it is sent.
 
     Attributes:
-      key: of what it computed last.
+      keys: of what it computed last, the newest last.
       is_ready: whether its process has started.
     """
 
     def __init__(self, modules: tuple[str, ...]):
-        self.key: Hashable = None
+        self.keys: collections.deque[Hashable] = collections.deque(maxlen=_REMEMBERED_KEYS)
         self.is_ready = False
+        self._num_kills = 0
         self._modules = modules
         self._lock = threading.Lock()
         self._process: multiprocessing.process.BaseProcess | None = None
         self._pipe: Connection | None = None
+
+    def remember(self, key: Hashable) -> None:
+        """Notes a key, unless it is None."""
+        if key is None:
+            return
+        if key in self.keys:
+            self.keys.remove(key)
+        self.keys.append(key)
 
     def call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """What the function answers; blocks. Errors are those of `Pool.run`."""
@@ -216,21 +229,34 @@ class _Worker:
         return value
 
     def start(self) -> Connection:
-        """Starts the process if there is none, and waits until it is ready; blocks."""
+        """Starts the process if there is none, and waits until it is ready; blocks.
+
+        Raises:
+          EOFError: if it ended meanwhile, or was killed.
+        """
+        num_kills = self._num_kills
         with self._lock:
-            if self._pipe is None or self._process is None or not self._process.is_alive():
-                # A forked process would inherit the locks of threads that it does not have.
-                context = multiprocessing.get_context("spawn")
-                self._pipe, theirs = context.Pipe()
-                self._process = context.Process(
-                    target=_work, args=(theirs, self._modules), daemon=True
-                )
-                with worker_environment():
-                    self._process.start()
-                theirs.close()
-                self._pipe.recv()
-                self.is_ready = True
+            is_alive = self._process is not None and self._process.is_alive()
+            if not is_alive and num_kills == self._num_kills:
+                self._begin()
+            if num_kills != self._num_kills:
+                self.kill()  # Who killed it may have come before there was a process.
+                raise EOFError
+            assert self._pipe is not None
             return self._pipe
+
+    def _begin(self) -> None:
+        # A forked process would inherit the locks of threads that it does not have.
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_work, args=(theirs, self._modules), daemon=True)
+        with worker_environment():
+            process.start()
+        theirs.close()
+        # Only what has been started can be killed.
+        self._process, self._pipe = process, ours
+        ours.recv()
+        self.is_ready = True
 
     def end(self) -> None:
         """Lets the process end, which has nothing to do."""
@@ -242,8 +268,10 @@ class _Worker:
 
     def kill(self) -> None:
         """Ends the process, whatever it does; the next call starts another one."""
+        self._num_kills += 1
         process, self._process = self._process, None
-        self.key, self.is_ready = None, False
+        self.keys.clear()
+        self.is_ready = False
         if process is not None:
             process.kill()
             process.join()
@@ -273,5 +301,9 @@ def _work(pipe: Connection, modules: tuple[str, ...]) -> None:
 
 
 def _plain(error: Exception) -> Exception:
-    kind = ValueError if isinstance(error, (ValueError, MemoryError)) else RuntimeError
-    return kind(f"{type(error).__name__}: {error}" if kind is RuntimeError else str(error))
+    if isinstance(error, MemoryError):
+        how_much = f": {error}" if str(error) else ""
+        return ValueError(f"this needs more memory than there is; try a smaller game{how_much}")
+    if isinstance(error, ValueError):
+        return ValueError(str(error) or f"this was refused, by a {type(error).__name__}")
+    return RuntimeError(f"{type(error).__name__}: {error}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import socket
 from collections.abc import Sequence
 
 
@@ -38,7 +39,7 @@ def serve(
         raise ValueError(f"the page needs {error.name}: pip install spiel_dl[serve]") from error
     if not 0 <= port <= 65_535:
         raise ValueError(f"port={port} must be from 0 to 65535")
-    hosts = ("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ("*",)
+    hosts = ("127.0.0.1", "localhost", "[::1]", _shown(host)) if is_loopback(host) else ("*",)
     settings = app.Settings(
         hosts=hosts,
         num_workers=num_workers,
@@ -54,12 +55,28 @@ def serve(
         log_level="warning",
         timeout_graceful_shutdown=2,
     )
-    socket = config.bind_socket()
-    with socket:
-        socket.listen(config.backlog)  # Who opens the address at once waits until it is served.
-        print(_greeting(host, socket.getsockname()[1]), flush=True)
+    with _listen(host, port, config.backlog) as listening:
+        print(_greeting(host, listening.getsockname()[1]), flush=True)
         with contextlib.suppress(KeyboardInterrupt):  # That is how it is ended.
-            uvicorn.Server(config).run([socket])
+            uvicorn.Server(config).run([listening])
+
+
+def _listen(host: str, port: int, backlog: int) -> socket.socket:
+    """A socket that listens: who opens the address at once waits until it is served.
+
+    uvicorn's own way to make one ends the program where it fails.
+    """
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(backlog)
+    except OSError as error:
+        listening.close()
+        raise OSError(
+            f"nothing can listen at {_shown(host)}:{port}: {error.strerror}; try another port, or 0"
+        ) from error
+    return listening
 
 
 def is_loopback(host: str) -> bool:
@@ -72,9 +89,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _shown(host: str) -> str:
+    """A host as addresses have it."""
+    return f"[{host}]" if ":" in host else host
+
+
 def _greeting(host: str, port: int) -> str:
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{port}"
+    address = f"http://{_shown(host)}:{port}"
     if is_loopback(host):
         who = "Only this machine can reach it."
     else:

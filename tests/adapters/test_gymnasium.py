@@ -36,6 +36,34 @@ def test_it_steps_as_the_batched_environment_does() -> None:
     assert ended > 8
 
 
+def test_what_was_known_at_the_end_is_told() -> None:
+    """Without chance, OpenSpiel's states play the same games."""
+    game = turn_based_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
+    view = VectorEnvironment(game, num_envs=3, seed=5)
+    _, info = view.reset(seed=5)
+    assert "final_obs" not in info
+    states = [game.new_initial_state() for _ in range(3)]
+    for _ in range(game.max_game_length() + 1):
+        actions = np.array([np.flatnonzero(row)[0] for row in info["action_mask"]])
+        movers = info["player"]
+        for state, action in zip(states, actions.tolist(), strict=True):
+            state.apply_action(action)
+        _, _, terminated, _, info = view.step(actions)
+        if terminated.any():
+            break
+    assert terminated.all()
+    for state, mover, seen in zip(states, movers.tolist(), info["final_obs"], strict=True):
+        assert state.is_terminal()
+        np.testing.assert_array_equal(seen, state.information_state_tensor(mover))
+        assert view.single_observation_space.contains(seen)
+    for name in ("_final_obs", "_final_info"):
+        np.testing.assert_array_equal(info[name], terminated)
+    final = info["final_info"]
+    assert (final["player"] < 0).all()
+    assert not final["action_mask"].any()
+    assert (info["player"] >= 0).all()  # of the new games
+
+
 def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="has no Rules"):
         VectorEnvironment("kuhn_poker", num_envs=2)

@@ -12,6 +12,7 @@ pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 from spiel_dl.adapters.onnx import write_onnx
+from spiel_dl.play import registry
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import UniformPolicy
@@ -39,6 +40,16 @@ def test_the_file_says_what_the_policy_says(tmp_path: Path) -> None:
         assert len(set(np.round(list(expected.values()), 3))) > 1
         for action in range(3):
             assert found[0, action] == pytest.approx(expected.get(action, 0.0), abs=1e-6)
+
+
+def test_the_file_is_played_by_its_name(tmp_path: Path) -> None:
+    policy = network_policy()
+    write_onnx(policy, tmp_path / "leduc.onnx")
+    played = registry.load_policy(f"onnx:{tmp_path / 'leduc.onnx'}", "leduc_poker")
+    first = policy.game.new_initial_state().child(0).child(3)
+    for state in (first, first.child(2)):
+        expected = policy.action_probabilities(state)
+        assert played.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
 
 
 def test_other_policies_are_refused(tmp_path: Path) -> None:

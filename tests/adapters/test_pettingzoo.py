@@ -21,7 +21,7 @@ def test_it_passes_pettingzoos_own_test(game: str) -> None:
 def test_a_game_of_kuhn_poker() -> None:
     environment = aec_environment("kuhn_poker", seed=3)
     environment.reset(seed=0)
-    played = environment.state.clone()
+    played = environment.openspiel_state.clone()
     assert environment.agent_selection == "player_0"
     for agent, action in (("player_0", 0), ("player_1", 1), ("player_0", 1)):
         observed = environment.observe(agent)
@@ -34,6 +34,13 @@ def test_a_game_of_kuhn_poker() -> None:
         played.apply_action(action)
     assert environment.rewards == dict(zip(("player_0", "player_1"), played.returns(), strict=True))
     assert all(environment.terminations.values())
+
+
+def test_the_state_of_all_agents_is_not_offered() -> None:
+    environment = aec_environment("kuhn_poker")
+    environment.reset()
+    with pytest.raises(NotImplementedError):
+        environment.state()
 
 
 def test_bad_input_is_refused() -> None:

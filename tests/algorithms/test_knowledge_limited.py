@@ -30,14 +30,20 @@ def leduc():
     return GameTree.from_game(LEDUC)
 
 
+@functools.cache
+def blueprint_of(name):
+    """Its table, the same as a policy of tensors, and its exact critic."""
+    table = load_array_policy(name, leduc())
+    critic = ExactCritic(leduc(), table.strategies, PolicyTransformations([IDENTITY]))
+    return table, acting_of(table), RecognisingCritic(critic)
+
+
 def search(blueprint, first_level=0, **particles):
-    tree = leduc()
-    table = load_array_policy(blueprint, tree)
-    critic = ExactCritic(tree, table.strategies, PolicyTransformations([IDENTITY]))
+    _, acting, critic = blueprint_of(blueprint)
     return KnowledgeLimitedPolicy(
-        tree.game,
-        acting_of(table),
-        RecognisingCritic(critic),
+        leduc().game,
+        acting,
+        critic,
         TO_THE_END,
         config=SearchConfig(effort=Effort(300), first_level=first_level),
         particles=ParticleConfig(budget=particles.pop("budget", 1000), **particles),
@@ -50,7 +56,7 @@ def after(policy):
 
 
 def before(blueprint):
-    return exploitability.exploitability(leduc(), load_array_policy(blueprint, leduc()))
+    return exploitability.exploitability(leduc(), blueprint_of(blueprint)[0])
 
 
 @pytest.mark.parametrize(("blueprint", "first_level", "safety"), HARM)
@@ -87,13 +93,11 @@ def test_searched_infosets_share_none_of_the_opponents():
 
 @pytest.mark.parametrize("scheme", ["block", "sliding"])
 def test_each_player_searches_however_few_levels_are_kept(scheme):
-    tree = leduc()
-    table = load_array_policy("uniform", tree)
-    critic = ExactCritic(tree, table.strategies, PolicyTransformations([IDENTITY]))
+    tree, (_, acting, critic) = leduc(), blueprint_of("uniform")
     policy = KnowledgeLimitedPolicy(
         tree.game,
-        acting_of(table),
-        RecognisingCritic(critic),
+        acting,
+        critic,
         DepthLimit(moves=1),
         config=SearchConfig(effort=Effort(10), scheme=scheme),
         particles=ParticleConfig(safety="allocated"),

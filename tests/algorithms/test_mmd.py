@@ -132,7 +132,7 @@ def test_without_annealing_it_heads_for_the_quantal_response_equilibrium() -> No
     config = MMDConfig(
         magnet_weight=0.0,
         batch_size=1024,
-        hidden_sizes=(16,),
+        hidden_sizes=(16, 16),
         learning_rate=1e-2,
         final_learning_rate=1e-4,
         decay_steps=1200,

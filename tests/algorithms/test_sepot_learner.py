@@ -34,8 +34,8 @@ SMALL = rnad.RNaDConfig(batch_size=64, hidden_sizes=(32, 32), target_averaging=0
 CRITIC = CriticConfig(hidden_sizes=(64, 64), learning_rate=2e-3, target_averaging=0.01)
 LEARNERS: dict[str, Any] = {
     "rnad": (rnad.RNaDSolver, dataclasses.replace(SMALL, first_period=8)),
-    "mmd": (mmd.MMDSolver, mmd.MMDConfig(hidden_sizes=(16,), magnet_period=3)),
-    "ppo": (ppo.PPOSolver, ppo.PPOConfig(hidden_sizes=(16,))),
+    "mmd": (mmd.MMDSolver, mmd.MMDConfig(hidden_sizes=(16, 16), magnet_period=3)),
+    "ppo": (ppo.PPOSolver, ppo.PPOConfig(hidden_sizes=(16, 16))),
 }
 PURE = pure_transformations(2)
 

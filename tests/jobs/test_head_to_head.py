@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import hashlib
 import json
 import shutil
 
@@ -43,9 +44,9 @@ def checkpoints(tmp_path_factory):
         game = load_turn_based(name)
         learner = rnad.RNaDSolver(
             game,
-            rnad.RNaDConfig(batch_size=8, hidden_sizes=(8,)),
+            rnad.RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
             transformations=transformations_by_name("pure", game),
-            critic=CriticConfig(hidden_sizes=(8,)),
+            critic=CriticConfig(hidden_sizes=(8, 8)),
         )
         learner.step()
         found[name] = tmp_path_factory.mktemp("run")
@@ -102,6 +103,60 @@ def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
     for seed in (0, 1):
         with pytest.raises(ValueError, match=r"pairs-000000-000002\.json is of"):
             head_to_head.play(*names, **numbers, seed=seed, workspace=Workspace(tmp_path / "match"))
+
+
+def test_a_policy_whose_file_changes_is_loaded_again(tmp_path):
+    path, numbers = tmp_path / AVERAGE_POLICY_FILE, {"num_games": 20, "pairs_at_once": 10}
+    for seed in (1, 2):
+        registry.load_array_policy(f"random:{seed}", "kuhn_poker").save(path)
+        found = head_to_head.play("kuhn_poker", str(path), "uniform", **numbers)
+        game = load_turn_based("kuhn_poker")
+        policies = [registry.load_policy(name, game) for name in (f"random:{seed}", "uniform")]
+        assert found.pairs == matches.play_match(game, *policies, 20).pairs
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("rnr:0.9:late:random:1", {}, {"depth_limit": DepthLimit(moves=2)}),
+        ("cdbr:random:1", {"player": 0}, {"player": 1}),
+        ("cdbr:random:1", {}, {"player": 1}),
+    ],
+)
+def test_parts_are_of_all_that_was_used(name, first, second, tmp_path):
+    play = functools.partial(
+        head_to_head.play, "kuhn_poker", name, "uniform", num_games=2,
+        workspace=Workspace(tmp_path),
+    )  # fmt: skip
+    search = SearchOptions(DepthLimit(moves=1), effort=Effort(20))
+    play(search=dataclasses.replace(search, **first))
+    with pytest.raises(ValueError, match=r"pairs-000000-000001\.json is of"):
+        play(search=dataclasses.replace(search, **second))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "{0}", "weakened:10:{0}", "abd:0.9:weakened:10:{0}", "cdbr:{0}", "late:sepot:{0}",
+        "resolving:{0}", "torch:{0}", "torch:{0},{1}", "torch:{1},{0}",
+    ],
+)  # fmt: skip
+def test_digests_are_of_the_files_behind_all_names(name, tmp_path):
+    files = [tmp_path / "a.pt", tmp_path / "b.pt"]
+    found = []
+    for content in ("new", "old"):
+        files[0].write_text(content)
+        files[1].write_text("same")
+        found.append(head_to_head.digest(name.format(*files)))
+    assert all(found)
+    assert found[0] != found[1]
+    if "," not in name:
+        assert found[1] == hashlib.sha256(b"old").hexdigest()
+
+
+def test_digests_of_models_and_of_nothing():
+    assert head_to_head.digest("weakened:10:rnad:leduc") == head_to_head.digest("rnad:leduc") != ""
+    assert head_to_head.digest("cdbr:cfr:3") == ""
 
 
 def test_names_are_what_they_say(checkpoints):

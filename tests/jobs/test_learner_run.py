@@ -47,13 +47,13 @@ def self_play(
     others: dict[str, Any] = {}
     if critic:
         others["transformations"] = pure_transformations(3 if game == GOOFSPIEL else 2)
-        others["critic"] = CriticConfig(hidden_sizes=(8,), learning_rate=0.01)
+        others["critic"] = CriticConfig(hidden_sizes=(8, 8), learning_rate=0.01)
     return lambda: solver(game, solver.default_config(**settings), **others)
 
 
 def critic_alone() -> AnyLearner:
     tree = GameTree.from_game(KUHN)
-    config = CriticConfig(hidden_sizes=(8,), learning_rate=0.01)
+    config = CriticConfig(hidden_sizes=(8, 8), learning_rate=0.01)
     return CriticLearner(
         tree, ArrayPolicy.uniform(tree), pure_transformations(2), config, batch_size=4
     )

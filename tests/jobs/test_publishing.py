@@ -45,7 +45,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("trained")
     (path / "zoo").mkdir()
     (path / "zoo" / zoo.INDEX_FILE).write_text("{}\n")
-    others = {"transformations": pure_transformations(2), "critic": CriticConfig(hidden_sizes=(8,))}
+    others = {
+        "transformations": pure_transformations(2),
+        "critic": CriticConfig(hidden_sizes=(8, 8)),
+    }
     train(path / "rnad", RNaDSolver("kuhn_poker", RNaDSolver.default_config(**NETWORK), **others))
     large = PPOSolver.default_config(**NETWORK, max_tree_histories=1)
     train(path / "ppo", PPOSolver(GOOFSPIEL, large))
@@ -155,6 +158,15 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
     (tmp_path / "ppo:one").mkdir()
     with pytest.raises(ValueError, match="is both a path and the model ppo:one"):
         dl.load_policy("sepot:ppo:one")
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["", "--run_dir=runs/x", "--run_dir runs/x", "-run_dir runs/x", "--resume --run_dir 'a b'"],
+)
+def test_commands_do_not_say_where_the_run_lay(place: str) -> None:
+    command = f"python run/train.py --preset=leduc {place} --seed 3"
+    assert publishing._without_place(command) == "python run/train.py --preset=leduc --seed 3"
 
 
 def test_a_preset_with_the_game_gives_the_name(trained: Path) -> None:

@@ -65,6 +65,19 @@ def test_the_verdict_says_who_is_best_and_which_claims_hold():
     assert len(found.pictures) == 2
 
 
+def test_who_is_level_is_not_below():
+    """Below in one game of three, level in another one, where both are nothing."""
+    pair = {"dcfr": rows(1.0), "pcfr+": rows(1e-13)}
+    judged = {
+        "kuhn_poker": {"hs-dcfr(30)": rows(1e-14), **pair},
+        "a game": {"hs-dcfr(30)": rows(0.01), "dcfr": rows(0.1), "pcfr+": rows(0.1)},
+        "another": {"hs-dcfr(30)": rows(0.01), "dcfr": rows(0.001), "pcfr+": rows(0.1)},
+    }
+    assert report(judged, 10).verdict.endswith(
+        "below dcfr, pcfr+ in most games: not met, in 1 of 3, level with the least of them in 1."
+    )
+
+
 def test_parts_are_kept_and_reported(tmp_path):
     settings = {"games": ["kuhn_poker"], "variants": ["cfr", "cfr+", "pcfr+(5)"]}
     workspace = Workspace(tmp_path)

@@ -22,7 +22,7 @@ from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree import GameTree
 
-SIZES: dict[str, Any] = {"hidden_sizes": (8,)}
+SIZES: dict[str, Any] = {"hidden_sizes": (8, 8)}
 KINDS = ["rnad", "mmd", "ppo", "critic of a network", "critic of a table"]
 
 

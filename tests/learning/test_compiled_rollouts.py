@@ -28,12 +28,12 @@ GAMES = (
 )
 
 
-def decided(game: pyspiel.Game, hidden_sizes: tuple[int, ...] = (20,)) -> NetworkPolicy:
+def decided(game: pyspiel.Game, hidden_sizes: tuple[int, ...] = (20, 20)) -> NetworkPolicy:
     """A network that is far from uniform play; 20 units are no multiple of a vector's length."""
     network = PolicyNetwork(
         game.information_state_tensor_size(), game.num_distinct_actions(), hidden_sizes
     )
-    return NetworkPolicy(game, network, 3.0 * network.initial_parameters(seed=1))
+    return NetworkPolicy(game, network, 2.0 * network.initial_parameters(seed=1))
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,6 +140,22 @@ def test_a_checkpoint_continues_to_the_same_bits(tmp_path: Path) -> None:
         resumed.step()
     for name, array in whole.state().items():
         assert np.array_equal(array, resumed.state()[name]), name
+
+
+@pytest.mark.parametrize("game", ["python_leduc", "python_phantom_ttt"])
+@pytest.mark.parametrize("kind", [mmd.MMDSolver, rnad.RNaDSolver])
+def test_a_network_of_nans_makes_legal_moves_and_its_losses_tell(kind: Any, game: str) -> None:
+    learner = kind(game, kind.default_config(**SETTINGS))
+    with torch.no_grad():
+        learner.parameters.fill_(torch.nan)
+    played = learner.play()
+    moved = played.player >= 0
+    action = played.action.unsqueeze(-1)
+    assert played.valid.any(dim=0).all()
+    assert played.legal.gather(-1, action)[moved].all()
+    assert played.behaviour.gather(-1, action)[moved].isnan().all()
+    with pytest.raises(ValueError, match="is nan at step 1"):
+        learner.run(1)
 
 
 def test_longer_runs_of_chance_than_observed_are_told() -> None:

@@ -52,7 +52,7 @@ def random_policy(tree: GameTree) -> ArrayPolicy:
 def network_policy(tree: GameTree, fine_tuning: FineTuning | None = None) -> NetworkPolicy:
     """Far from uniform."""
     size = tree.game.information_state_tensor_size()
-    network = PolicyNetwork(size, tree.game.num_distinct_actions(), (16,))
+    network = PolicyNetwork(size, tree.game.num_distinct_actions(), (16, 16))
     parameters = 5 * network.initial_parameters(seed=2)
     return NetworkPolicy(tree.game, network, parameters, fine_tuning)
 

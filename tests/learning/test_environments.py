@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 from typing import Any
 
 import pyspiel
@@ -32,17 +33,20 @@ GAMES = [
 LEAST_P_VALUE = 1e-4
 
 
-def environments(game_string: str, batch_size: int, seed: int = 1) -> dict[str, Environment]:
-    """Every way to play a game."""
-    tree = GameTree.from_game(game_string)
-    found: dict[str, Environment] = {
-        "tree": TreeEnvironment(tree, batch_size, seed=seed),
-        "states": StateEnvironment(tree.game, batch_size, seed=seed),
-    }
-    if hasattr(tree.game, "rules"):
-        found["rules"] = BatchedEnvironment(tree.game.rules, batch_size, seed=seed)
-        found["compiled"] = CompiledEnvironment(tree.game.rules, batch_size, seed=seed)
-    return found
+@functools.cache
+def tree_of(game_string: str) -> GameTree:
+    return GameTree.from_game(game_string)
+
+
+def environment_of(kind: str, game_string: str, batch_size: int, seed: int) -> Environment:
+    """One of the ways to play a game."""
+    tree = tree_of(game_string)
+    if kind == "tree":
+        return TreeEnvironment(tree, batch_size, seed=seed)
+    if kind == "states":
+        return StateEnvironment(tree.game, batch_size, seed=seed)
+    assert kind == "rules"
+    return BatchedEnvironment(tree.game.rules, batch_size, seed=seed)
 
 
 class TorchSelfPlay(TableSelfPlay):
@@ -59,9 +63,9 @@ def self_play_by(
 ) -> SelfPlay:
     """Self-play in one of these environments, or by "table": the way that learners go in trees."""
     if kind in TABLE_KINDS:
-        environment = TreeEnvironment(GameTree.from_game(game_string), batch_size, seed=seed)
+        environment = TreeEnvironment(tree_of(game_string), batch_size, seed=seed)
         return TABLE_KINDS[kind](environment, num_steps)
-    return SelfPlay(environments(game_string, batch_size, seed)[kind], num_steps)
+    return SelfPlay(environment_of(kind, game_string, batch_size, seed), num_steps)
 
 
 def uniform(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
@@ -136,6 +140,7 @@ def test_lengths_and_returns_have_their_frequencies(game_string: str, kind: str)
     assert scipy.stats.chisquare(*zip(*pairs, strict=True)).pvalue > LEAST_P_VALUE
 
 
+@functools.cache
 def exact_ends(game_string: str) -> dict[tuple[int, float], float]:
     """Probabilities of (moves, player 0's return), when all legal actions are equally likely."""
     probabilities: dict[tuple[int, float], float] = collections.defaultdict(float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import NamedTuple
 
@@ -113,6 +114,7 @@ def expected_targets(tree: GameTree, games: AllGames, values: np.ndarray, **boun
     return np.where(seen[:, None, None], total / np.where(seen, mass, 1.0)[:, None, None], 0.0)
 
 
+@functools.cache
 def setting(game: str) -> tuple[GameTree, PolicyTransformations, np.ndarray, AllGames]:
     tree = GameTree.from_game(game)
     blueprint, behaviour = strategies_of(tree, 1), strategies_of(tree, 2)

@@ -55,6 +55,7 @@ def test_a_move_goes_to_the_first_action_whose_sum_exceeds_the_threshold() -> No
         action,
         history,
         infoset,
+        np.ones((1, 2), np.bool_),
         successor,
         infoset_row,
         *no_chance,
@@ -71,22 +72,47 @@ def test_actions_are_sampled_alike_on_all_devices() -> None:
     probabilities[..., 3] += 0.1
     threshold = torch.rand((1, 5000), dtype=torch.float64, generator=generator)
     threshold[0, :2] = torch.tensor([0.0, 1 - 2**-53], dtype=torch.float64)
-    found = sampled(probabilities[0], threshold[0])
+    legal = torch.ones((1, 6), dtype=torch.bool)
+    found = sampled(probabilities[0], legal, threshold[0])
     assert (probabilities[0, torch.arange(5000), found] > 0).all()
-    action, history = torch.zeros((1, 5000), dtype=torch.int64), torch.zeros((2, 5000)).long()
+    check_moves(probabilities, legal, threshold, found)
+
+
+def test_where_probabilities_are_no_numbers_the_first_legal_action_is_made() -> None:
+    probabilities = torch.full((1, 4, 6), 0.2)
+    probabilities[0, :2, 4] = torch.nan
+    probabilities[0, 2, :] = torch.nan
+    probabilities[0, 3, 0] = torch.inf
+    threshold = torch.tensor([[0.0, 0.9, 0.5, 0.0]], dtype=torch.float64)
+    legal = torch.tensor([[False, False, True, False, True, True]])
+    found = sampled(probabilities[0], legal, threshold[0])
+    assert found.tolist() == [2, 2, 2, 2]
+    check_moves(probabilities, legal, threshold, found)
+
+
+def check_moves(
+    probabilities: torch.Tensor,
+    legal: torch.Tensor,
+    threshold: torch.Tensor,
+    expected: torch.Tensor,
+) -> None:
+    """`play_move` chooses as expected, from one infoset in all games."""
+    size = len(expected)
+    action, history = torch.zeros((1, size), dtype=torch.int64), torch.zeros((2, size)).long()
     tables = [torch.zeros(size, dtype=torch.int64) for size in (6, 1, 1)]
     arrays = (
-        probabilities, threshold, torch.zeros((1, 5000, 0)), action, history, history, *tables,
-        torch.full((1, 1), 2.0), torch.zeros((1, 1)).long(),
+        probabilities, threshold, torch.zeros((1, size, 0)), action, history, history, legal,
+        *tables, torch.full((1, 1), 2.0), torch.zeros((1, 1)).long(),
     )  # fmt: skip
     kernels.play_move(0, *(x.numpy() for x in arrays))
-    assert torch.equal(action[0], found)
+    assert torch.equal(action[0], expected)
 
 
 def test_actions_have_their_probabilities() -> None:
     probabilities = torch.tensor([0.5, 0.0, 0.2, 0.3])
     threshold = torch.rand(40_000, dtype=torch.float64, generator=torch.manual_seed(0))
-    found = sampled(probabilities.expand(len(threshold), -1), threshold)
+    shape = (len(threshold), -1)
+    found = sampled(probabilities.expand(shape), (probabilities > 0).expand(shape), threshold)
     frequencies = found.bincount(minlength=4) / len(threshold)
     torch.testing.assert_close(frequencies, probabilities, atol=0.01, rtol=0)
 

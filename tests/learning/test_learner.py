@@ -19,19 +19,19 @@ from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
 
-RNAD = RNaDConfig(batch_size=8, hidden_sizes=(8,), learning_rate=1e-2, first_period=3)
-MMD = MMDConfig(batch_size=8, hidden_sizes=(8,), magnet_period=3)
-PPO = PPOConfig(batch_size=8, hidden_sizes=(8,))
+RNAD = RNaDConfig(batch_size=8, hidden_sizes=(8, 8), learning_rate=1e-2, first_period=3)
+MMD = MMDConfig(batch_size=8, hidden_sizes=(8, 8), magnet_period=3)
+PPO = PPOConfig(batch_size=8, hidden_sizes=(8, 8))
 
 
 def with_critic(config: RNaDConfig = RNAD) -> Learner:
-    critic = CriticConfig(hidden_sizes=(8,))
+    critic = CriticConfig(hidden_sizes=(8, 8))
     return RNaDSolver("kuhn_poker", config, transformations=pure_transformations(2), critic=critic)
 
 
 def critic_alone() -> Learner:
     tree = GameTree.from_game("kuhn_poker")
-    pure, config = pure_transformations(2), CriticConfig(hidden_sizes=(8,))
+    pure, config = pure_transformations(2), CriticConfig(hidden_sizes=(8, 8))
     return CriticLearner(tree, ArrayPolicy.uniform(tree), pure, config, batch_size=8)
 
 
@@ -79,7 +79,7 @@ def test_a_state_goes_on_to_the_same_parameters(make: Callable[[], Learner]) -> 
 
 def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
     learner, before = with_critic(), with_critic()
-    larger = with_critic(dataclasses.replace(RNAD, hidden_sizes=(9,)))
+    larger = with_critic(dataclasses.replace(RNAD, hidden_sizes=(9, 8)))
     with pytest.raises(ValueError, match=r"state's .* has shape .* of another learner"):
         learner.load_state(larger.state())
     with pytest.raises(ValueError, match="has shape nothing"):
@@ -88,6 +88,10 @@ def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
     elsewhere = {**before.state(), "generator": np.zeros(16, np.uint8)}
     with pytest.raises(ValueError, match="a learner on another device"):
         learner.load_state(elsewhere)
+    for wrong in ({}, {"num_steps": np.zeros(2)}):
+        state = {name: array for name, array in before.state().items() if name != "num_steps"}
+        with pytest.raises(ValueError, match=r"num_steps has shape .*, but \(\) is needed"):
+            learner.load_state({**state, **wrong})
     assert_same_state(learner, with_critic())
 
 

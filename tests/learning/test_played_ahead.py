@@ -145,6 +145,10 @@ def test_a_worker_that_dies_is_replaced(here: None, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Here, "num_deaths", 3)
     with pytest.raises(WorkerDiedError, match="use fewer workers"):
         other.run(1)
+    # Who tries again learns from the same games.
+    for each in (solver, other):
+        each.run(3)
+    assert torch.equal(solver.parameters, other.parameters)
 
 
 def test_stale_games_are_learned_from(here: None) -> None:

@@ -9,13 +9,13 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 
 CONFIG = RNaDConfig(
     batch_size=8,
-    hidden_sizes=(8,),
+    hidden_sizes=(8, 8),
     first_period=4,
     final_learning_rate=1e-4,
     decay_steps=20,
 )
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
-BY_RULES = RNaDConfig(batch_size=8, hidden_sizes=(8,), first_period=4, max_tree_histories=0)
+BY_RULES = RNaDConfig(batch_size=8, hidden_sizes=(8, 8), first_period=4, max_tree_histories=0)
 CASES = [("kuhn_poker", CONFIG), (GOOFSPIEL, BY_RULES)]
 NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 

@@ -148,6 +148,21 @@ def test_learners_with_networks_learn(make, num_steps, bound, kuhn):
     assert nash_conv(kuhn.ours, algorithm.policy()) < bound < before < 1
 
 
+def test_a_policy_of_escher_does_not_depend_on_how_often_it_was_asked_for(kuhn):
+    algorithm = MAKERS["openspiel_escher"](kuhn, 1)
+    algorithm.step()
+    root = kuhn.theirs.game.new_initial_state().child(0).child(1)
+    told = []
+    for _ in range(2):
+        theirs._seed_everything(0)
+        told.append(algorithm.policy().action_probabilities(root))
+    assert told[0] == told[1]
+    agent = algorithm._agent
+    assert agent.t == 2
+    before = agent.action_probabilities(root)
+    assert before[0] != pytest.approx(told[0][0], abs=1e-6), "training did something"
+
+
 def test_steps_of_traversals_are_those_counted_by_hand(kuhn):
     assert num_moves(kuhn.ours) == KUHN_MOVES
     cpp = theirs.CppCFRPlus(kuhn, 0)

@@ -18,7 +18,7 @@ from papers.dl_cfr.experiments import EXPERIMENTS
 from papers.dl_cfr.study import DOMAINS, Settings, Study
 from papers.study import run
 from spiel_dl.algorithms import continual_resolving
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges, evaluated_ranges
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_losses
 from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.jobs.on_policy import OnPolicyConfig
@@ -119,8 +119,7 @@ def test_every_report_is_complete(finished: Path) -> None:
     for name in EXPERIMENTS:
         content = read(finished, name)
         assert content["settings"]["num_iterations"] == 20
-        # What is left out has networks of its own, and no smaller parts.
-        assert len(content["commits_of_parts"]) == (name != "left_out")
+        assert len(content["commits_of_parts"]) == 1
         assert content["wall_clock_seconds"] > 0
         assert content["environment"]["command"]
         text = (finished / "results" / f"{name}.md").read_text()
@@ -252,7 +251,6 @@ def test_what_is_finished_is_not_done_again(
 
     monkeypatch.setattr(dl_cfr_study.training, "train", refuse)
     monkeypatch.setattr(dl_cfr_study.DLCFRSolver, "run", refuse)
-    monkeypatch.setattr(dl_cfr_study.CFRPlusSolver, "run", refuse)
     monkeypatch.setattr(reports.plots, "plot_panels", lambda *_, **__: None)
     run(EXPERIMENTS, study(finished), tmp_path)
     for name in EXPERIMENTS:
@@ -331,6 +329,25 @@ def test_range_statistics_by_hand() -> None:
     assert found["distance_to_mean"] == pytest.approx((5 / 6 + 0) / 2)
     # The nearest pair is the uniform one: (2/3 + 0) / 2; the other is at (1 + 0) / 2.
     assert found["distance_to_nearest"] == pytest.approx((2 / 3 + 0) / 2)
+
+
+@pytest.mark.parametrize("alternating", [True, False])
+def test_evaluated_ranges_are_all_that_the_value_function_gets(alternating: bool) -> None:
+    asked = []
+
+    def record(range_0: np.ndarray, range_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        asked.append((range_0.copy(), range_1.copy()))
+        return -range_0, range_1
+
+    tree = GameTree.from_game(SETTINGS.data.game)
+    solver = DLCFRSolver(tree, MadeUpValue(record), LIMIT, alternating_updates=alternating)
+    found = evaluated_ranges(solver, [1, 2, 5])
+    assert solver.iteration == 5
+    each = 2 if alternating else 1
+    assert len(asked) == 5 * each
+    kept = [pair for i in (0, 1, 4) for pair in asked[each * i : each * (i + 1)]]
+    for player in (0, 1):
+        np.testing.assert_array_equal(found[player], np.stack([pair[player] for pair in kept]))
 
 
 def test_asked_ranges_are_those_the_value_function_gets() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from papers.responses import late_mistakes, online, sampled_match
+from papers.responses import late_mistakes, online, sampled_match, times
 from papers.responses.experiments import EXPERIMENTS
 from papers.responses.study import Settings, Study
 from papers.study import MET, NOT_MET, PARTLY, run
@@ -45,6 +47,41 @@ def test_a_verdict_asks_for_two_games_and_both_kinds() -> None:
     assert told(summary(2.1, 2.0, 1.0, 2.5, 2.2, 1.0)) == MET
     assert told(summary(2.1, 2.0, 9.0, 2.5, 1.9, 9.0)) == PARTLY
     assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0)) == NOT_MET
+    assert told(summary(1.9, 1.9, 9.0)[2:]) == "", "random alone, so nothing was tested"
+
+
+def test_a_model_that_is_of_no_kind_is_refused(tmp_path: Path) -> None:
+    study = Study(Settings(models=("late:uniform", "uniform")), Workspace(tmp_path))
+    with pytest.raises(ValueError, match=r"no models \['uniform'\]; choose from late:uniform, "):
+        run(EXPERIMENTS, study, tmp_path, ["late_mistakes"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_know_the_constants_that_decide_their_numbers(tmp_path: Path) -> None:
+    """Nothing is computed: a workspace that only notes what it is asked for."""
+
+    class Noting(Workspace):
+        def part(self, name: str, settings: Mapping[str, Any], compute: object) -> Any:
+            del compute
+            asked[name] = json.loads(json.dumps(settings))
+            return {}
+
+    asked: dict[str, Any] = {}
+    study = Study(Settings(games=("leduc",), models=("late:uniform",)), Noting(tmp_path))
+    late_mistakes.LATE_MISTAKES.compute(study)
+    online.ONLINE.compute(study)
+    kuhn = Study(Settings(games=("kuhn",)), study.workspace)
+    times.TIMES.compute(kuhn)
+    late = asked["late-leduc-late-uniform-0"]
+    assert (late["equilibrium_iterations"], late["num_samples"]) == (5000, 10)
+    assert late["methods"] == list(late_mistakes.METHODS)
+    match = asked["online-abd-0-0"]
+    assert (match["prior_iterations"], match["equilibrium_iterations"]) == (1000, 5000)
+    assert (match["iterations"], match["tolerance"]) == (2000, 1e-4)
+    assert asked["times-kuhn"]["max_iterations"] == 10_000
+    decisions = asked["times-play-kuhn"]
+    assert decisions["max_iterations"] == 10_000
+    assert (decisions["seconds_to_think"], decisions["num_episodes"]) == (0.04, 20)
 
 
 def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +101,7 @@ def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         goal = row["p"] * row["gain"] - (1 - row["p"]) * row["exploitability"]
         assert goal == pytest.approx(row["p"] * gain - (1 - row["p"]) * lost, abs=2e-3)
     for each in found:
-        assert set(late_mistakes.SWEPT) < set(each["points"])
+        assert list(each["points"]) == list(late_mistakes.METHODS)
         for method, rows in each["points"].items():
             assert len(rows) == (5 if method in late_mistakes.SWEPT else 1)
     as_player_0 = [{**row, "player": 0} for row in found]
@@ -102,7 +139,7 @@ def test_matches_against_changing_opponents_from_end_to_end(
 ) -> None:
     limit = DepthLimit(moves=1)
     monkeypatch.setattr(online, "LIMITS", {"kuhn": limit})
-    sizes = {"GAME": "kuhn", "SEEDS": (0, 1), "HANDS": 60, "CHANGES_EVERY": 20, "RESOLVE_EVERY": 10}
+    sizes = {"GAME": "kuhn", "SEEDS": (0, 1), "HANDS": 80, "CHANGES_EVERY": 20, "RESOLVE_EVERY": 10}
     for name, value in sizes.items():
         monkeypatch.setattr(online, name, value)
     study = Study(Settings(players=(1,)), Workspace(tmp_path / "work"))
@@ -110,10 +147,20 @@ def test_matches_against_changing_opponents_from_end_to_end(
     told = json.loads(path.with_suffix(".json").read_text())
     assert {len(matches) for matches in told["found"].values()} == {2}
     rows = told["found"]["best_response"][0]
-    assert [row["opponent"] for row in rows[::2]] == list(online.OPPONENTS)
-    assert [row["hands"] for row in rows] == [10, 20, 30, 40, 50, 60]
+    assert [row["opponent"] for row in rows[::2]] == [*online.OPPONENTS, online.OPPONENTS[0]]
+    assert [row["hands"] for row in rows] == [10, 20, 30, 40, 50, 60, 70, 80]
     tree = study.tree("kuhn")
     for row in rows:
         model = late_mistakes.model_of(row["opponent"], tree, limit)
         assert row["expected"] <= best_response_value(tree, model, 1) + 1e-9
-    assert len(told["tables"]["After a change"]) == 2 * len(told["found"])
+    phases = told["tables"]["After a change"]
+    assert len(phases) == 2 * len(told["found"])
+    # The first twenty hands follow no change: only hands 70 and 80 are of the first opponent.
+    for response, matches in told["found"].items():
+        own = [row for row in phases if row["response"] == response]
+        for row, index in zip(own, (6, 7), strict=True):
+            expected = sum(match[index]["expected"] for match in matches) / 2
+            assert row[online.OPPONENTS[0]] == pytest.approx(expected)
+    first = told["tables"]["All hands"][0]
+    spread = f"{first['earned']:.3g} ± {first['half_width']:.2g}"
+    assert told["headline"].startswith(f"earned per hand (95 %, 2 seeds): data_biased {spread}, ")

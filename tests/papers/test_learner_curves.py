@@ -15,7 +15,7 @@ from spiel_dl.runs.run_directory import RunDirectory
 
 
 def train(path: Path, seed: int, eta: float = 0.2) -> Path:
-    config = RNaDConfig(batch_size=8, hidden_sizes=(8,), seed=seed, eta=eta)
+    config = RNaDConfig(batch_size=8, hidden_sizes=(8, 8), seed=seed, eta=eta)
     learner = RNaDSolver("kuhn_poker", config)
     identity = {
         "game": "kuhn_poker()",

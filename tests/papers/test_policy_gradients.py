@@ -25,7 +25,7 @@ SETTINGS = Settings(
     evaluations=(300, 5000),
     steps_per_checkpoint=400,
     batch_size=16,
-    hidden_sizes=(8,),
+    hidden_sizes=(8, 8),
 )
 
 
@@ -38,7 +38,7 @@ def test_exploitability_along_the_way(tmp_path: Path) -> None:
     assert table.columns == ["game", "algorithm", "seed", "300", "900"]
     curves = report.more["curves"]
     # The last line is of the policy in the last checkpoint; the tree's numbers are OpenSpiel's.
-    learner = make_learner("mmd", GAME, seed=3, batch_size=16, hidden_sizes=(8,))
+    learner = make_learner("mmd", GAME, seed=3, batch_size=16, hidden_sizes=(8, 8))
     learner.load(next(tmp_path.glob("mmd*/checkpoint.safetensors")))
     tree = dl.GameTree.from_game(GAME)
     expected = dl.exploitability(tree, dl.ArrayPolicy.from_policy(tree, learner.policy()))
@@ -72,7 +72,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> No
             found = large_games.judge(game, learner.policy())
             return {"exploitability": found["exploitability"]}
 
-        learner = make_learner("mmd", GAME, seed=3, batch_size=16, hidden_sizes=(8,))
+        learner = make_learner("mmd", GAME, seed=3, batch_size=16, hidden_sizes=(8, 8))
         directory = RunDirectory(tmp_path / "killed", {}, resume=True)
         return train(learner, directory, 900, SETTINGS.points, 400, judge)
 

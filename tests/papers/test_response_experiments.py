@@ -23,7 +23,7 @@ from papers.responses.experiments import EXPERIMENTS
 from papers.responses.responders import Responder, compile_named, game_value, games
 from papers.responses.study import Settings, Study
 from papers.responses.times import play, whole_policies
-from papers.study import run
+from papers.study import MET, NOT_MET, PARTLY, run
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.policies.array_policy import ArrayPolicy, read_plan
@@ -130,10 +130,13 @@ def test_gadgets_lose_what_they_are_said_to(tmp_path: Path) -> None:
     """The full set without gadget and with `joint`; its two ends with a wrong gadget."""
     changed = study(tmp_path, gadgets=("joint", "resolving", "max_margin"))
     [path] = run(EXPERIMENTS, changed, tmp_path, ["gadgets"])
-    [rows] = json.loads(path.with_suffix(".json").read_text())["tables"].values()
+    content = json.loads(path.with_suffix(".json").read_text())
+    assert content["verdict"].startswith("met. The paper: the resolving and the max-margin gadgets")
+    [rows] = content["tables"].values()
     number = {}
     for row in rows:
         assert abs(row["below_pareto"]) < 1e-5
+        assert row["of_rnr"] == "yes"
         key = row["game"].removeprefix("lost_by_"), row["method"].removeprefix("CDRNR, ")
         number[key] = number.get(key, 0) + 1
     for method in ("RNR", "joint"):
@@ -142,6 +145,41 @@ def test_gadgets_lose_what_they_are_said_to(tmp_path: Path) -> None:
     assert number["resolving", "max_margin"] == 5
     assert number["max_margin", "resolving"] == 5
     assert number["max_margin", "max_margin"] == 2
+
+
+def test_only_responses_of_rnr_count_as_recovered(tmp_path: Path) -> None:
+    """RNR has two responses; the resolving gadget has one of them and a dominated one."""
+
+    def points(*pairs: tuple[float, float]) -> list[dict[str, float]]:
+        return [
+            {"parameter": 0.1 * number, "gain": gain, "exploitability": exploitability}
+            for number, (gain, exploitability) in enumerate(pairs, start=1)
+        ]
+
+    methods = {
+        "CDRNR, resolving": points((4.0, 1.0), (3.0, 3.0)),
+        "CDRNR, full": points((4.0, 1.0), (7.0, 2.0), (7.0, 2.5)),
+        "RNR": points((4.0, 1.0), (7.0, 2.0), (7.0, 2.0)),
+    }
+
+    def told(*chosen: str) -> tuple[str, str, list[str]]:
+        labels = {"game": "lost_by_resolving", "model": "fool", "player": 0}
+        found = [(labels, {name: methods[name] for name in chosen})]
+        report = response_frontiers.GADGET_SETS.render(study(tmp_path), found)
+        [table] = report.tables.values()
+        return report.verdict, report.headline, [row["of_rnr"] for row in table.rows]
+
+    headline = "of RNR's 2 responses are recovered: CDRNR, resolving 1, CDRNR, full 2"
+    assert told("CDRNR, resolving", "CDRNR, full", "RNR") == (
+        MET,
+        headline,
+        ["yes", "yes", "yes", "no", "yes", "yes", "no"],
+    )
+    methods["CDRNR, full"].pop(1)
+    assert told("CDRNR, resolving", "CDRNR, full", "RNR")[0] == PARTLY
+    methods["CDRNR, resolving"].append(methods["RNR"][1])
+    assert told("CDRNR, resolving", "RNR")[0] == NOT_MET
+    assert told("RNR")[0] == ""
 
 
 def test_table_1_of_goofspiel_4_by_both_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,6 +379,8 @@ def test_a_game_may_be_that_of_two_experiments(tmp_path: Path) -> None:
         part = tmp_path / "parts" / f"{name}-biased_rps-random-0-0-CDRNR-joint.json"
         found = json.loads(part.read_text())
         limits[name] = found["settings"]["depth_limit"]
+        assert content["settings"]["depth_limit"] == limits[name], "not that of the settings"
+        assert content["settings"]["players"] == [0]
         assert found["result"][0]["gain"] == point["gain"]
     assert limits == {"frontier": "1 plies", "biased_rps": "2 moves"}
 
@@ -360,6 +400,8 @@ def test_wrong_settings(tmp_path: Path) -> None:
         ({"num_strategies": 0}, "num_strategies=0"),
         ({"iterations": 0}, "iterations=0"),
         ({"num_rounds": -1}, "num_rounds=-1"),
+        ({"num_games": 2}, "num_games=2 must be an even number of at least 4"),
+        ({"num_games": 7}, "num_games=7 must be an even number of at least 4"),
     ):
         with pytest.raises(ValueError, match=message):
             Settings(**wrong)

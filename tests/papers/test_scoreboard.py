@@ -69,6 +69,12 @@ def test_a_game_string_may_leave_out_what_is_the_default(tmp_path: Path) -> None
         assert scoreboard.state(row, tmp_path).word == word
 
 
+@pytest.mark.parametrize("row", MANIFEST, ids=lambda row: row.name)
+def test_a_report_of_any_row_can_be_current(row: Row, tmp_path: Path) -> None:
+    write(tmp_path, row)
+    assert scoreboard.state(row, tmp_path, ()).word == CURRENT
+
+
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.what)
 def test_changes_concern_rows(change: Change) -> None:
     for pattern in change.rows:
@@ -111,6 +117,18 @@ def test_what_makes_a_report_old(tmp_path: Path, changes: dict[str, Any], why: s
     assert scoreboard.state(ROW, tmp_path, ()).why == (why,)
 
 
+def test_new_parts_are_needed_but_for_a_headline(tmp_path: Path) -> None:
+    for changes, needed in (
+        ({}, False),
+        ({"headline": ""}, False),
+        ({"commits_of_parts": [COMMIT, "1" * 40]}, True),
+        ({"settings": {}}, True),
+    ):
+        write(tmp_path, ROW, **changes)
+        found = scoreboard.state(ROW, tmp_path, ())
+        assert scoreboard.needs_new_parts(found) == needed
+
+
 def test_a_report_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     write(tmp_path, ROW)
     path = ROW.report(tmp_path)
@@ -122,7 +140,8 @@ def test_a_report_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_open_rows_are_those_without_a_current_report(tmp_path: Path) -> None:
     assert scoreboard.open_rows(tmp_path) == list(MANIFEST)
     assert scoreboard.open_rows(tmp_path, ["responses/gadgets"]) == [ROW]
-    write(tmp_path, ROW)
+    # Later than all changes of the code so far.
+    write(tmp_path, ROW, environment={"started": "2030-01-01T00:00:00+00:00", "git_commit": COMMIT})
     assert scoreboard.open_rows(tmp_path, ["responses/gadgets"]) == []
     with pytest.raises(ValueError, match="'nothing' names no experiment of the manifest"):
         scoreboard.open_rows(tmp_path, ["nothing"])

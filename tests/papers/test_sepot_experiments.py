@@ -10,6 +10,7 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability as peer
 
+from papers.sepot import curves as sepot_curves
 from papers.sepot import distilled as sepot_distilled
 from papers.sepot import evaluation as sepot_evaluation
 from papers.sepot import safety as sepot_safety
@@ -347,3 +348,26 @@ def test_errors(trained: Path, tmp_path: Path) -> None:
         item = sepot_distilled.Item(found, DepthLimit(moves=moves), 0, "exact", path)
         with pytest.raises(ValueError, match=f"{moves} moves in kuhn_poker.* two searches"):
             sepot_distilled.measure(item)
+
+
+def test_claims_of_curves_are_the_papers():
+    def final(*values):
+        return [{"nash_conv": value, "network": 0.5} for value in values]
+
+    claims = sepot_curves.curves_claims
+    assert claims("goofspiel_5_descending", final(0.6, 0.3, 0.4)) == [True, True]
+    assert claims("goofspiel_5_descending", final(0.2, 0.3, 0.1)) == [False, True]
+    assert claims("leduc", final(0.6, 0.3)) == [True, False]
+
+
+def test_claims_of_given_cfvs_are_of_limits_of_one():
+    def final(limit, critic, searches):
+        values = {CRITIC: critic, SEARCHES: searches, TRANSFORMATIONS: 0.0}
+        return [
+            {"policy": f"search, {limit} rounds, cfvs of {kind}", "nash_conv": value}
+            for kind, value in values.items()
+        ]
+
+    assert sepot_curves.cfvs_claims(final(1, 0.3, 0.2)) == [True]
+    assert sepot_curves.cfvs_claims(final(1, 0.2, 0.3)) == [False]
+    assert sepot_curves.cfvs_claims(final(2, 0.2, 0.3)) == []

@@ -11,7 +11,7 @@ import pytest
 from papers import study as papers_study
 from papers.paper import PAPERS
 from papers.study import MET, NOT_MET, PARTLY, Experiment, Study, by_name, run, verdict
-from spiel_dl.runs.distributed import Engine, LocalProcesses, Ray
+from spiel_dl.runs.distributed import LocalProcesses
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
 
@@ -80,10 +80,9 @@ def test_unknown_names_are_refused_before_anything_runs(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("engine", [LocalProcesses(1), Ray(1)], ids=["processes", "ray"])
-def test_workers_find_the_papers(engine: Engine) -> None:
-    """They are not installed, and workers do not start in `run/`."""
-    workspace = Workspace("nowhere", engine)
+def test_workers_find_the_papers() -> None:
+    """They are not installed, and workers do not start in `run/`; of Ray's, `test_distributed`."""
+    workspace = Workspace("nowhere", LocalProcesses(1))
     found: dict[int, str] = {}
     workspace.for_each(papers_study.verdict, [[True], [False]], found.__setitem__)
     assert found == {0: MET, 1: NOT_MET}

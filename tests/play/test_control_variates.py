@@ -1,5 +1,7 @@
 """Control variates: no bias by any values, and no luck left by the right ones."""
 
+import shutil
+
 import numpy as np
 import pyspiel
 import pytest
@@ -14,6 +16,7 @@ from spiel_dl.play.control_variates import HistoryValues, luck, without_luck
 from spiel_dl.play.history_networks import CriticValues, NetworkValues, load_values
 from spiel_dl.play.matches import play_match
 from spiel_dl.policies import opponent_models
+from spiel_dl.tree import GameTree
 
 KUHN = "kuhn_poker"
 GAMES = [KUHN, "python_goofspiel_ii(num_cards=3,points_order=random)"]
@@ -131,9 +134,9 @@ def runs(tmp_path_factory):
     """Checkpoints of hardly trained learners, with and without a critic."""
     critic = {
         "transformations": transformations_by_name("pure", pyspiel.load_game(KUHN)),
-        "critic": CriticConfig(hidden_sizes=(8,)),
+        "critic": CriticConfig(hidden_sizes=(8, 8)),
     }
-    config, found = rnad.RNaDConfig(batch_size=8, hidden_sizes=(8,)), {}
+    config, found = rnad.RNaDConfig(batch_size=8, hidden_sizes=(8, 8)), {}
     for name, also in (("critic", critic), ("network", {})):
         learner = rnad.RNaDSolver(KUHN, config, **also)
         learner.step()
@@ -151,6 +154,25 @@ def test_networks_values(runs, kind, is_a):
     reach, returns, reduced = returns_without_luck(game, policies, values)
     assert reach @ reduced == pytest.approx(expected, abs=1e-12)
     assert np.abs(returns - reduced).max() > 0.01
+
+
+def test_a_critic_s_values_are_the_identity_s_of_both_players(runs):
+    values = load_values(str(runs["critic"]), pyspiel.load_game(KUHN))
+    critic, tree = values._critic, GameTree.from_game(KUHN)
+    histories = np.flatnonzero(tree.player >= 0)
+    states = [tree.state(history) for history in histories.tolist()]
+    # As searches ask it, by other code.
+    first, second = (critic.values(tree, histories, player)[:, 0] for player in (0, 1))
+    np.testing.assert_allclose(values.of(states), (first - second) / 2, atol=1e-6)
+    assert np.ptp(values.of(states)) > 0.01
+    # A critic that says of the identity 0.5 and -0.25, and of other transformations 0.75.
+    critic.parameters.zero_()
+    outputs = torch.full((2, critic.network.num_transformations), 0.75)
+    outputs[:, 0] = torch.tensor([0.5, -0.25])
+    if critic.network.bound < np.inf:
+        outputs = (outputs / critic.network.bound).atanh()
+    critic.network.split_layers(critic.parameters)[-1][0].view(-1).copy_(outputs.view(-1))
+    np.testing.assert_allclose(values.of(states), 0.375, atol=1e-6)
 
 
 def test_values_are_player_0_s(runs):
@@ -202,6 +224,23 @@ def test_head_to_head(runs):
     assert "without_luck" not in plain
     assert any(name in note for note in head_to_head.report([row]).notes)
     assert len(head_to_head.report([plain]).notes) == 1
+
+
+def test_values_of_a_file_that_changes(runs, tmp_path):
+    """As if each were of another name."""
+    path, found, expected = tmp_path / "checkpoint.safetensors", [], []
+    for kind in ("critic", "network"):
+        shutil.copy(runs[kind] / path.name, path)
+        for name, rows in ((str(path), found), (str(runs[kind]), expected)):
+            row = head_to_head.measure(
+                KUHN, "random:1", "uniform", num_games=20, control_variates=name
+            )
+            rows.append(row["without_luck"])
+            head_to_head.measure(
+                KUHN, "random:1", "uniform", num_games=2, control_variates=str(path)
+            )
+    assert found == expected
+    assert found[0] != found[1]
 
 
 def test_errors(runs, tmp_path):

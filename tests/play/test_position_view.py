@@ -116,9 +116,9 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     game = turn_based_game(GOOFSPIEL)
     learner = RNaDSolver(
         game,
-        RNaDConfig(batch_size=8, hidden_sizes=(8,)),
+        RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
         transformations=transformations_by_name("pure", game),
-        critic=CriticConfig(hidden_sizes=(8,)),
+        critic=CriticConfig(hidden_sizes=(8, 8)),
     )
     learner.step()
     path = tmp_path_factory.mktemp("run") / "checkpoint.safetensors"

@@ -10,7 +10,12 @@ import pytest
 import torch
 
 import spiel_dl as dl
-from spiel_dl.policies.function_policy import FunctionPolicy, load_onnx, load_torch_script
+from spiel_dl.policies.function_policy import (
+    FunctionPolicy,
+    MaskedFunction,
+    load_onnx,
+    load_torch_script,
+)
 from spiel_dl.tree.game_tree import GameTree
 
 GAME = pyspiel.load_game("leduc_poker")
@@ -89,17 +94,36 @@ def test_files_that_are_none_are_told(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_onnx_is_asked_by_its_first_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in for onnxruntime, which is not installed with the package."""
+    names = ["observation"]
 
     class Session:
         def __init__(self, path: str, providers: list[str]):
             assert (path, providers) == ("network.onnx", ["CPUExecutionProvider"])
 
         def get_inputs(self) -> list[types.SimpleNamespace]:
-            return [types.SimpleNamespace(name="observation")]
+            return [types.SimpleNamespace(name=name) for name in names]
 
         def run(self, outputs: None, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
             return [inputs["observation"][:, :3] * 2]
 
     monkeypatch.setitem(sys.modules, "onnxruntime", types.SimpleNamespace(InferenceSession=Session))
     tensors = torch.eye(4)
-    torch.testing.assert_close(load_onnx("network.onnx")(tensors), 2 * tensors[:, :3])
+    function = load_onnx("network.onnx")
+    assert not isinstance(function, MaskedFunction)
+    torch.testing.assert_close(function(tensors), 2 * tensors[:, :3])
+    names.append("memory")
+    with pytest.raises(ValueError, match="has the inputs observation, memory; it must have one"):
+        load_onnx("network.onnx")
+
+
+def test_a_function_that_knows_what_is_legal_says_probabilities() -> None:
+    state = GAME.new_initial_state()
+    for action in (0, 1):
+        state.apply_action(action)
+    said = torch.tensor([0.0, 0.2, 0.6])
+    policy = FunctionPolicy(GAME, MaskedFunction(lambda seen, legal: said * legal))
+    assert policy.action_probabilities(state) == pytest.approx({1: 0.25, 2: 0.75})
+    for wrong in (torch.zeros(1, 2), torch.full((1, 3), -0.5), torch.full((1, 3), torch.nan)):
+        policy.function = MaskedFunction(lambda seen, legal, wrong=wrong: wrong)
+        with pytest.raises(ValueError, match="one probability for each action"):
+            policy.action_probabilities(state)

@@ -140,6 +140,19 @@ def test_episodes_of_simultaneous_games() -> None:
     np.testing.assert_array_equal(estimate.counts[own], [0, 0, 1])
 
 
+def test_an_estimate_shares_no_arrays_with_its_prior_or_its_answers() -> None:
+    tree = compile_game("kuhn_poker")
+    prior = opponent_models.random_policy(tree, 1)
+    expected = [strategy.copy() for strategy in prior.strategies]
+    estimate = opponent_models.OpponentEstimate(tree, 1, prior)
+    for spoiled in (prior, estimate.policy()):
+        for strategy in spoiled.strategies:
+            strategy[1:] = -1.0
+    found = estimate.policy()
+    for player in (0, 1):
+        np.testing.assert_allclose(found.strategies[player], expected[player])
+
+
 def test_wrong_input_is_refused() -> None:
     tree = compile_game("kuhn_poker")
     with pytest.raises(ValueError, match="player=2 must be 0 or 1"):

@@ -48,3 +48,5 @@ def test_everything_is_finite_where_nothing_is_legal() -> None:
 def test_empty_layers_are_refused(sizes: tuple[int, int, tuple[int, ...]]) -> None:
     with pytest.raises(ValueError, match="has an empty layer; all must be positive"):
         PolicyNetwork(*sizes)
+    with pytest.raises(ValueError, match=r"hidden_sizes=\(\) has no layer"):
+        PolicyNetwork(5, 3, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,28 @@ def test_the_comparison(tmp_path: Path) -> None:
         tmp_path, "compare", "compare", more=("--domain=leduc_poker", "--noresume")
     )
     assert (code, "runs/compare/leduc_poker exists" in errors) == (1, True)
+
+
+@pytest.mark.parametrize(("commits", "anew"), [([], False), (["0" * 40, "1" * 40], True)])
+def test_old_rows_take_nothing_of_other_commits(
+    commits: list[str], anew: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("reproduce")
+    [row] = [row for row in scoreboard.MANIFEST if row.name == "responses/gadgets"]
+    why = ("parts of several commits",) if commits else ("no headline",)
+    found = scoreboard.State(scoreboard.OLD, why, {})
+    opened = []
+
+    def refuse(place: str, _engine: object, *, only_own: bool) -> None:
+        opened.append((place, only_own))
+        raise RuntimeError("opened")
+
+    monkeypatch.setattr(scoreboard, "open_rows", lambda *_: [row])
+    monkeypatch.setattr(scoreboard, "state", lambda *_: found)
+    monkeypatch.setattr(module.script, "open_workspace", refuse)
+    with pytest.raises(RuntimeError, match="opened"):
+        module.main(all=True)
+    assert opened == [("runs/responses", anew)]
 
 
 def test_what_there_is_is_listed(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import os
 import signal
@@ -163,13 +164,14 @@ def test_processes_end_with_the_one_that_started_them(tmp_path):
     starter.communicate(timeout=30)
 
 
-def test_ray_without_a_cluster_starts_and_ends_its_own():
-    program = (
-        "import math, ray; from spiel_dl.runs import distributed\n"
-        "print(distributed.map(math.sqrt, [4, 9], distributed.Ray(2)), ray.is_initialized())"
-    )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (result.stdout, result.returncode) == ("[2.0, 3.0] False\n", 0), result.stderr
+@WITH_WORKERS
+def test_workers_find_what_lies_on_the_path_of_this_process(engine, tmp_path, monkeypatch):
+    """As the papers' experiments do, which are not installed; the cluster is older."""
+    (tmp_path / "not_installed.py").write_text("def double(item):\n    return 2 * item\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "not_installed", raising=False)
+    double = importlib.import_module("not_installed").double
+    assert distributed.map(double, [1, 2], engine) == [2, 4]
 
 
 def test_progress(capsys):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from spiel_dl.runs.distributed import IN_PROCESS, Engine, LocalProcesses
+from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.runs.workspace import Workspace, file_name
 from tests.distributed_functions import fail_at_two, process_id
 
@@ -90,6 +91,23 @@ def test_a_workspace_within_keeps_one_account(tmp_path: Path) -> None:
     assert outer.reused == {"inner/one"}
     assert (tmp_path / "inner" / "parts" / "one.json").exists()
     assert outer.within("inner").run_directory("run", {}).path == tmp_path / "inner" / "run"
+
+
+def test_what_another_commit_made_is_made_again_if_asked(tmp_path: Path) -> None:
+    before = Workspace(tmp_path, commit="before")
+    assert before.part("slow", {"size": 1}, lambda: "old") == "old"
+    run = before.run_directory("run", {"seed": 0})
+    assert before.commits == {"before", describe_environment()["git_commit"]}
+    (run.path / "network").write_text("trained")
+    after = Workspace(tmp_path, commit="after", only_own=True)
+    inner = after.within("inner")
+    for workspace, settings in ((after, {"size": 1}), (after, {"size": 1}), (inner, {"size": 2})):
+        assert workspace.part("slow", settings, lambda: "new") == "new"
+    assert after.commits == {"after"}
+    assert after.reused == {"slow"}
+    anew = after.run_directory("run", {"seed": 1})
+    assert not (anew.path / "network").exists()
+    assert (tmp_path / "run.old-1" / "network").read_text() == "trained"
 
 
 def test_names_of_files() -> None:

@@ -31,7 +31,7 @@ BLUEPRINT = Blueprint(GAME)
 
 def network_policy() -> NetworkPolicy:
     network = PolicyNetwork(
-        GAME.information_state_tensor_size(), GAME.num_distinct_actions(), (16,)
+        GAME.information_state_tensor_size(), GAME.num_distinct_actions(), (16, 16)
     )
     return NetworkPolicy(GAME, network, network.initial_parameters(seed=2))
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from spiel_dl.serve import menu
 from spiel_dl.serve.app import Settings, make_app
 
 HOSTS = ("testserver",)
@@ -223,6 +224,24 @@ def test_other_ways_to_ask_wrongly(client: TestClient) -> None:
     assert client.put("/api/games").status_code == 405
     # A name that another site has made to lead here.
     assert client.get("/api/menu", headers={"host": "elsewhere.example"}).status_code == 400
+
+
+def test_errors_can_be_sent_whatever_was_asked() -> None:
+    client = TestClient(make_app(Settings(hosts=HOSTS)))  # Its workers are not started.
+    content, headers = b'{"\\ud800": 1}', {"content-type": "application/json"}
+    answer = client.post("/api/games", content=content, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("unknown fields ?; known are game,")
+
+
+def test_answers_that_json_cannot_say_are_the_servers_fault(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(menu, "menu", lambda *_: {"value": float("nan")})
+    answer = TestClient(make_app(Settings(hosts=HOSTS))).get("/api/menu")
+    assert answer.status_code == 500
+    assert "its log says why" in answer.json()["error"]
+    assert "GET /api/menu failed" in caplog.text
 
 
 def test_games_can_be_left(client: TestClient) -> None:

@@ -167,4 +167,10 @@ def test_the_public_tree_opens_as_one_looks(tab: Tab) -> None:
     tab.click("#detail p a")
     tab.wait("document.querySelector('#detail h2').textContent.includes('player 0: Pass')")
     assert tab.value("document.querySelectorAll('#detail table').length") == 2
+    # It goes on to open after one has looked at the other tab.
+    tab.click("#tab-play")
+    tab.click("#tab-tree")
+    before = tab.value("document.querySelectorAll('#tree [role=treeitem]').length")
+    tab.click("#tree [role=group] [role=treeitem][aria-expanded=false] .turn")
+    tab.wait(f"document.querySelectorAll('#tree [role=treeitem]').length > {before}")
     tab.click("#tab-play")

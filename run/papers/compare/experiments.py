@@ -18,18 +18,18 @@ _TITLES = {
     "least": "smallest of all seeds",
     "largest": "largest",
     "early": "at a tenth of the time, mean",
-    "learning_seconds": "seconds of learning",
+    "learning_seconds": "seconds of the processor, learning",
     "policy_seconds": "seconds of making the policy",
     "environment_steps": "environment steps",
     "settings": "hyperparameters",
-    "processor_seconds": "seconds of the processor, learning",
 }
 
 _SECONDS = (
-    "Seconds of a point are those of learning up to it, and those that making its policy took "
-    "(training the average policy in Deep CFR and ESCHER, resolving or searching everywhere in "
-    "DL-CFR and SePoT), as if it had stopped there. Setting up and judging are not counted. "
-    "Where the processor's seconds are fewer than those of learning, other work was on the machine."
+    "Seconds are of the processor. Those of a point are of learning up to it and of making its "
+    "policy (training the average policy in Deep CFR and ESCHER, resolving or searching everywhere "
+    "in DL-CFR and SePoT), as if it had stopped there. Setting up and judging are not counted. "
+    "Where the depth limit is half of the game, search sees half of what it plays exactly: SePoT "
+    "above a network that has hardly learned is mostly search."
 )
 _STEPS = (
     "An environment step is a move of a player, made in a game or in a traversal of the tree. "
@@ -55,8 +55,8 @@ def report(study: Study, comparison: Comparison) -> Report:
         [
             f"Ours play `{game.ours.game}`, OpenSpiel's `{game.theirs.game}`: the same game, "
             f"history by history. Depth limits are {game.depth_limit}. Each algorithm learns for "
-            f"{settings.seconds:g} seconds of wall-clock with one thread, with each of the seeds "
-            f"{', '.join(map(str, settings.seeds))}; a step that has begun is finished. The "
+            f"{settings.seconds:g} seconds of the processor with one thread, with each of the "
+            f"seeds {', '.join(map(str, settings.seeds))}; a step that has begun is finished. The "
             "picture shows the first seed.",
             _SECONDS,
             _STEPS,
@@ -104,7 +104,7 @@ def _picture(game: ComparedGame, comparison: Comparison) -> Picture:
     title = f"{game.ours.game} (OpenSpiel's algorithms: {game.theirs.game})"
     metric = "exploitability = NashConv / 2 (utility)"
     panels = [
-        Panel("seconds", "exploitability", "seconds of wall-clock", metric),
+        Panel("seconds", "exploitability", "seconds of the processor", metric),
         Panel("environment_steps", "exploitability", "environment steps", ""),
     ]
     first = {name: curves[0] for name, curves in comparison.curves.items()}

@@ -11,6 +11,7 @@ trained when it is asked for.
 from __future__ import annotations
 
 import abc
+import copy
 import importlib
 from typing import Any
 
@@ -225,12 +226,17 @@ class Escher(_Counted):
         self._agent.t += 1
 
     def policy(self) -> openspiel_policy.Policy:
-        """The average policy's network, trained on from where it was."""
+        """The average policy's network, trained on all that was gathered.
+
+        OpenSpiel trains on from where the network was left the time before. Here a copy is trained
+        from where it began, so that a policy does not depend on how often one was asked for.
+        """
+        judged = copy.copy(self._agent)
+        judged.avg_policy_net = copy.deepcopy(self._agent.avg_policy_net)
         # The weights of its loss take the last finished iteration as the newest.
-        self._agent.t -= 1
-        self._escher._train_avg_policy(self._agent)
-        self._agent.t += 1
-        return AskedPolicy(self._plain_game, self._agent.action_probabilities)
+        judged.t -= 1
+        self._escher._train_avg_policy(judged)  # with an optimizer of its own
+        return AskedPolicy(self._plain_game, judged.action_probabilities)
 
 
 class NFSP(Algorithm):

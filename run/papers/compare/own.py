@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 import torch
@@ -31,10 +30,7 @@ _SHORT = 5e-3  # seconds; shorter stretches of iterations are doubled
 # CFR+ for each sample. As many as `ExactValue` does before it first looks whether it may stop, so
 # that the number of iterations, and with it that of environment steps, is known.
 _DATA_ITERATIONS = 100
-# Sizes and rate with which a learner makes some thousand steps in two minutes of one core; the
-# defaults are the paper's, for a GPU and days.
-_SMALL: dict[str, Any] = {"hidden_sizes": (128, 128), "learning_rate": 1e-3}
-_BATCH_SIZE = 64
+_MAX_PURE = 3  # actions; SePoT's experiments have the paper's transformations where there are more
 
 
 class CFRPlus(Algorithm):
@@ -149,10 +145,6 @@ class Particle(DLCFR):
         super().__init__(game, seed, ParticleNetwork(seed=seed), **sizes)
 
 
-def _small_rnad(seed: int) -> RNaDConfig:
-    return RNaDConfig(seed=seed, batch_size=_BATCH_SIZE, **_SMALL)
-
-
 class _CountingRNaD(RNaDSolver):
     """Counts the moves of the games that it plays."""
 
@@ -170,7 +162,7 @@ class RNaD(Algorithm):
 
     def __init__(self, game: ComparedGame, seed: int, config: RNaDConfig | None = None):
         """Makes a fresh learner; the seed is that of the default config."""
-        self._learner = _CountingRNaD(game.ours, config or _small_rnad(seed))
+        self._learner = _CountingRNaD(game.ours, config or RNaDConfig(seed=seed))
 
     def step(self) -> None:
         """One learner step."""
@@ -185,7 +177,7 @@ class RNaD(Algorithm):
 
 
 class SePoT(RNaD):
-    """R-NaD with a critic of the paper's transformations; judged by search everywhere."""
+    """R-NaD with a critic of transformations; judged by search everywhere."""
 
     def __init__(
         self,
@@ -196,11 +188,13 @@ class SePoT(RNaD):
     ):
         """Makes a fresh learner; the seed is that of the default config."""
         self._game, self._search = game, search
+        num_actions = game.ours.game.num_distinct_actions()
+        name = "pure" if num_actions <= _MAX_PURE else "paper"
         self._learner = _CountingRNaD(
             game.ours,
-            config or _small_rnad(seed),
-            transformations=transformations_by_name("paper", game.ours.game),
-            critic=CriticConfig(**_SMALL),
+            config or RNaDConfig(seed=seed),
+            transformations=transformations_by_name(name, game.ours.game),
+            critic=CriticConfig(seed=seed),
         )
 
     def policy(self) -> ArrayPolicy:

@@ -1,6 +1,6 @@
-"""Exploitability against wall-clock and environment steps: everybody on one game.
+"""Exploitability against seconds of the processor and environment steps: everybody on one game.
 
-An algorithm learns up to log-spaced times of wall-clock. At each of them its policy is made and
+An algorithm learns up to log-spaced times of the processor. At each of them its policy is made and
 judged by its exact NashConv. The seconds of a point are those of learning up to it, and those that
 making its policy took, as if it had stopped there; judging is not counted, nor is setting up.
 """
@@ -25,7 +25,7 @@ from spiel_dl.runs.run_directory import log_spaced_steps
 _TENTHS = 10  # times are multiples of a tenth of a second
 _POINTS_PER_DECADE = 3
 _PYTORCH = "open_spiel.python.pytorch"
-_SMALL_NETWORKS = "defaults, but 64 games a step, 2x128 units, learning rate 1e-3"
+_PURE = "pure transformations where there are at most 3 actions, else the paper's 22"
 
 
 class Kind(NamedTuple):
@@ -58,10 +58,8 @@ KINDS: dict[str, Kind] = {
     "cfr_plus": Kind("CFR+", ours.CFRPlus, "defaults", is_ours=True),
     "dl_cfr": Kind("DL-CFR", ours.DLCFR, "defaults of the network and of training", is_ours=True),
     "particle": Kind("DL-CFR, particles", ours.Particle, "likewise", is_ours=True),
-    "rnad": Kind("R-NaD", ours.RNaD, _SMALL_NETWORKS, is_ours=True),
-    "sepot": Kind(
-        "SePoT", ours.SePoT, f"{_SMALL_NETWORKS}; the paper's 22 transformations", is_ours=True
-    ),
+    "rnad": Kind("R-NaD", ours.RNaD, "defaults", is_ours=True),
+    "sepot": Kind("SePoT", ours.SePoT, f"defaults; {_PURE}", is_ours=True),
     "openspiel_cfr_plus": Kind("OpenSpiel CFR+, C++", theirs.CppCFRPlus, "defaults"),
     "openspiel_outcome_sampling": _mccfr(theirs.PythonMCCFR, "outcome", "Python"),
     "openspiel_external_sampling": _mccfr(theirs.PythonMCCFR, "external", "Python"),
@@ -74,7 +72,10 @@ KINDS: dict[str, Kind] = {
         "OpenSpiel NFSP", theirs.NFSP, "nfsp_leduc_pytorch.py", f"{_PYTORCH}.nfsp"
     ),
     "openspiel_escher": Kind(
-        "OpenSpiel ESCHER", theirs.Escher, "defaults, as in escher.py", f"{_PYTORCH}.escher"
+        "OpenSpiel ESCHER",
+        theirs.Escher,
+        "defaults, as in escher.py; the average trained anew for each point",
+        f"{_PYTORCH}.escher",
     ),
 }
 
@@ -106,7 +107,7 @@ class Settings:
 
     Attributes:
       game: "leduc_poker", "goofspiel_4", or a game string that everybody plays as it is.
-      seconds: of learning, for each algorithm.
+      seconds: of the processor, of learning, for each algorithm.
       names: from `NAMES`; empty: all.
       seeds: of every algorithm.
     """
@@ -187,7 +188,7 @@ def compare(study: Study) -> Comparison:
                 "game": [str(game.ours.game), str(game.theirs.game)],
                 "depth_limit": str(game.depth_limit),
                 "hyperparameters": KINDS[name].settings,
-                "seconds": settings.seconds,
+                "processor_seconds": settings.seconds,
                 "seed": seed,
             }
             compute = functools.partial(measure, name, game, settings.seconds, seed)
@@ -216,31 +217,29 @@ def measure(name: str, game: ComparedGame, seconds: float, seed: int) -> list[di
       seed: of the algorithm.
 
     Returns:
-      For each point: learning_seconds, policy_seconds, seconds (their sum), processor_seconds of
-      learning, environment_steps unless they are unknown, nash_conv and exploitability, in utility
-      units. Times that an algorithm's step went beyond have no points of their own.
+      For each point: learning_seconds, policy_seconds, seconds (their sum), all of the processor,
+      environment_steps unless they are unknown, nash_conv and exploitability, in utility units.
+      Times that an algorithm's step went beyond have no points of their own.
     """
     algorithm = KINDS[name].make(game, seed)
     tree = game.ours if KINDS[name].is_ours else game.theirs
-    learning = processor = 0.0
+    learning = 0.0
     points: list[dict[str, Any]] = []
     for tenths in log_spaced_steps(round(seconds * _TENTHS), _POINTS_PER_DECADE):
         if points and tenths / _TENTHS <= learning:
             continue
-        start, processor_start = time.perf_counter(), time.process_time()
+        start = time.process_time()
         algorithm.advance(tenths / _TENTHS - learning)
-        learning += time.perf_counter() - start
-        processor += time.process_time() - processor_start
-        start = time.perf_counter()
+        learning += time.process_time() - start
+        start = time.process_time()
         policy = algorithm.policy()
-        making = time.perf_counter() - start
+        making = time.process_time() - start
         value = nash_conv(tree, policy)
         points.append(
             {
                 "learning_seconds": learning,
                 "policy_seconds": making,
                 "seconds": learning + making,
-                "processor_seconds": processor,
                 "nash_conv": value,
                 "exploitability": value / 2,
             }

@@ -85,7 +85,8 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         Table(rows, _TITLES),
         [Panel("iteration", "trunk_nash_conv", "iterations", _TITLES["trunk_nash_conv"])],
         "curve",
-        headline="; ".join(f"{row['variant']} {row['trunk_nash_conv']:.2g}" for row in asked),
+        headline="trunk NashConv: "
+        + "; ".join(f"{row['variant']} {row['trunk_nash_conv']:.2g}" for row in asked),
     )
 
 

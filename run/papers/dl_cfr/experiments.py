@@ -182,7 +182,7 @@ def _amounts(study: Study) -> tuple[int, ...]:
 def _num_available(study: Study) -> int:
     """Trunk strategies that are not set apart."""
     config = study.settings.training
-    num_strategies = study.dataset.num_strategies
+    num_strategies = study.num_strategies
     return len(split_strategies(num_strategies, config.validation_share, config.split_seed)[0])
 
 

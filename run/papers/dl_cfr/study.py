@@ -25,6 +25,7 @@ from spiel_dl.jobs.dl_cfr_run import METRIC, measure_trunk
 from spiel_dl.jobs.on_policy import OnPolicyConfig, train_on_policy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -170,6 +171,12 @@ class Study(papers_study.Study[Settings]):
         Raises:
           ValueError: if the directory holds other data, or if the game cannot be cut there.
         """
+        shards = [shard_name(number) for number in range(self.settings.num_shards)]
+        return Dataset.load(self._data.path, shards)
+
+    @functools.cached_property
+    def _data(self) -> RunDirectory:
+        """The directory of the data, made as far as it is missing; it raises as `dataset` does."""
         data, workspace = self.settings.data, self.workspace
         directory = workspace.run_directory("data", data.to_json())
         generate(
@@ -179,13 +186,17 @@ class Study(papers_study.Study[Settings]):
             engine=workspace.engine,
             show_progress=workspace.show_progress,
         )
-        shards = [shard_name(number) for number in range(self.settings.num_shards)]
-        return Dataset.load(directory.path, shards)
+        return directory
 
     @property
     def trunk(self) -> Trunk:
         """The trunk."""
-        return self.dataset.trunk
+        return self.settings.data.trunk()
+
+    @property
+    def num_strategies(self) -> int:
+        """Trunk strategies in the data."""
+        return self.settings.num_shards * self.settings.data.shard_size
 
     def train(
         self,
@@ -257,8 +268,8 @@ class Study(papers_study.Study[Settings]):
         finished = directory.read_metrics()
         rounds = (f"on_policy-{name}-round-{line['round']:02d}" for line in finished)
         self.workspace.note_reused(*rounds)
-        data, shown = self.workspace.directory / "data", self.workspace.show_progress
-        lines = train_on_policy(network, data, directory, config, show_progress=shown)
+        shown = self.workspace.show_progress
+        lines = train_on_policy(network, self._data.path, directory, config, show_progress=shown)
         return TrainedNetwork(directory.path, lines)
 
     def train_on_policy(self, seed: int) -> TrainedNetwork:
@@ -273,7 +284,7 @@ class Study(papers_study.Study[Settings]):
     def _identity(self, network: ValueNetwork) -> dict[str, Any]:
         """What a network's run directory is of, apart from how it is trained."""
         network.initialize(self.trunk.leaves)
-        return {"num_strategies": self.dataset.num_strategies, "network": network.header()}
+        return {"num_strategies": self.num_strategies, "network": network.header()}
 
     def load_network(self, path: str | os.PathLike[str]) -> ValueNetwork:
         """A network's file, ready for the trunk's leaves."""
@@ -294,22 +305,22 @@ class Study(papers_study.Study[Settings]):
         """
         longer = f"-{times}-times" if times > 1 else ""
         name = f"trunk-{path.parent.name}-{path.stem}{longer}"
-        return self._measured(name, lambda: self.solver(self.load_network(path)), times)
 
-    def measure_reference(self) -> dict[str, float]:
-        """What `measure_trunk` says of CFR+ of the whole game, after as many iterations."""
-        return self._measured("trunk-cfr_plus", lambda: CFRPlusSolver(self.trunk.tree))
-
-    def _measured(
-        self, name: str, make: Callable[[], DLCFRSolver | CFRPlusSolver], times: int = 1
-    ) -> dict[str, float]:
         def measure() -> dict[str, float]:
-            solver = make()
-            solver.run(times * self.settings.num_iterations)
-            return measure_trunk(self.trunk, solver.average_policy())
+            return self._measure_after(self.solver(self.load_network(path)), times)
 
         measured: dict[str, float] = self.part(name, measure)
         return measured
+
+    def measure_reference(self) -> dict[str, float]:
+        """What `measure_trunk` says of CFR+ of the whole game, after as many iterations."""
+        return self._measure_after(CFRPlusSolver(self.trunk.tree))
+
+    def _measure_after(
+        self, solver: DLCFRSolver | CFRPlusSolver, times: int = 1
+    ) -> dict[str, float]:
+        solver.run(times * self.settings.num_iterations)
+        return measure_trunk(self.trunk, solver.average_policy())
 
     def part(self, name: str, compute: Callable[[], Any], **settings: Any) -> Any:
         """A part of the workspace.
@@ -321,7 +332,7 @@ class Study(papers_study.Study[Settings]):
         """
         sizes = {
             "num_iterations": self.settings.num_iterations,
-            "num_strategies": self.dataset.num_strategies,
+            "num_strategies": self.num_strategies,
         }
         return self.workspace.part(name, {**sizes, **settings}, compute)
 

@@ -27,6 +27,8 @@ ARCHITECTURES = ("linear", "projection", "concatenation_1", "concatenation_2")
 _NUM_SAMPLES = 200  # inputs, standard normal; all are in every step
 _FINAL_LEARNING_RATE = 1e-6
 _POINTS_PER_DECADE = 8
+# The paper's curves end at the precision of numbers, and near 1e-3.
+_LEARNED, _HARDLY_LEARNED = 1e-9, 1e-4
 
 Found = dict[tuple[str, int], dict[str, Any]]
 """From architecture and seed to `curve` and `seconds`."""
@@ -74,7 +76,7 @@ def _report(study: Study, found: Found) -> Report:
         [],
         {"All networks": Table.of(rows)},
         [Picture("linear_targets", title, [panel], curves)],
-        verdict([max(worst) < min(best)]),
+        verdict([max(worst) <= _LEARNED, min(best) >= _HARDLY_LEARNED]),
         {"curves": curves},
         f"largest loss of linear and product {max(worst):.2g}, least of concatenations "
         f"{min(best):.2g}",
@@ -86,7 +88,8 @@ LINEAR_TARGETS = Experiment(
     "Can architectures learn a linear function of beliefs?",
     "mean squared error",
     "the linear model and the product learn linear targets, concatenations hardly do (Figure 2); "
-    "held against the final losses of all seeds.",
+    f"held against the final losses of all seeds, at most {_LEARNED} and at least "
+    f"{_HARDLY_LEARNED}.",
     _compute,
     _report,
     ("seeds", "dimension", "linear_steps", "linear_learning_rate"),

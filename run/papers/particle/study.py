@@ -150,14 +150,16 @@ def _default_sizes() -> Iterator[Any]:
     return (getattr(default, name) for name in SIZES)
 
 
-def _domain(game: str, depth_limit: DepthLimit, num_samples: int, num_epochs: int) -> Settings:
+def _domain(
+    game: str, depth_limit: DepthLimit, num_samples: int, num_epochs: int, played: int = 2
+) -> Settings:
     training = TrainingConfig(num_epochs=num_epochs, learning_rate=_LEARNING_RATE)
-    return Settings(game, depth_limit, num_samples, training)
+    return Settings(game, depth_limit, num_samples, training, played=played)
 
 
-# Appendix F and section 6. The paper's depth in Leduc counts both deals of private cards.
+# Appendix F and section 6. The paper's depths in Leduc, 5 and 3, count both deals of private cards.
 DOMAINS = {
-    "leduc": _domain("python_leduc", DepthLimit(moves=3), 54_000, 155),
+    "leduc": _domain("python_leduc", DepthLimit(moves=3), 54_000, 155, played=1),
     "goofspiel": _domain(
         "python_goofspiel_ii(num_cards=5,points_order=descending)", DepthLimit(rounds=2), 9_000, 932
     ),
@@ -229,7 +231,9 @@ class Study(papers_study.Study[Settings]):
             return self.make_particle_network(seed)
         num_inputs = PositionalLayout.of_leaves(trunk.trunk.leaves).num_inputs
         num_units = max(1, round(settings.width * num_inputs))
-        return PositionalNetwork(settings.num_layers, num_units, seed=seed, device=settings.device)
+        return PositionalNetwork(
+            settings.num_layers, num_units, layer_norm=False, seed=seed, device=settings.device
+        )
 
     def make_particle_network(self, seed: int) -> ParticleNetwork:
         """An untrained particle network."""
@@ -261,10 +265,10 @@ class Study(papers_study.Study[Settings]):
         return str(loaded), limit, play
 
 
-def data_settings(trunk: dl_cfr_study.Study, *names: str) -> dict[str, Any]:
-    """The data and the loss of networks, as JSON can hold it; also these entries of the trunk's."""
+def data_settings(trunk: dl_cfr_study.Study) -> dict[str, Any]:
+    """The data and the loss of networks, as JSON can hold it."""
     told = as_json(trunk.settings)
-    data = {name: told[name] for name in (*dl_cfr_study.DATA, *names)}
+    data = {name: told[name] for name in dl_cfr_study.DATA}
     return {**data, "loss": trunk.settings.training.loss}
 
 

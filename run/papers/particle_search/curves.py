@@ -144,7 +144,9 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         pictures,
         verdict="" if not limited else (CONTRADICTED if worse else MET),
         headline="; ".join(
-            f"{row['method']} {row['after']:.3g}" for row in means if row["share"] == 1.0
+            f"{row['method']} {row['after']:.3g}"
+            for row in means
+            if row["share"] == max(settings.shares)
         )
         + f" (blueprints {np.mean([row['before'] for row in means]):.3g})",
     )

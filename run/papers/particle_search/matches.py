@@ -76,7 +76,9 @@ def names_of(game: str, method: str, settings: Settings) -> tuple[str, str]:
 def told_of(game: str, method: str, settings: Settings) -> dict[str, Any]:
     """What a part depends on."""
     _, network = names_of(game, method, settings)
-    names = ("budget", "stepsize", "num_rollouts") if method == MMDS else ("budget", "iterations")
+    # Where the opponent is SePoT, it makes these iterations as well.
+    own = ("stepsize", "num_rollouts") if method == MMDS else ()
+    names = ("budget", "iterations", *own)
     return {
         "game": game,
         "method": method,

@@ -87,7 +87,10 @@ class Study(papers_study.Study[Settings]):
         own = {name: told[name] for name in told if name not in ("games", "algorithms", "seeds")}
         named = [(file_name(*run), {**run._asdict(), **own}) for run in self.runs]
         learn = functools.partial(_learn, self.settings, self.workspace)
-        return self.workspace.parts(named, learn, self.runs, "learners")
+        found = self.workspace.parts(named, learn, self.runs, "learners")
+        for run in self.runs:
+            self.workspace.note_run(file_name(*run))
+        return found
 
 
 def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:

@@ -44,12 +44,13 @@ KINDS = {
     "random": tuple(f"random:{seed}" for seed in _SEEDS),
 }
 """The kinds of opponents, and the models of each."""
+EQUILIBRIUM_ITERATIONS = 5000
+"""Of CFR+, for what late opponents play above the depth limit."""
 PROBABILITIES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _SHOWN = 0.5
 _ITERATIONS = 1000
 # Parts of a best response's gain, per step.
 _TOLERANCE = 1e-3
-_EQUILIBRIUM_ITERATIONS = 5000
 _NUM_SAMPLES = 10
 # Of exploitability, in parts of a best response's gain: what is equal.
 _EQUAL = 2e-3
@@ -57,6 +58,10 @@ RNR, ABD = "RNR", "ABD"
 CDRNR = {"sliding": "CDRNR, sliding", "block": "CDRNR, block"}
 SWEPT = (RNR, *CDRNR.values(), ABD)
 """The methods that are measured at all p; the others are at one."""
+ABD_BLOCK, ABD_SAMPLED = "ABD, block", f"ABD, {_NUM_SAMPLES} games for a value"
+ABD_CONSTANT = "ABD, constant actions"
+METHODS = (*SWEPT, ABD_BLOCK, ABD_SAMPLED, ABD_CONSTANT)
+"""All methods, in the order of the report."""
 Respond = Callable[[float], ResponsePolicy]
 Rows = list[dict[str, Any]]
 
@@ -66,7 +71,7 @@ def model_of(name: str, tree: GameTree, limit: DepthLimit) -> ArrayPolicy:
     late, _, below = name.partition(":")
     if late != "late":
         return load_model(name, tree)
-    equilibrium = opponent_models.cfr_average(tree, _EQUILIBRIUM_ITERATIONS, CFR_PLUS)
+    equilibrium = opponent_models.cfr_average(tree, EQUILIBRIUM_ITERATIONS, CFR_PLUS)
     return opponent_models.errs_beyond(tree, limit, equilibrium, load_model(below, tree))
 
 
@@ -82,11 +87,9 @@ def methods(responder: Responder, limit: DepthLimit) -> Mapping[str, Respond]:
     for scheme, name in CDRNR.items():
         found[name] = functools.partial(_cdrnr, responder, limit, effort, scheme)
     found[ABD] = abd
-    found["ABD, block"] = functools.partial(abd, scheme="block")
-    found[f"ABD, {_NUM_SAMPLES} games for a value"] = functools.partial(
-        abd, num_samples=_NUM_SAMPLES
-    )
-    found["ABD, constant actions"] = lambda p: abd(
+    found[ABD_BLOCK] = functools.partial(abd, scheme="block")
+    found[ABD_SAMPLED] = functools.partial(abd, num_samples=_NUM_SAMPLES)
+    found[ABD_CONSTANT] = lambda p: abd(
         p, portfolios=transformed_portfolios(*who, transformations="pure")
     )
     return found
@@ -132,9 +135,15 @@ def gain_at(points: Sequence[Mapping[str, float]], exploitability: float) -> flo
 
 def _responders(study: Study) -> Iterator[tuple[str, Labels]]:
     settings = study.settings
-    for game in settings.games or tuple(LIMITS):
+    known = [model for models in KINDS.values() for model in models]
+    unknown = [model for model in settings.models if model not in known]
+    if unknown:
+        raise ValueError(f"late_mistakes has no models {unknown}; choose from {', '.join(known)}")
+    games = settings.games or tuple(LIMITS)
+    for game in games:
         if game not in LIMITS:
             raise ValueError(f"late_mistakes has no depth limit for {game!r}, only {LIMITS}")
+    for game in games:
         for kind, models in KINDS.items():
             for model in models:
                 for player in settings.players:
@@ -149,9 +158,14 @@ def _compute(study: Study) -> Rows:
         told = {
             **labels,
             "depth_limit": str(limit),
+            "methods": list(METHODS),
+            "swept": list(SWEPT),
             "p": list(PROBABILITIES),
+            "p_of_others": _SHOWN,
             "iterations": _ITERATIONS,
             "tolerance": _TOLERANCE,
+            "equilibrium_iterations": EQUILIBRIUM_ITERATIONS,
+            "num_samples": _NUM_SAMPLES,
         }
         find = functools.partial(_measure_all, study, game, labels, limit)
         points = study.workspace.part(file_name("late", *labels.values()), told, find)
@@ -196,8 +210,13 @@ def compare(points: Mapping[str, Rows], p: float) -> dict[str, float]:
 
 
 def find_verdict(summary: Rows) -> str:
-    """Whether ABD gains twice as much in the mean of both kinds of late opponents in two games."""
+    """Whether ABD gains twice as much in the mean of both kinds of late opponents in two games.
+
+    "" if there are no late opponents.
+    """
     late = [row for row in summary if row["opponents"].startswith("late")]
+    if not late:
+        return ""
     games = {row["game"] for row in late}
     reached = {
         game: min(row["times"] for row in late if row["game"] == game) >= 2 for game in games

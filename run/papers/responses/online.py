@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from papers.responses.late_mistakes import LIMITS, model_of
+from papers.responses.late_mistakes import EQUILIBRIUM_ITERATIONS, LIMITS, model_of
 from papers.responses.study import Study
 from papers.study import Experiment
 from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.jobs import exploitation_match
 from spiel_dl.jobs.exploitation_match import RESPONSES, ExploitationMatch
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.policies import opponent_models
@@ -71,6 +72,7 @@ def play(study: Study, response: str, player: int, seed: int) -> Rows:
 
 
 def _compute(study: Study) -> dict[str, Any]:
+    effort = exploitation_match._EFFORT
     told = {
         "game": GAME,
         "opponents": OPPONENTS,
@@ -80,6 +82,10 @@ def _compute(study: Study) -> dict[str, Any]:
         "resolve_every": RESOLVE_EVERY,
         "half_life": HALF_LIFE,
         "p": P,
+        "prior_iterations": _PRIOR_ITERATIONS,
+        "equilibrium_iterations": EQUILIBRIUM_ITERATIONS,
+        "iterations": effort.iterations,
+        "tolerance": effort.tolerance,
     }
     found: dict[str, Any] = {response: [] for response in RESPONSES}
     for who in itertools.product(RESPONSES, study.settings.players, SEEDS):
@@ -88,6 +94,34 @@ def _compute(study: Study) -> dict[str, Any]:
         name = file_name("online", *labels.values())
         found[who[0]].append(study.workspace.part(name, {**told, **labels}, find))
     return found
+
+
+def _after_a_change(response: str, rows: Rows) -> Rows:
+    """Means by hands since the opponent's last change; the first hands follow none."""
+    phases: Rows = []
+    for since in range(RESOLVE_EVERY, CHANGES_EVERY + 1, RESOLVE_EVERY):
+        phase: dict[str, Any] = {"response": response, "hands since the change": since}
+        for name in OPPONENTS:
+            earned = [
+                row["expected"]
+                for row in rows
+                if row["opponent"] == name
+                and row["hands"] > CHANGES_EVERY
+                and (row["hands"] - 1) % CHANGES_EVERY + 1 == since
+            ]
+            phase[name] = float(np.mean(earned)) if earned else None
+        phases.append(phase)
+    return phases
+
+
+def _headline(summary: Rows) -> str:
+    """What each response earns, with its interval if there are several seeds."""
+    told = []
+    for row in summary:
+        width = row["half_width"]
+        spread = "" if width is None else f" ± {width:.2g}"
+        told.append(f"{row['response']} {row['earned']:.3g}{spread}")
+    return f"earned per hand (95 %, {len(SEEDS)} seeds): {', '.join(told)}"
 
 
 def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
@@ -110,20 +144,7 @@ def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
                 "seconds": float(np.mean([row["seconds"] for row in everything])),
             }
         )
-        for since in range(RESOLVE_EVERY, CHANGES_EVERY + 1, RESOLVE_EVERY):
-            here = [row for row in everything if (row["hands"] - 1) % CHANGES_EVERY + 1 == since]
-            phases.append(
-                {
-                    "response": response,
-                    "hands since the change": since,
-                    **{
-                        name: float(
-                            np.mean([row["expected"] for row in here if row["opponent"] == name])
-                        )
-                        for name in OPPONENTS
-                    },
-                }
-            )
+        phases += _after_a_change(response, everything)
     players = study.settings.players
     who = " and ".join(f"player {player}" for player in players).capitalize()
     best = {
@@ -150,7 +171,8 @@ def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
             f"their weight in {HALF_LIFE:g} hands. The estimate starts from an equilibrium.",
             "Earned: what the responses earn in expectation, exactly, with a 95 % interval over "
             "seeds; won: what was won in the hands that were drawn. Seconds are of the wall clock, "
-            "for one response.",
+            f"for one response. After a change: without the first {CHANGES_EVERY:,} hands, which "
+            "follow none.",
             "What a best response would earn: "
             + ", ".join(f"{value:.3g} against {name}" for name, value in best.items())
             + ".",
@@ -166,8 +188,7 @@ def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
             Picture("online", f"{ONLINE.title}\n{GAME}", [panel], curves),
         ],
         more={"found": found, "best": best},
-        headline="earned per hand: "
-        + ", ".join(f"{row['response']} {row['earned']:.3g}" for row in summary),
+        headline=_headline(summary),
     )
 
 

@@ -45,12 +45,18 @@ def _compute(study: Study) -> tuple[Rows, Rows]:
     policies, decisions = [], []
     for game in study.settings.games or GAMES:
         responder, limit = study.responder(game, "uniform", 0), depth_limit(game)
-        settings = {"game": game, "depth_limit": str(limit), "tolerance": _TOLERANCE}
+        settings = {
+            "game": game,
+            "depth_limit": str(limit),
+            "tolerance": _TOLERANCE,
+            "max_iterations": _MAX_ITERATIONS,
+        }
         solve = functools.partial(whole_policies, responder, limit)
         found = study.workspace.part(f"times-{game}", settings, solve)
         policies += [{"game": game, **row} for row in found]
         decide = functools.partial(play, responder, limit, _NUM_EPISODES)
-        found = study.workspace.part(f"times-play-{game}", settings, decide)
+        told = {"seconds_to_think": _SECONDS_TO_THINK, "num_episodes": _NUM_EPISODES}
+        found = study.workspace.part(f"times-play-{game}", settings | told, decide)
         decisions.append({"game": game, **found})
     return policies, decisions
 

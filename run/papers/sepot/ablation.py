@@ -139,7 +139,7 @@ def _critic(case: Case, tree: GameTree) -> Critic:
 @functools.lru_cache(maxsize=1)
 def _trained_critic(case: Case, tree: GameTree) -> Critic:
     study = case.study
-    learner, name = _learner(case, tree), file_name("critic", case.blueprint, case.critic)
+    learner, name = _learner(case, tree), _critic_name(case)
     identity = {"blueprint": case.blueprint, **study.identity(int(case.critic))}
     directory = study.workspace.run_directory(name, identity)
     steps = study.settings.critic_steps
@@ -147,6 +147,10 @@ def _trained_critic(case: Case, tree: GameTree) -> Critic:
         learner, directory, steps, steps_per_evaluation=steps, show_progress=False
     )
     return learner.critic()
+
+
+def _critic_name(case: Case) -> str:
+    return file_name("critic", case.blueprint, case.critic)
 
 
 def _learner(case: Case, tree: GameTree) -> CriticLearner:
@@ -217,6 +221,8 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
     cases = list(cases_of(study))
     named = [(case.name, case.settings) for case in cases]
     found = study.workspace.parts(named, measure, cases, f"{study.name}: ablation")
+    for name in {_critic_name(case) for case in cases if case.critic != EXACT}:
+        study.workspace.note_run(name)
     before = {
         case.blueprint: result["nash_conv"]
         for case, result in zip(cases, found, strict=True)

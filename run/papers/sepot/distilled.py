@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,6 +105,10 @@ class Item(NamedTuple):
             "config": self.config,
         }
 
+    def folder(self, player: int) -> str:
+        """Where a player's value network learns, in the workspace."""
+        return f"distilled/{self.name}/player-{player}"
+
     @property
     def config(self) -> dict[str, Any]:
         """How values are distilled."""
@@ -124,10 +128,6 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         for limit in each.limits
         if not _looks_far_enough(each.game, limit)
     ]
-    means = {
-        policy: statistics.fmean(row["nash_conv"] for row in rows if row["policy"] == policy)
-        for policy in dict.fromkeys(row["policy"] for row in rows)
-    }
     return Report(
         DISTILLED_VALUES.title,
         [
@@ -140,7 +140,20 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             *([f"{_LEFT_OUT}: {', '.join(left_out)}."] if left_out else []),
         ],
         {"All policies": Table(rows, _TITLES)},
-        headline="; ".join(f"{policy} {mean:.3g}" for policy, mean in means.items()),
+        headline=_headline(rows),
+    )
+
+
+def _headline(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Means over seeds, of every game, depth limit and kind of critic."""
+    groups: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for row in rows:
+        group = groups.setdefault((row["game"], row["limit"], row["critic"]), {})
+        group.setdefault(row["policy"], []).append(row["nash_conv"])
+    return "; ".join(
+        f"{game}, {limit}, {critic} critic: "
+        + ", ".join(f"{policy} {statistics.fmean(found):.3g}" for policy, found in group.items())
+        for (game, limit, critic), group in groups.items()
     )
 
 
@@ -253,6 +266,9 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
         )
     named = [(item.name, item.settings) for item in items]
     found = study.workspace.parts(named, measure, items, f"{study.name}: distil")
+    for item in items:
+        for player in (0, 1):
+            study.workspace.note_run(item.folder(player))
     return [
         {
             "game": study.name,
@@ -276,9 +292,8 @@ def _distil(
     config = dataclasses.replace(settings.training, seed=item.seed)
     network = PositionalNetwork(settings.num_layers, settings.num_units, seed=item.seed)
     network.initialize(trunk.leaves)
-    identity = {"distilled": item.config, "seed": item.seed, "critic": item.critic}
-    folder = f"distilled/{item.name}/player-{player}"
-    directory = item.study.workspace.run_directory(folder, identity)
+    identity = {name: value for name, value in item.settings.items() if name != "iterations"}
+    directory = item.study.workspace.run_directory(item.folder(player), identity)
     last = training.train(network, dataset, directory, config, show_progress=False)
     return network, float(last["l1"])
 

@@ -9,6 +9,7 @@ from papers.sepot.isolated import ISOLATED
 from papers.sepot.rational_tiles import POSITION
 from papers.sepot.refined import REFINED_GADGETS
 from papers.sepot.refined_resolving import REFINED_RESOLVING
+from papers.sepot.residuals import RESIDUALS
 from papers.sepot.safety import SAFETY
 from papers.sepot.table_1 import TABLE_1
 from papers.study import by_name
@@ -21,6 +22,7 @@ EXPERIMENTS = by_name(
     ISOLATED,
     CRITIC_ERRORS,
     EARNED,
+    RESIDUALS,
     DISTILLED_VALUES,
     POSITION,
     TABLE_1,

@@ -36,6 +36,8 @@ _OPEN = (
     ("A1", "A2", "B2", "A4", "B5", "C4", "D1", "D3"),
     ("A1", "A2", "A3", "B3", "C3", "B5", "D1", "E4"),
 )
+NUM_OPEN = len(_OPEN[1])
+"""Tiles at which player 0 may shoot."""
 # The fleets, in order of placement: topmost or leftmost tile, and whether it lies horizontally.
 _FLEETS = (
     (("E1", True), ("A1", True), ("C5", False)),

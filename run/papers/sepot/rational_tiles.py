@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from papers.sepot import position as sepot_position
+from papers.sepot.networks import Networks
 from papers.sepot.study import TRAINED, GameStudy, Study
 from papers.study import Experiment, verdict
+from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints
 from spiel_dl.play.presets import game_string
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -33,20 +35,28 @@ def _position(study: Study) -> Rows:
                 f"the position is one of {game_string(POSITION_GAME)}, not of {each.game}; use "
                 f"games={POSITION_GAME}"
             )
-        each.train()
+        networks = Networks(each)
+        if networks.missing:
+            raise ValueError(f"there are no networks {', '.join(networks.missing)}")
+        if study.settings.network is not None:
+            rows += [_answer(each, seed, networks.with_critic(seed)) for seed in networks.seeds]
+            continue
         for step in study.settings.steps:
-            rows += [_answer(each, seed, step) for seed in study.settings.seeds]
+            for seed in networks.seeds:
+                rows.append(_answer(each, seed, str(each.checkpoint(seed, step)), step))
     return rows
 
 
 def _position_report(study: Study, rows: Rows) -> Report:
     search = sepot_position.SEARCH
-    last = [row for row in rows if row["step"] == study.settings.num_steps]
+    last = [row for row in rows if row.get("step") in (None, study.settings.num_steps)]
+    chance = len(sepot_position.RATIONAL_TILES) / sepot_position.NUM_OPEN
     return Report(
         POSITION.title,
         [
             "Probability of shooting at one of the five tiles that can hold anything: "
-            f"{', '.join(sepot_position.RATIONAL_TILES)}.",
+            f"{', '.join(sepot_position.RATIONAL_TILES)}. Chance alone would give {chance:.3f} "
+            "here; the paper does not say what it would give there.",
             f"Search: {search.depth_limit} ahead, {search.effort.iterations} iterations of CFR+.",
         ],
         {
@@ -72,22 +82,27 @@ POSITION = Experiment(
     "the network had slightly above 0.4 after three days of training; search sees what matters.",
     _position,
     _position_report,
-    TRAINED,
+    (*TRAINED, "network"),
 )
 
 
-def _answer(study: GameStudy, seed: int, step: int) -> dict[str, Any]:
+def _answer(
+    study: GameStudy, seed: int, checkpoint: str, step: int | None = None
+) -> dict[str, Any]:
+    """A row of the table; the step is that of the study's own training."""
     search = sepot_position.SEARCH
     settings = {
         "game": study.game,
+        "file": head_to_head.digest(checkpoint),
         "depth_limit": str(search.depth_limit),
         "iterations": search.effort.iterations,
     }
 
     def measure() -> dict[str, float]:
-        blueprint, critic = checkpoints.load(study.checkpoint(seed, step))
+        blueprint, critic = checkpoints.load(checkpoint)
         assert isinstance(blueprint, NetworkPolicy)  # The game is too large for tables.
         return sepot_position.measure(blueprint, critic)._asdict()
 
-    name = file_name("position seed", seed, "step", step)
-    return {"seed": seed, "step": step, **study.workspace.part(name, settings, measure)}
+    labels = {"seed": seed} | ({} if step is None else {"step": step})
+    name = file_name("position", *(f"{key} {value}" for key, value in labels.items()))
+    return {**labels, **study.workspace.part(name, settings, measure)}

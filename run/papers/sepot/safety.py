@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from papers.sepot.evaluation import compiled, judge, tabulated
 from papers.sepot.study import TRAINED, GameStudy, Study
-from papers.study import Experiment
+from papers.study import Experiment, verdict
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
@@ -33,6 +33,7 @@ from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.trunk import cut
 
 BEST_RESPONSE, IDENTITY, PREVIOUS = "best response", "identity", "previous searches"
 TRAINED_NETWORK = "trained"
@@ -144,6 +145,11 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             ),
             "All searches": Table(rows, _TITLES),
         },
+        verdict=verdict(
+            not row["worse"]
+            for row in counts(rows)
+            if (row["cfvs"], row["looks"]) == (BEST_RESPONSE, _TO_THE_END)
+        ),
         headline="more exploitable: "
         + "; ".join(
             f"{row['worse']} of {row['cases']} ({row['cfvs']}, {row['looks']})"
@@ -156,7 +162,8 @@ SAFETY = Experiment(
     "safety",
     "Is a player that searches more exploitable than its blueprint?",
     "exploitability of a player (utility)",
-    "search is safe under the conditions of sections 4.2 and 4.3; others are shown as well.",
+    "a search to the end of the game with given cfvs of best responses is safe (Burch et al. 2014, "
+    f"on which section 4.2 builds); held against {_TOLERANCE} utility units. Others are shown.",
     _compute,
     _report,
     TRAINED,
@@ -225,9 +232,15 @@ def _cases(study: GameStudy) -> list[Case]:
         Case(study, blueprint, critic, cfvs, limit, level)
         for blueprint, critic in blueprints
         for cfvs in _CONFIGS
-        for limit in (None, *study.limits)
+        for limit in (None, *_limits_within(study))
         for level in (0, 1)
     ]
+
+
+def _limits_within(study: GameStudy) -> list[DepthLimit]:
+    """The limits that do not reach the end of the game from its root."""
+    tree = compiled(study.game)
+    return [limit for limit in study.limits if cut(tree, limit).leaves.num_public_states]
 
 
 def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:

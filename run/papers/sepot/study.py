@@ -73,6 +73,7 @@ class Settings:
         `papers.sepot.networks`.
       bounds: table_1: the most unique histories of a search.
       num_games: table_1: games of each match.
+      num_histories: residuals: histories of each round.
       num_strategies: distilled: random trunk strategies; each leaf public state is a sample.
       num_layers: distilled: hidden layers of a value network.
       num_units: distilled: units in each.
@@ -102,6 +103,7 @@ class Settings:
     network: str | None = None
     bounds: tuple[int, ...] = (25_000, 100_000)
     num_games: int = 1000
+    num_histories: int = 100
     num_strategies: int = 2000
     num_layers: int = 3
     num_units: int = 200
@@ -117,7 +119,7 @@ class Settings:
         if "trained" in self.critics and not self.critic_steps:
             raise ValueError("critics=trained needs critic_steps: blueprints have no critic beside")
         positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
-        check_least(self, **positive, critic_steps=0, num_strategies=2)
+        check_least(self, **positive, critic_steps=0, num_strategies=2, num_histories=1)
 
     def critic_of(self, seed: int) -> CriticConfig:
         """How the critic of a seed learns; its learning rate falls until its last step."""

@@ -18,7 +18,7 @@ function publicTree(tree, detail, load) {
     }, row);
     if (node.reach === 0) item.classList.add("never");
     if (!node.ends) item.setAttribute("aria-expanded", "false");
-    turn.addEventListener("click", (event) => { event.stopPropagation(); toggle(node.number); });
+    turn.addEventListener("click", (event) => { event.stopPropagation(); turnOver(node.number); });
     row.addEventListener("click", () => { location.hash = `state-${node.number}`; });
     item.dataset.state = node.number;
     nodes.set(node.number, { ...node, item, parent });
@@ -29,13 +29,30 @@ function publicTree(tree, detail, load) {
     return nodes.get(number).item.getAttribute("aria-expanded") === "true";
   }
 
+  // Opens or closes a branch for who asks for it, and says what went wrong.
+  async function turnOver(number, open) {
+    try {
+      await toggle(number, open);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      detail.replaceChildren(make("p", { class: "error" }, error.message));
+    }
+  }
+
   async function toggle(number, open = !isOpen(number)) {
     const { item } = nodes.get(number);
     if (!item.hasAttribute("aria-expanded")) return;
     item.setAttribute("aria-expanded", open);
     let group = item.querySelector(":scope > [role=group]");
     if (open && !group) {
-      const { below, num_below_left_out: leftOut } = await load(number);
+      let found;
+      try {
+        found = await load(number);
+      } catch (error) {
+        item.setAttribute("aria-expanded", "false");
+        throw error;
+      }
+      const { below, num_below_left_out: leftOut } = found;
       group = item.querySelector(":scope > [role=group]");
       if (!group) {
         const level = Number(item.getAttribute("aria-level")) + 1;
@@ -74,12 +91,12 @@ function publicTree(tree, detail, load) {
       End: () => visible[visible.length - 1],
       ArrowRight: () => {
         if (item.hasAttribute("aria-expanded") && isOpen(number)) return visible[place + 1];
-        toggle(number, true);
+        turnOver(number, true);
         return item;
       },
       ArrowLeft: () => {
         if (item.hasAttribute("aria-expanded") && isOpen(number)) {
-          toggle(number, false);
+          turnOver(number, false);
           return item;
         }
         return nodes.get(nodes.get(number).parent)?.item;

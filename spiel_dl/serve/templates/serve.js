@@ -315,7 +315,11 @@ async function explore() {
 
 function setMode(wanted) {
   mode = wanted;
+  // What goes on ends; what the other tab asks for next does not.
   asking.abort();
+  asking = new AbortController();
+  document.body.dataset.busy = "no";
+  at("status").textContent = "";
   const isTree = mode === "tree";
   at("tab-play").setAttribute("aria-selected", String(!isTree));
   at("tab-tree").setAttribute("aria-selected", String(isTree));

@@ -1,0 +1,56 @@
+"""Which policies a server offers, and what its page says of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from spiel_dl.play import kinds
+from spiel_dl.serve import inputs, menu
+
+OFFERED = (
+    "uniform",
+    "cfr+:20",
+    "resolving:exact",
+    "late:uniform",
+    "cdbr:cfr:5",
+    "cdrnr:0.5:rnad:leduc",
+    "abd:0.5:weakened:2:rnad:leduc",
+    "rnr:0.5:cdbr:uniform",
+    "rnad:leduc",
+    "sepot:leduc",
+    "klss:rnad:leduc",
+    "weakened:2:rnad:leduc",
+    "weakened:2:leduc",
+)
+REFUSED = (
+    "nobody",
+    "torch:rnad:leduc",
+    "onnx:file.onnx",
+    "cdbr:torch:file.pt",
+    "cdbr:",
+    "cdrnr:uniform",
+    "abd:0.5:/etc/passwd",
+    "weakened:2",
+    "weakened:2:/etc/passwd",
+    "resolving:/etc/passwd",
+    "sepot:/etc",
+)
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_what_is_installed_is_offered(name: str) -> None:
+    inputs.check_name(name, ())
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_may_read_files_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"no policy .* is offered here"):
+        inputs.check_name(name, ())
+    inputs.check_name(name, (name,))
+
+
+def test_the_page_says_no_kind_of_which_nothing_is_offered() -> None:
+    patterns = {each["pattern"] for each in menu.menu((), 30.0)["kinds"]}
+    files = {kind.pattern for kind in kinds.KINDS.values() if kind.takes == "FILE"}
+    assert files == {"torch:FILE", "onnx:FILE"}
+    assert patterns == {kind.pattern for kind in kinds.KINDS.values()} - files
