@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from papers.changes import CHANGES, Change
-from papers.manifest import MANIFEST, Row
+from papers.manifest import MANIFEST
 from papers.paper import PAPERS
+from papers.row import Row
 from spiel_dl.runs import tensor_files
 from spiel_dl.tree.from_openspiel import load_turn_based
 

@@ -21,7 +21,7 @@ addition to the paper's algorithm, and off by default.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyspiel
@@ -50,7 +50,6 @@ class DLCFRSolver:
     Attributes:
       trunk: the trunk that is solved.
       minimizer: the regret minimizer on it.
-      alternating_updates: whether players are updated in turn.
     """
 
     def __init__(
@@ -92,7 +91,6 @@ class DLCFRSolver:
         self._leaf_values: LeafValues | None = None
         if self.trunk.leaves.num_public_states and value_function is not None:
             self._leaf_values = value_function.bind(self.trunk.leaves)
-        self.alternating_updates = alternating_updates
         self._restart_every = restart_every
         self._restart_growth = restart_growth
         self.minimizer = RegretMinimizer(
@@ -191,11 +189,7 @@ def asked_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
     Returns:
       For each player, float64 [n, L_p]: its reach of its leaf infosets, a row per iteration.
     """
-    rows = []
-    for iteration in iterations:
-        solver.run(iteration - 1 - solver.iteration)
-        rows.append(_leaf_ranges(solver))
-    return _stacked(rows)
+    return _stacked(list(_ranges_before(solver, iterations)))
 
 
 def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
@@ -212,14 +206,19 @@ def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
       For each player, float64 [n, L_p]: its reach of its leaf infosets, a row per pair.
     """
     rows = []
-    for iteration in iterations:
-        solver.run(iteration - 1 - solver.iteration)
-        first = _leaf_ranges(solver)
-        solver.run(1)
+    for first in _ranges_before(solver, iterations):
         rows.append(first)
-        if solver.alternating_updates:
+        solver.run(1)
+        if solver.minimizer.alternating_updates:
             rows.append((_leaf_ranges(solver)[0], first[1]))
     return _stacked(rows)
+
+
+def _ranges_before(solver: DLCFRSolver, iterations: Iterable[int]) -> Iterator[Values]:
+    """Both players' ranges before each of these iterations, which the caller may do."""
+    for iteration in iterations:
+        solver.run(iteration - 1 - solver.iteration)
+        yield _leaf_ranges(solver)
 
 
 def _leaf_ranges(solver: DLCFRSolver) -> Values:

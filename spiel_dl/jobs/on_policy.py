@@ -235,7 +235,7 @@ class _OnPolicyJob:
     def _asked(self, solver: DLCFRSolver) -> tuple[np.ndarray, np.ndarray]:
         """The ranges that DL-CFR+ asks for in some of its iterations, all of which are done."""
         last, most = self._config.num_iterations, self._config.max_ranges
-        number = min(last, -(-most // (2 if solver.alternating_updates else 1)))
+        number = min(last, -(-most // (2 if solver.minimizer.alternating_updates else 1)))
         iterations = np.unique(np.linspace(1, last, number).round().astype(int))
         first, second = evaluated_ranges(solver, iterations.tolist())
         solver.run(last - solver.iteration)

@@ -64,6 +64,7 @@ class RegretMinimizer:
 
     Attributes:
       iteration: number of iterations done.
+      alternating_updates: whether players are updated in turn, not at once.
       num_averaged: how many of them are in the average: those since the last `begin_average`.
       learned: what each player has learned: `regret` (cumulative), `strategy` (current, as
         behaviour; 1 at root sequences), `realization` (its realization plan) and `average`
@@ -97,7 +98,7 @@ class RegretMinimizer:
         self.sequence_form = sequence_form
         self.weighting = weighting
         self._numbers = weighting.loop_numbers
-        self._alternating_updates = alternating_updates
+        self.alternating_updates = alternating_updates
         self._num_threads = num_threads
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
         self._cfvs = tuple(np.zeros(t.num_sequences) for t in sequence_form.treeplexes)
@@ -117,7 +118,7 @@ class RegretMinimizer:
             self._iterate(num_iterations, None, None)
             return
         span = (self.num_averaged + 1, self.num_averaged + num_iterations)
-        alternating = self._alternating_updates
+        alternating = self.alternating_updates
         how = (self.learned, span, self._numbers, alternating, self._tolerance)
         is_long = num_iterations >= _WORTH_ARRANGING
         run_arranged = self._loops.run_arranged if is_long and self._is_plain() else None
@@ -157,7 +158,7 @@ class RegretMinimizer:
             )
         plans = (self.learned[0].realization, self.learned[1].realization)
         # Players of one group are updated at once, against the same plans.
-        groups = ((0,), (1,)) if self._alternating_updates else ((0, 1),)
+        groups = ((0,), (1,)) if self.alternating_updates else ((0, 1),)
         for _ in range(num_iterations):
             self.iteration += 1
             self.num_averaged += 1
@@ -355,7 +356,7 @@ class RegretMinimizer:
 
         With it go a checksum of the game and the variant, which `load_state` compares.
         """
-        variant = (*self.weighting.identity, self._alternating_updates)
+        variant = (*self.weighting.identity, self.alternating_updates)
         state = {
             "game": self._game_checksum.copy(),
             "variant": np.array(variant),

@@ -8,7 +8,7 @@ import json
 import pyspiel
 import pytest
 
-from papers.manifest import PAPERS
+from papers.paper import PAPERS
 from papers.particle_search import matches
 from papers.particle_search.opponents import AGAINST_NETWORK, OPPONENTS
 from papers.particle_search.study import Settings, budget_of, compiled

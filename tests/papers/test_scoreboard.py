@@ -12,8 +12,9 @@ import pytest
 
 from papers import scoreboard
 from papers.changes import CHANGES, Change
-from papers.manifest import MANIFEST, Row
+from papers.manifest import MANIFEST
 from papers.paper import PAPERS
+from papers.row import Row
 from papers.scoreboard import CURRENT, MISSING, OLD
 
 ROOT = Path(__file__).parents[2]

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from papers.compare.algorithm import Algorithm, ComparedGame, num_moves
+from papers.sepot.study import default_transformations
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
@@ -30,7 +31,6 @@ _SHORT = 5e-3  # seconds; shorter stretches of iterations are doubled
 # CFR+ for each sample. As many as `ExactValue` does before it first looks whether it may stop, so
 # that the number of iterations, and with it that of environment steps, is known.
 _DATA_ITERATIONS = 100
-_MAX_PURE = 3  # actions; SePoT's experiments have the paper's transformations where there are more
 
 
 class CFRPlus(Algorithm):
@@ -188,8 +188,7 @@ class SePoT(RNaD):
     ):
         """Makes a fresh learner; the seed is that of the default config."""
         self._game, self._search = game, search
-        num_actions = game.ours.game.num_distinct_actions()
-        name = "pure" if num_actions <= _MAX_PURE else "paper"
+        name = default_transformations(game.ours.game)
         self._learner = _CountingRNaD(
             game.ours,
             config or RNaDConfig(seed=seed),

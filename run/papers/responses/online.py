@@ -17,8 +17,7 @@ from papers.responses.late_mistakes import EQUILIBRIUM_ITERATIONS, LIMITS, model
 from papers.responses.study import Study
 from papers.study import Experiment
 from spiel_dl.algorithms.best_response import best_response_value
-from spiel_dl.jobs import exploitation_match
-from spiel_dl.jobs.exploitation_match import RESPONSES, ExploitationMatch
+from spiel_dl.jobs.exploitation_match import EFFORT, RESPONSES, ExploitationMatch
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.policies import opponent_models
 from spiel_dl.runs.plots import Panel
@@ -72,7 +71,6 @@ def play(study: Study, response: str, player: int, seed: int) -> Rows:
 
 
 def _compute(study: Study) -> dict[str, Any]:
-    effort = exploitation_match._EFFORT
     told = {
         "game": GAME,
         "opponents": OPPONENTS,
@@ -84,8 +82,8 @@ def _compute(study: Study) -> dict[str, Any]:
         "p": P,
         "prior_iterations": _PRIOR_ITERATIONS,
         "equilibrium_iterations": EQUILIBRIUM_ITERATIONS,
-        "iterations": effort.iterations,
-        "tolerance": effort.tolerance,
+        "iterations": EFFORT.iterations,
+        "tolerance": EFFORT.tolerance,
     }
     found: dict[str, Any] = {response: [] for response in RESPONSES}
     for who in itertools.product(RESPONSES, study.settings.players, SEEDS):

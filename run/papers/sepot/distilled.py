@@ -251,8 +251,7 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
         for seed in networks.seeds
         for kind in kinds
     }
-    if networks.missing:
-        raise ValueError(f"there are no networks {', '.join(networks.missing)}; give other seeds")
+    networks.check()
     items = [
         Item(study, limit, seed, kind, file)
         for limit in study.limits

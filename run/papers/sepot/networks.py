@@ -45,6 +45,11 @@ class Networks:
         self.seeds = [seed for seed, path in paths.items() if path is not None]
         self.missing = [self.name(seed) for seed in seeds if seed not in self.seeds]
 
+    def check(self) -> None:
+        """Raises a ValueError if a network is missing."""
+        if self.missing:
+            raise ValueError(f"there are no networks {', '.join(self.missing)}; give other seeds")
+
     def name(self, seed: int) -> str:
         """What `play.registry` calls a network."""
         pattern = self.study.settings.network

@@ -36,8 +36,7 @@ def _position(study: Study) -> Rows:
                 f"games={POSITION_GAME}"
             )
         networks = Networks(each)
-        if networks.missing:
-            raise ValueError(f"there are no networks {', '.join(networks.missing)}")
+        networks.check()
         if study.settings.network is not None:
             rows += [_answer(each, seed, networks.with_critic(seed)) for seed in networks.seeds]
             continue

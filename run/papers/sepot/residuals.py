@@ -102,20 +102,20 @@ class Valued(NamedTuple):
         ones = np.ones((2, number))
         branches = [_Branch(start, ones, state) for start, state in enumerate(states)]
         ended: list[_Branch] = []
+        this_round = _round_of(states[0])
         while branches:
-            first = _round_of(states[0])
-            ended += [each for each in branches if _is_after(each.state, first)]
-            branches = self._successors([b for b in branches if not _is_after(b.state, first)])
+            ended += [each for each in branches if _is_after(each.state, this_round)]
+            branches = self._successors([b for b in branches if not _is_after(b.state, this_round)])
+        after = [branch.state for branch in ended if not branch.state.is_terminal()]
+        values = iter(self.values(after) if after else ())
         found = np.zeros((len(states), 2, number))
-        alive = [branch for branch in ended if not branch.state.is_terminal()]
-        values = self.values([branch.state for branch in alive]) if alive else np.zeros((0, 2, 1))
-        for branch, value in zip(alive, values, strict=True):
-            found[branch.start] += branch.weights * value
         for branch in ended:
             if branch.state.is_terminal():
-                returns = np.array(branch.state.returns())
-                found[branch.start] += branch.weights * returns[:, None]
-        return found, [branch.state for branch in alive]
+                value = np.array(branch.state.returns())[:, None]
+            else:
+                value = next(values)
+            found[branch.start] += branch.weights * value
+        return found, after
 
     def _successors(self, branches: Sequence[_Branch]) -> list[_Branch]:
         """One move on."""
@@ -182,8 +182,7 @@ def _compute(study: Study) -> list[dict[str, Any]]:
     rows = []
     for each in study.games(*GAMES):
         networks = Networks(each)
-        if networks.missing:
-            raise ValueError(f"there are no networks {', '.join(networks.missing)}")
+        networks.check()
         for seed in networks.seeds:
             labels = {"game": each.name, "network": networks.name(seed)}
             found = _measured(each, networks.with_critic(seed), seed)
@@ -254,9 +253,9 @@ def _round_of(state: pyspiel.State) -> int:
     return int(state.get_game().rules.round_index(state.batch)[0])
 
 
-def _is_after(state: pyspiel.State, first: int) -> bool:
+def _is_after(state: pyspiel.State, this_round: int) -> bool:
     """Whether a history ends the game, or is one of a later round in which a player acts."""
-    return state.is_terminal() or not (state.is_chance_node() or _round_of(state) == first)
+    return state.is_terminal() or not (state.is_chance_node() or _round_of(state) == this_round)
 
 
 def _after_chance(state: pyspiel.State) -> list[pyspiel.State]:

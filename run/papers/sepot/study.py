@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyspiel
+
 from papers import study as papers_study
 from papers.sepot.evaluation import Evaluation, Search, evaluate
 from papers.settings import check_least
@@ -148,6 +150,11 @@ class Study(papers_study.Study[Settings]):
         return [GameStudy(name, self.settings, self.workspace) for name in names]
 
 
+def default_transformations(game: pyspiel.Game) -> str:
+    """The set that critics know where none was named; see `Settings.transformations`."""
+    return "pure" if game.num_distinct_actions() <= _MAX_PURE else "paper"
+
+
 class GameStudy:
     """What is made in one game; worker processes get it as it is.
 
@@ -171,8 +178,7 @@ class GameStudy:
         self.limits = settings.limits or default_limits(self.game)
         if any(limit.rounds for limit in self.limits) and not has_rounds(loaded):
             raise ValueError(f"{self.game} has no rounds; give depth limits in moves")
-        is_small = loaded.num_distinct_actions() <= _MAX_PURE
-        self.transformations = settings.transformations or ("pure" if is_small else "paper")
+        self.transformations = settings.transformations or default_transformations(loaded)
         self.workspace = workspace.within(file_name(name))
 
     def train(self) -> None:
