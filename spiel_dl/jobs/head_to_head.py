@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import math
 import time
 from collections.abc import Sequence
@@ -110,12 +109,12 @@ def play(
         )
     parts = matches.parts_of(num_games, pairs_at_once)
     game_string, names = presets.game_string(game), (first, second)
-    files = (digest(first), digest(second))
+    files = (registry.digest(first), registry.digest(second))
     players: _Players = (game_string, names, search, device, files)
     _load(*players)  # what is wrong with them is better told before workers are started
     values: _Values | None = None
     if control_variates is not None:
-        values = (control_variates, game_string, device, digest(control_variates))
+        values = (control_variates, game_string, device, registry.digest(control_variates))
         _load_values(*values)
     items = [(players, pairs, seed, values) for pairs in parts]
     if workspace is None:
@@ -300,17 +299,6 @@ def _settings(players: _Players, seed: int, values: _Values | None) -> dict[str,
         "seed": seed,
         **also,
     }
-
-
-def digest(name: str) -> str:
-    """A hash of the files that a policy is made of, also within others; empty if there are none."""
-    files: list[Path] = []
-    for path in registry.paths_in(name):
-        files += [path] if path.is_file() else sorted(path.glob("*.safetensors"))
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest() if files else ""
 
 
 def _play_part(item: tuple[_Players, range, int, _Values | None]) -> dict[str, Any]:

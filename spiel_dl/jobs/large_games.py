@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -79,7 +78,7 @@ def judge_all(
     rows = []
     for name in games:
         told = {"game": name, "policy": policy, "dtype": dtype}
-        settings = {**told, "checksum": _checksum(policy)}
+        settings = {**told, "checksum": registry.digest(policy)}
         part = file_name(*told.values())
         found = workspace.find(part, settings)
         if found is None:
@@ -140,13 +139,3 @@ def _judge(
     loading = time.perf_counter() - start
     found = judge(game, loaded)
     return {"game": str(game.game), **found, "asking": found["asking"] + loading}
-
-
-def _checksum(policy: str) -> str:
-    """Of the files that a policy is made of; empty if it is made of none."""
-    paths = registry.paths_in(policy)
-    digest = hashlib.sha256()
-    for file in sorted(file for path in paths for file in (path, *path.rglob("*"))):
-        if file.is_file():
-            digest.update(file.read_bytes())
-    return digest.hexdigest() if paths else ""

@@ -255,7 +255,7 @@ def _reconstructed(searcher: openspiel_policy.Policy, state: pyspiel.State, play
         return Insight(player, "this game is too large to be looked at", False, 0, None)
     from spiel_dl.play import reconstructed_view  # It imports torch.
 
-    act = reconstructed_view.acting_policy(searcher)
+    act = reconstructed_view.acting_policy_within(searcher)
     if act is None:
         how = "this kind of policy does not tell what it thinks"
         return Insight(player, how, False, 0, None)

@@ -23,7 +23,7 @@ from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
 MAX_HISTORIES = 20_000
 
 
-def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
+def acting_policy_within(policy: openspiel_policy.Policy) -> ActingPolicy | None:
     """What a policy does in many states at once: a network, a search's blueprint; else None."""
     step = getattr(policy, "step", None)
     return (

@@ -6,6 +6,7 @@ a learner's checkpoint. Trained networks have names of their own, see `play.zoo`
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,21 @@ def paths_in(name: str) -> list[Path]:
     if kind.takes == "FILE":
         return _existing(*source.split(","))
     return _existing(source) if kind.takes == "VALUES" else []
+
+
+def digest(name: str) -> str:
+    """A hash of the files that a policy is made of, also within others; empty if there are none.
+
+    Raises:
+      ValueError: as `paths_in`.
+    """
+    files: list[Path] = []
+    for path in paths_in(name):
+        files += [path] if path.is_file() else sorted(path.glob("*.safetensors"))
+    found = hashlib.sha256()
+    for file in files:
+        found.update(file.read_bytes())
+    return found.hexdigest() if files else ""
 
 
 def _existing(*paths: str) -> list[Path]:

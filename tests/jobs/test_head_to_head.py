@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import hashlib
 import json
 import shutil
 
@@ -132,31 +131,6 @@ def test_parts_are_of_all_that_was_used(name, first, second, tmp_path):
     play(search=dataclasses.replace(search, **first))
     with pytest.raises(ValueError, match=r"pairs-000000-000001\.json is of"):
         play(search=dataclasses.replace(search, **second))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "{0}", "weakened:10:{0}", "abd:0.9:weakened:10:{0}", "cdbr:{0}", "late:sepot:{0}",
-        "resolving:{0}", "torch:{0}", "torch:{0},{1}", "torch:{1},{0}",
-    ],
-)  # fmt: skip
-def test_digests_are_of_the_files_behind_all_names(name, tmp_path):
-    files = [tmp_path / "a.pt", tmp_path / "b.pt"]
-    found = []
-    for content in ("new", "old"):
-        files[0].write_text(content)
-        files[1].write_text("same")
-        found.append(head_to_head.digest(name.format(*files)))
-    assert all(found)
-    assert found[0] != found[1]
-    if "," not in name:
-        assert found[1] == hashlib.sha256(b"old").hexdigest()
-
-
-def test_digests_of_models_and_of_nothing():
-    assert head_to_head.digest("weakened:10:rnad:leduc") == head_to_head.digest("rnad:leduc") != ""
-    assert head_to_head.digest("cdbr:cfr:3") == ""
 
 
 def test_names_are_what_they_say(checkpoints):

@@ -29,10 +29,10 @@ from papers.settings import as_json
 from papers.study import Experiment
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play import registry
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -97,7 +97,7 @@ class Item(NamedTuple):
         return {
             "game": self.study.game,
             "seed": self.seed,
-            **({} if network is None else {"file": head_to_head.digest(self.checkpoint)}),
+            **({} if network is None else {"file": registry.digest(self.checkpoint)}),
             "transformations": self.study.transformations,
             "critic": self.critic,
             "depth_limit": str(self.depth_limit),

@@ -21,11 +21,11 @@ import torch
 from papers.sepot.networks import Networks
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
-from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints, history_tensors
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import PolicyTransformations, transformations_by_name
+from spiel_dl.play import registry
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -193,7 +193,7 @@ def _compute(study: Study) -> list[dict[str, Any]]:
 def _measured(study: GameStudy, checkpoint: str, seed: int) -> list[dict[str, Any]]:
     told = {
         "game": study.game,
-        "file": head_to_head.digest(checkpoint),
+        "file": registry.digest(checkpoint),
         "transformations": study.transformations,
         "num_histories": study.settings.num_histories,
         "seed": seed,

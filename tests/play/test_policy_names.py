@@ -1,0 +1,252 @@
+"""Names of policies: which there are, what is wrong with one, the files and options behind it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play import registry, zoo
+from spiel_dl.play.kinds import KINDS, POLICY_NAMES
+from spiel_dl.play.registry import load_policy
+from spiel_dl.play.requests import SearchOptions
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_module import ParticleSizes
+
+TREE = GameTree.from_game("kuhn_poker")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nobody", "random", "cfr", "cfr:", "uniform:3", "resolving", "cdbr:", "alpha:zero",
+        "highest:1", "", "sepot",
+    ],
+)  # fmt: skip
+def test_unknown_names(name: str) -> None:
+    with pytest.raises(ValueError, match=f"no policy '{name}'; give one of uniform, highest"):
+        load_policy(name, TREE)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("cfr+:many", r"no policy 'cfr\+:many': 'many' is not a whole number"),
+        ("random:-1", "no policy 'random:-1': '-1' is not a whole number"),
+        ("cfr+:0", "iterations=0 must be at least 1"),
+        ("cfr:0", "iterations=0 must be at least 1"),
+        ("cdrnr:half:uniform", "P='half' is not a number"),
+        ("cdrnr:0.5:nobody", "no policy 'nobody'"),
+        ("cdbr:nobody", "no policy 'nobody'"),
+        ("sepot:nowhere", "nowhere is neither a learner's checkpoint"),
+        ("resolving:nowhere", "cannot read the file nowhere"),
+    ],
+)
+def test_what_is_wrong_with_a_name(name: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        load_policy(name, TREE, depth_limit=DepthLimit(moves=1))
+
+
+def test_players_and_iterations_are_checked() -> None:
+    with pytest.raises(ValueError, match="player=2"):
+        load_policy("cdbr:uniform", TREE, player=2)
+    with pytest.raises(ValueError, match="iterations=0"):
+        load_policy("resolving:exact", TREE, effort=Effort(0))
+
+
+def test_files_that_hold_no_policy_for_the_game(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"holds no {AVERAGE_POLICY_FILE}"):
+        load_policy(str(tmp_path), TREE)
+    ArrayPolicy.uniform(GameTree.from_game("matrix_rps")).save(tmp_path / AVERAGE_POLICY_FILE)
+    with pytest.raises(ValueError, match="not of kuhn_poker"):
+        load_policy(str(tmp_path), TREE)
+
+
+def test_the_table_of_names() -> None:
+    scripts = (Path(__file__).parents[2] / "docs/how_to/scripts.md").read_text()
+    for kind in KINDS.values():
+        assert f"`{kind.name}" in scripts
+        assert kind.pattern in POLICY_NAMES
+        assert registry.is_search(f"{kind.name}:3") == (kind.name in SEARCHES)
+    assert not registry.is_search("some/file")
+
+
+SEARCHES = {
+    "late": "late:random:1",
+    "resolving": "resolving:zero",
+    "cdbr": "cdbr:random:1",
+    "cdrnr": "cdrnr:0.5:random:1",
+    "abd": "abd:0.5:weakened:1:{run}",
+    "rnr": "rnr:0.5:random:1",
+    "sepot": "sepot:{run}",
+    "sepot_continual": "sepot_continual:{run}",
+    "particle": "particle:{particles}",
+    "particle_sepot": "particle_sepot:{run}",
+    "klss": "klss:{run}",
+    "mmds": "mmds:{run}",
+}
+CHANGES: dict[str, dict[str, Any]] = {
+    "depth_limit": {"depth_limit": DepthLimit(moves=1)},
+    "max_histories": {"max_histories": 9},
+    "budget": {"budget": 9},
+    "order": {"order": 2},
+    "safety": {"safety": "allocated"},
+    "num_expansions": {"num_expansions": 9},
+    "stepsize": {"stepsize": 0.5},
+    "num_rollouts": {"num_rollouts": 9},
+    "iterations": {"effort": Effort(9)},
+    "leaf_choice": {"leaf_choice": "best_response"},
+    "player": {"player": 1},
+}
+
+
+class Plain(pickle.Pickler):
+    """The same bytes for policies that are alike: tensors by their numbers, games by no caches."""
+
+    def reducer_override(self, found: Any) -> Any:
+        if isinstance(found, torch.Tensor):
+            return bytes, (found.detach().numpy().tobytes(),)
+        if isinstance(found, np.random.RandomState):
+            return str, ("OpenSpiel's policies have one without a seed",)
+        if isinstance(found, GameTree):
+            return str, (str(found.game),)
+        return NotImplemented
+
+
+def plain_bytes(policy: Any) -> bytes:
+    written = io.BytesIO()
+    Plain(written).dump(policy)
+    return written.getvalue()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A game, and the files of a learner with a critic and of a particle network."""
+    folder = tmp_path_factory.mktemp("trained")
+    tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
+    RNaDSolver(
+        tree.game,
+        RNaDConfig(hidden_sizes=(8, 8), batch_size=16),
+        transformations=transformations_by_name("pure", tree.game),
+        critic=CriticConfig(hidden_sizes=(8, 8)),
+    ).save(folder / "run")
+    network = ParticleNetwork(ParticleSizes(4, 1, 1.0, 2, 1.0))
+    network.initialize(cut(tree, DepthLimit(rounds=1)).leaves)
+    network.save(folder / "particles")
+    return {"tree": tree, "run": folder / "run", "particles": folder / "particles"}
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
+def test_searches_use_the_options_that_they_are_said_to_use(kind: str, trained: Any) -> None:
+    """Each of these makes another policy; the others make the same one, or are refused."""
+    name = SEARCHES[kind].format(**trained)
+    game = trained["tree"] if KINDS[kind].compiles and kind != "abd" else trained["tree"].game
+
+    def made(**changes: Any) -> bytes:
+        return plain_bytes(load_policy(name, game, **{"effort": Effort(20), **changes}))
+
+    expected, found = made(), set()
+    for option, change in CHANGES.items():
+        with contextlib.suppress(ValueError):
+            if made(**change) != expected:
+                found.add(option)
+    assert found == set(KINDS[kind].uses)
+    assert made() == expected
+
+
+def test_options_are_those_of_policies_within_policies_too() -> None:
+    search = SearchOptions(DepthLimit(moves=2), effort=Effort(20))
+    assert registry.options_used(search, "rnr:0.9:late:random:1", "uniform") == {
+        "depth_limit": "2 moves",
+        "iterations": 20,
+    }
+    within = registry.options_used(search, "cdbr:sepot:rnad:leduc")
+    assert list(within) == ["depth_limit", "max_histories", "iterations", "leaf_choice"]
+    # The responder is told where it was given, and those who respond to nobody have none.
+    search = dataclasses.replace(search, player=0)
+    assert registry.options_used(search, "uniform", "rnr:0.9:random:1") == {
+        "iterations": 20,
+        "player": 0,
+    }
+    assert registry.options_used(search, "late:random:1") == {"depth_limit": "2 moves"}
+
+
+def test_paths_in_names(tmp_path: Path) -> None:
+    path, other = tmp_path / "file", tmp_path / "other"
+    path.touch()
+    other.touch()
+    for name in (
+        f"{path}", f"sepot:{path}", f"cdrnr:0.5:{path}", f"weakened:3:{path}", f"torch:{path}",
+        f"resolving:{path}", f"cdbr:abd:0.5:late:{path}", f"late:sepot:{path}",
+    ):  # fmt: skip
+        assert registry.paths_in(name) == [path]
+        assert registry.path_in(name) == path
+    for name in (f"torch:{path},{other}", f"cdbr:onnx:{path},{other}"):
+        assert registry.paths_in(name) == [path, other]
+    for name in (
+        "uniform",
+        "cfr:3",
+        "cdbr:",
+        "weakened:3",
+        "torch:,",
+        "resolving:exact",
+        "rnad:no",
+    ):
+        assert registry.paths_in(name) == []
+        assert registry.path_in(name) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rnad:leduc", "sepot:leduc", "weakened:10:rnad:leduc", "weakened:10:leduc",
+        "abd:0.9:weakened:10:rnad:leduc", "cdbr:rnad:leduc", "late:rnad:leduc",
+        "rnr:0.5:cdbr:sepot:leduc",
+    ],
+)  # fmt: skip
+def test_models_in_names(name: str) -> None:
+    assert registry.paths_in(name) == [zoo.find("rnad:leduc")]
+    inner: str | None = name
+    while inner and inner != "rnad:leduc":
+        inner = registry.blueprint_of(inner)
+    assert inner == "rnad:leduc"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "{0}", "weakened:10:{0}", "abd:0.9:weakened:10:{0}", "cdbr:{0}", "late:sepot:{0}",
+        "resolving:{0}", "torch:{0}", "torch:{0},{1}", "torch:{1},{0}",
+    ],
+)  # fmt: skip
+def test_digests_are_of_the_files_behind_all_names(name: str, tmp_path: Path) -> None:
+    files = [tmp_path / "a.pt", tmp_path / "b.pt"]
+    found = []
+    for content in ("new", "old"):
+        files[0].write_text(content)
+        files[1].write_text("same")
+        found.append(registry.digest(name.format(*files)))
+    assert all(found)
+    assert found[0] != found[1]
+    if "," not in name:
+        assert found[1] == hashlib.sha256(b"old").hexdigest()
+
+
+def test_digests_of_models_and_of_nothing() -> None:
+    assert registry.digest("weakened:10:rnad:leduc") == registry.digest("rnad:leduc") != ""
+    assert registry.digest("cdbr:cfr:3") == ""
