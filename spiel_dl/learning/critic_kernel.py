@@ -6,13 +6,14 @@ other devices use it. `learning.step_kernels` has the like for learners of polic
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
 import torch
 
 from spiel_dl.learning.self_play import Branches, Distinct, Trajectories
+from spiel_dl.learning.step_kernels import arrays
 from spiel_dl.learning.transformations import PolicyTransformations
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
@@ -74,10 +75,14 @@ def critic_gradient(
         behind = (torch.zeros((0, 0), dtype=torch.int64), torch.zeros((0, 0)))
     else:
         behind = (branches.place, branches.utility)
-    arrays: list[Any] = [x.numpy() for x in (gradient, values, policy)]
-    arrays += [(*lines, transformed), tuple(x.numpy() for x in games)]
-    arrays += [(*(x.numpy() for x in behind), values_behind.numpy()), tuple(map(float, numbers))]
-    error = _go_back(*arrays)
+    error = _go_back(
+        gradient.numpy(),
+        *arrays(values, policy),
+        (*lines, transformed),
+        arrays(*games),
+        arrays(*behind, values_behind),
+        tuple(map(float, numbers)),
+    )
     return gradient, torch.tensor(error, dtype=torch.float32)
 
 

@@ -73,13 +73,25 @@ def run_kernel(
     else:
         known = (histories.answer.outputs, histories.place, histories.gradient)
     gradient, terms = torch.zeros(outputs.shape), torch.zeros(3)
+    *said, by_said = known
     kernel(
-        *(x.numpy() for x in (gradient, terms, outputs, *others)),
-        tuple(x.numpy() for x in known),
-        tuple(x.numpy() for x in games),
+        gradient.numpy(),
+        terms.numpy(),
+        *arrays(outputs, *others),
+        (*arrays(*said), by_said.numpy()),  # what is written to is not copied
+        arrays(*games),
         tuple(map(float, settings)),
     )
     return gradient, terms
+
+
+def arrays(*tensors: torch.Tensor) -> tuple[np.ndarray, ...]:
+    """Tensors as a compiled loop takes them: without gaps.
+
+    Networks' outputs may have gaps, and a loop would be compiled once for each combination of
+    arrays with and without. They are copied then, so a loop must not write to them.
+    """
+    return tuple(np.ascontiguousarray(tensor.numpy()) for tensor in tensors)
 
 
 @_inline
@@ -117,7 +129,7 @@ def log_softmax(
         pi[index] /= total
 
 
-@_jit
+@_inline
 def go_back_by_histories(
     after: float,
     sign: float,
