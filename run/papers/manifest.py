@@ -55,7 +55,8 @@ def _particle() -> list[Row]:
         rows += [
             Row("particle", "architectures", "Figure 3", domain,
                 (seeds, trained, "iterations=100"), 45, short_of=fewer),
-            Row("particle", "on_policy", "ours", domain, (seeds,), 120),
+            Row("particle", "on_policy", "ours", domain, (seeds, "on_policy.num_rounds=10"), 45,
+                short_of="three seeds of ten; ten rounds of twenty"),
         ]  # fmt: skip
     # The look-ahead begins after two rounds in Goofspiel, where the networks of Figure 3 value.
     deeper = (
@@ -109,8 +110,8 @@ def _responses() -> list[Row]:
         Row("responses", "late_mistakes", "2025, abstract", None, (), 10,
             short_of="portfolios of its figures are not known here"),
         Row("responses", "online", "ours", None, ("players=0",), 15),
-        Row("responses", "sampled_match", "ours", None, ("network=runs/mmd/battleships_5x5",), 40,
-            short_of="one network, of 4,000 steps, which the zoo does not have"),
+        Row("responses", "sampled_match", "ours", minutes=40,
+            short_of="one network, of 20,000 steps"),
         Row("responses", "network", "ours", minutes=15),
         Row("responses", "times", "ours", minutes=10),
     ]  # fmt: skip

@@ -13,14 +13,11 @@ from typing import Any
 
 from papers.responses.study import Study
 from papers.study import Experiment
-from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
-from spiel_dl.jobs import head_to_head, learner_run
-from spiel_dl.play.presets import game_string
+from spiel_dl.jobs import head_to_head
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.from_openspiel import load_turn_based
 
 GAME = "battleships_5x5"
 ROUNDS = 22
@@ -31,28 +28,11 @@ SEARCH = SearchOptions(
 )
 _SEED = 0
 _PAIRS_AT_ONCE = 25
-_LEARNER = MMDConfig(decay_steps=4000)
 Rows = list[dict[str, Any]]
 
 
-def network(study: Study) -> str:
-    """The name of the network that the setting says, or of one that is trained here."""
-    settings = study.settings
-    if settings.network is not None:
-        return settings.network
-    game = load_turn_based(game_string(GAME))
-    identity = {"game": str(game), "learner": _LEARNER.to_json(), "algorithm": "mmd"}
-    directory = study.workspace.run_directory("network", identity)
-    learner = MMDSolver(game, _LEARNER)
-    steps = settings.learner_steps
-    learner_run.run_learner(
-        learner, directory, steps, steps_per_evaluation=steps, show_progress=False
-    )
-    return str(directory.path)
-
-
 def _compute(study: Study) -> Rows:
-    name = network(study)
+    name = study.settings.network
     model = f"weakened:{ROUNDS}:{name}"
     responders = {
         f"ABD, p = {PROBABILITY}": f"abd:{PROBABILITY}:{model}",
@@ -128,5 +108,5 @@ SAMPLED_MATCH = Experiment(
     "",
     _compute,
     _report,
-    ("network", "learner_steps", "num_games"),
+    ("network", "num_games"),
 )

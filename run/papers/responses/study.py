@@ -56,8 +56,7 @@ class Settings:
       num_rounds: network: how often CDBR responds, and the networks learn from it.
       round_training: network: how they are trained in each of these rounds.
       device: where networks compute.
-      network: sampled_match: a network's name, see `play.registry`; None: one is trained.
-      learner_steps: sampled_match: of that training.
+      network: sampled_match: a network's name, see `play.registry`.
       num_games: sampled_match: of each of its two matches; pairs of games, two or more.
     """
 
@@ -81,8 +80,7 @@ class Settings:
         default_factory=lambda: _training(3, learning_rate=1e-3)
     )
     device: str = "cpu"
-    network: str | None = None
-    learner_steps: int = 4000
+    network: str = "rnad:battleships_5x5_0"
     num_games: int = 2000
 
     def __post_init__(self) -> None:
@@ -96,7 +94,6 @@ class Settings:
         if unknown:
             raise ValueError(f"gadgets={unknown} must be some of {GADGETS}")
         check_least(self, num_strategies=1, iterations=1, num_rounds=0, abr_episodes=0)
-        check_least(self, learner_steps=1)
         if self.num_games < 4 or self.num_games % 2:
             raise ValueError(
                 f"num_games={self.num_games} must be an even number of at least 4: games come in "
