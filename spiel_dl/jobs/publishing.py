@@ -45,6 +45,7 @@ Arrays = dict[str, np.ndarray]
 _GAMES = 256
 _SAMPLES = 64
 _CRITIC = "critic.target_parameters"
+_OF_BLUEPRINT = ("algorithm", "num_steps", "config", "commit", "command")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,16 +97,18 @@ def publish(
 
     Raises:
       ValueError: if the run is not one of a learner, or not finished, if its policy is no network,
-        or if there is no such zoo or name.
+        if the run of the policy that its critic was trained for is not where it was, or if there is
+        no such zoo or name.
     """
     zoo.models(folder)  # raises if there is no zoo
     record = read_run(run)
     arrays, header = tensor_files.load(run / CHECKPOINT_FILE)
     trained = _trained(run, arrays, header, seed)
-    num_steps = int(header.get("num_steps", arrays.get("num_steps", 0)))
+    num_steps = _num_steps(arrays, header)
     if not record.metrics or record.metrics[-1]["step"] != num_steps:
         raise ValueError(f"the run in {run} is not finished; go on with it by --resume")
     whole_name = _whole_name(name, header)
+    blueprint = _of_blueprint(record.config.get("blueprint"))
     half = {n: a.astype(np.float16).astype(np.float32) for n, a in trained.arrays.items()}
     exact, rounded = trained.strength(trained.arrays), trained.strength(half)
     changes = trained.changes(half)
@@ -132,6 +135,7 @@ def publish(
         **_origin(record),
         dtype=np.dtype(dtype).name,
         measured=measured,
+        blueprint=blueprint,
     )
     tensor_files.save(
         folder / file, {n: a.astype(dtype) for n, a in stored.items()}, trained.header
@@ -139,6 +143,24 @@ def publish(
     write_json(folder / model.curve, {"metrics": record.metrics})
     zoo.add(whole_name, model, folder)
     return whole_name, model
+
+
+def _num_steps(arrays: Arrays, header: Mapping[str, Any]) -> int:
+    return int(header.get("num_steps", arrays.get("num_steps", 0)))
+
+
+def _of_blueprint(path: str | None) -> Mapping[str, Any] | None:
+    """How the policy learned that a critic's run was told of, as `zoo.Model` has it."""
+    if path is None:
+        return None
+    for model in zoo.models().values():
+        if Path(path) == zoo.folder() / model.file:
+            own = {name: getattr(model, name) for name in _OF_BLUEPRINT}
+            return own if model.algorithm in zoo.ALGORITHMS else model.blueprint
+    file = Path(path) / CHECKPOINT_FILE if Path(path).is_dir() else Path(path)
+    arrays, header = tensor_files.load(file)
+    known = {"num_steps": _num_steps(arrays, header), **_origin(read_run(file.parent))}
+    return {name: {**header, **known}[name] for name in _OF_BLUEPRINT}
 
 
 def _origin(record: RunRecord) -> dict[str, Any]:

@@ -75,9 +75,11 @@ def critic_gradient(
         behind = (torch.zeros((0, 0), dtype=torch.int64), torch.zeros((0, 0)))
     else:
         behind = (branches.place, branches.utility)
+    said, played = arrays(values, policy)
     error = _go_back(
         gradient.numpy(),
-        *arrays(values, policy),
+        said,
+        played,
         (*lines, transformed),
         arrays(*games),
         arrays(*behind, values_behind),

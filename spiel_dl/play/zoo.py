@@ -33,7 +33,7 @@ class Model:
       file: its file, in the folder of the zoo; a critic is in the same file.
       curve: the file of its metrics over training, likewise: a JSON list of a run's lines.
       game: the complete game string.
-      algorithm: what trained it.
+      algorithm: what trained it; "critic", where a critic was trained for a policy by itself.
       config: how it learned.
       critic: how its critic learned, and of which transformations; None: it has none.
       num_steps: learner steps.
@@ -41,6 +41,9 @@ class Model:
       command: what trained it.
       dtype: of the stored parameters, float16 or float32.
       measured: its strength, and what storing it changed.
+      blueprint: where a critic was trained for a policy, how that one was: `algorithm` and
+        `num_steps`, and of newer models `config`, `commit` and `command`. None: what stands above
+        is of the policy itself, or it is not known.
     """
 
     file: str
@@ -54,6 +57,7 @@ class Model:
     command: str
     dtype: str
     measured: Mapping[str, Any]
+    blueprint: Mapping[str, Any] | None = None
 
 
 def folder() -> Path:

@@ -19,6 +19,7 @@ from spiel_dl.jobs import publishing
 from spiel_dl.jobs.learner_run import run_learner
 from spiel_dl.jobs.publishing import Tolerance, publish
 from spiel_dl.learning import checkpoints
+from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play import registry, zoo
@@ -97,6 +98,31 @@ def test_a_policy_network_and_its_critic(trained: Path, models: Path) -> None:
     assert dl.load_policy("cdbr:rnad:kuhn", "kuhn_poker", depth_limit=limit)
     with pytest.raises(ValueError, match=r"is of kuhn_poker\(\), not of leduc_poker"):
         dl.load_policy("rnad:kuhn", "leduc_poker")
+
+
+def test_a_critic_and_how_the_policy_learned_that_it_is_of(trained: Path, models: Path) -> None:
+    path = trained / "critic"
+    blueprint = checkpoints.load_blueprint(trained / "rnad")
+    config = CriticConfig(hidden_sizes=(8, 8))
+    learner = CriticLearner("kuhn_poker", blueprint, pure_transformations(2), config, batch_size=8)
+    directory = RunDirectory(path, {"blueprint": str(trained / "rnad")})
+    run_learner(learner, directory, 2, steps_per_evaluation=2, show_progress=False)
+    _, model = publish(path, models, "rnad:with_critic", num_games=0)
+    assert (model.algorithm, model.num_steps) == ("critic", 2)
+    assert model.blueprint is not None
+    assert (model.blueprint["algorithm"], model.blueprint["num_steps"]) == ("rnad", 20)
+    assert model.blueprint["config"]["batch_size"] == 8
+    # A critic of a model of the zoo has the same policy, whatever critic that model has.
+    again = RunDirectory(trained / "again", {"blueprint": str(models / model.file)})
+    run_learner(learner, again, 4, steps_per_evaluation=2, show_progress=False)
+    _, second = publish(trained / "again", models, "rnad:again", num_games=0)
+    assert second.blueprint == model.blueprint
+    publish(trained / "rnad", models, "rnad:alone", num_games=0)
+    for known, expected in ((str(models / "rnad_alone.safetensors"), "rnad"), (None, None)):
+        found = publishing._of_blueprint(known)
+        assert (found and found["algorithm"]) == expected
+    with pytest.raises(ValueError, match="gone"):
+        publishing._of_blueprint(str(trained / "gone"))
 
 
 def test_what_float16_would_change_too_much_stays_float32(trained: Path, models: Path) -> None:

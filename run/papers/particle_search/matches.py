@@ -83,7 +83,7 @@ def told_of(game: str, method: str, settings: Settings) -> dict[str, Any]:
         "game": game,
         "method": method,
         "network": network,
-        "file": head_to_head.digest(network),
+        "file": registry.digest(network),
         **{name: getattr(settings, name) for name in names},
         **VARIANTS.get(method, {}),
     }
@@ -163,7 +163,7 @@ def _most_points(study: Study, game: str) -> float | None:
     if not has_factored_form(game_string(game)):
         return None
     network = study.settings.network.format(game=game)
-    told = {"game": game, "network": network, "file": head_to_head.digest(network)}
+    told = {"game": game, "network": network, "file": registry.digest(network)}
     judge = functools.partial(_judge_network, game, network)
     found = study.workspace.part(file_name("network", game), told, judge)
     return 0.5 + float(found["exploitability"]) / 2

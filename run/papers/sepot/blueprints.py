@@ -12,7 +12,7 @@ import numpy as np
 
 from papers.sepot.evaluation import compiled
 from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints, RNaDFixedPoints
-from spiel_dl.jobs import head_to_head
+from spiel_dl.play import registry
 from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
 
@@ -22,7 +22,7 @@ _ETA, _ETA_LEDUC = 0.2, 1.0
 
 def digest_of(blueprint: str) -> str:
     """A short hash of the files of a blueprint, as `blueprint_of` takes it; "" if it has none."""
-    return head_to_head.digest(blueprint.partition("~")[0])[:12]
+    return registry.digest(blueprint.partition("~")[0])[:12]
 
 
 def blueprint_of(game: str, name: str) -> ArrayPolicy:

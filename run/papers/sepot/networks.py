@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from papers.sepot.study import GameStudy
-from spiel_dl.jobs import head_to_head, learner_run
+from spiel_dl.jobs import learner_run
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.transformations import transformations_by_name
@@ -91,7 +91,7 @@ class Networks:
         config = settings.critic_of(seed)
         identity = {
             "game": study.game,
-            "network": head_to_head.digest(path),
+            "network": registry.digest(path),
             "critic": config.to_json(),
             "transformations": study.transformations,
             "exploration": settings.exploration,

@@ -11,8 +11,8 @@ from papers.sepot import position as sepot_position
 from papers.sepot.networks import Networks
 from papers.sepot.study import TRAINED, GameStudy, Study
 from papers.study import Experiment, verdict
-from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints
+from spiel_dl.play import registry
 from spiel_dl.play.presets import game_string
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.reports import Report, Table
@@ -92,7 +92,7 @@ def _answer(
     search = sepot_position.SEARCH
     settings = {
         "game": study.game,
-        "file": head_to_head.digest(checkpoint),
+        "file": registry.digest(checkpoint),
         "depth_limit": str(search.depth_limit),
         "iterations": search.effort.iterations,
     }

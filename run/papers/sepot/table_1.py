@@ -23,6 +23,7 @@ from papers.sepot.networks import Networks
 from papers.sepot.study import TRAINED, Study
 from papers.study import Experiment, verdict
 from spiel_dl.jobs import head_to_head
+from spiel_dl.play import registry, zoo
 from spiel_dl.play.presets import TABLE_1 as TABLE_1_BY_BOUND
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.play.tally import student_half_width
@@ -81,6 +82,21 @@ def _table_1(study: Study) -> tuple[Rows, Rows, list[str]]:
     return summary, matches, missing
 
 
+def _learned(study: Study, matches: Rows) -> list[str]:
+    """For how long the networks of the zoo, and their critics, have learned."""
+    known, said = zoo.models(), study.settings.network or ""
+    names = dict.fromkeys(
+        said.format(game=row["game"], seed=row["network"].removeprefix("seed ")) for row in matches
+    )
+    models = {name: known[name] for name in names if name in known}
+    return [
+        f"{name} learned for {model.blueprint['num_steps']:,} steps, its critic for "
+        f"{model.num_steps:,}."
+        for name, model in models.items()
+        if model.blueprint is not None
+    ]
+
+
 def _table_1_report(study: Study, found: tuple[Rows, Rows, list[str]]) -> Report:
     summary, matches, missing = found
     games = study.games(*dict.fromkeys(row["game"] for row in summary)) if summary else []
@@ -98,6 +114,7 @@ def _table_1_report(study: Study, found: tuple[Rows, Rows, list[str]]) -> Report
             "searches with its defaults. Moves searched are those of several actions that a search "
             "chose, of all such moves.",
             f"Each network has the critic {critics}.",
+            *_learned(study, matches),
             *(f"{each.describe()}; searches look {each.limits[0]} ahead." for each in games),
             *left_out,
         ],
@@ -149,7 +166,7 @@ def _match(networks: Networks, seed: int, other: int, most: int) -> dict[str, An
         "depth_limit": str(study.limits[0]),
         "iterations": settings.iterations,
         "seed": match,
-        "files": [head_to_head.digest(each) for each in (own, opponent)],
+        "files": [registry.digest(each) for each in (own, opponent)],
     }
     effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
     measure = functools.partial(
