@@ -55,6 +55,11 @@ CHANGES: Sequence[Change] = (
         ("dl_cfr/*/on_policy", "dl_cfr/*/resolving", "particle/*/on_policy"),
     ),
     Change(
+        "2026-11-24T20:00:00+00:00",
+        "the network of training on policy is the mean of those of its last rounds",
+        ("dl_cfr/*/on_policy", "dl_cfr/*/resolving", "particle/*/on_policy"),
+    ),
+    Change(
         "2026-11-24T15:10:00+00:00",
         "concatenations that learn are told from those that hardly do",
         ("particle/linear_targets/*",),

@@ -10,7 +10,9 @@ a round is:
      them are measured before it has seen any of them. In the next round they are part of the data.
 
 Round 0 trains on random ranges alone. From round to round learning rates become smaller: a network
-that changes much asks for ranges that nobody has solved yet, so it has to settle in the end.
+that changes much asks for ranges that nobody has solved yet, so it has to settle in the end. What
+still changes from round to round is taken out by averaging: the network in the end is the mean,
+parameter by parameter, of those of the last rounds (Polyak and Juditsky 1992).
 
 A run directory holds one line of metrics per round, `data/` with the solved ranges, and in
 `rounds/` a training run each.
@@ -19,6 +21,7 @@ A run directory holds one line of metrics per round, `data/` with the solved ran
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -53,6 +56,8 @@ class OnPolicyConfig:
       num_iterations: iterations of DL-CFR+ per round.
       max_ranges: pairs of ranges to keep per round: all that evenly spaced iterations ask for, two
         pairs each, as updates alternate.
+      averaged_share: the part of the rounds, the last ones, over whose networks the last round
+        averages; rounded up, and 0 stands for the last round alone.
       first: how to train in round 0.
       between: how to train in the other rounds, but for the last; its learning rates are those of
         round 1, and fall geometrically to those of the last round.
@@ -62,6 +67,7 @@ class OnPolicyConfig:
     num_rounds: int = 20
     num_iterations: int = 1000
     max_ranges: int = 500
+    averaged_share: float = 0.25
     first: TrainingConfig = dataclasses.field(
         default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=5e-4)
     )
@@ -80,6 +86,14 @@ class OnPolicyConfig:
         for name in ("num_rounds", "num_iterations", "max_ranges"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be positive")
+        if not 0 <= self.averaged_share <= 1:
+            raise ValueError(f"averaged_share={self.averaged_share} must be from 0 to 1")
+
+    @property
+    def averaged_rounds(self) -> range:
+        """The rounds whose networks the last round averages, itself among them."""
+        number = max(1, math.ceil(self.averaged_share * self.num_rounds))
+        return range(self.num_rounds + 1 - number, self.num_rounds + 1)
 
     def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
         """The same with other numbers of epochs.
@@ -140,6 +154,9 @@ def train_on_policy(
     """Trains a network on random ranges and then, round by round, on those it is asked for.
 
     Killed and resumed, it ends, on a CPU, with the same parameters.
+
+    The last round's line is of the mean of networks, which is what is saved; `rounds/` keeps each
+    as it was trained.
 
     A line of metrics says: round, num_strategies (rows of all data), seconds (of this round's
     training), and of DL-CFR+ with the network after this round's training `trunk_nash_conv` and
@@ -204,8 +221,7 @@ class _OnPolicyJob:
     def restore(self, directory: RunDirectory) -> None:
         self.done = len(directory.read_metrics())
         if self.done:
-            arrays, _ = tensor_files.load(self._round_path(self.done - 1) / training.NETWORK_FILE)
-            self._network.load_parameters(arrays)
+            self._take(self.done - 1)
 
     def _round(self, number: int) -> dict[str, Any]:
         """Trains, asks, measures: a line of metrics."""
@@ -217,6 +233,7 @@ class _OnPolicyJob:
         trained = training.train(
             self._network, dataset, directory, config, show_progress=self._show_progress
         )
+        self._take(number)
         solver = DLCFRSolver(self._random.trunk.tree, self._network, self._depth_limit)
         name = _shard_name(number + 1)
         add_ranges(self._path / "data", name, self._asked(solver))
@@ -228,6 +245,20 @@ class _OnPolicyJob:
             **self._errors(RANDOM, self._random, self._set_apart(config)),
             **self._errors(ON_POLICY, Dataset.load(self._path / "data", [name])),
         }
+
+    def _take(self, number: int) -> None:
+        """Takes the parameters that the network of a trained round has."""
+        is_last = number == self._config.num_rounds
+        rounds = self._config.averaged_rounds if is_last else (number,)
+        files = [tensor_files.load(self._round_path(one) / training.NETWORK_FILE) for one in rounds]
+        trained = [arrays for arrays, _ in files]
+        means = {
+            name: np.mean([arrays[name] for arrays in trained], axis=0, dtype=np.float64)
+            for name in trained[0]
+        }
+        self._network.load_parameters(
+            {name: mean.astype(trained[0][name].dtype) for name, mean in means.items()}
+        )
 
     def _round_path(self, number: int) -> Path:
         return self._path / "rounds" / f"{number:02d}"

@@ -26,7 +26,9 @@ GOOFSPIEL = DatasetConfig(
     tolerance=1e-3,
 )
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=20)
-SHORT = OnPolicyConfig(num_rounds=2, num_iterations=20, max_ranges=5).with_epochs([2, 1, 2])
+SHORT = OnPolicyConfig(
+    num_rounds=2, num_iterations=20, max_ranges=5, averaged_share=1.0
+).with_epochs([2, 1, 2])
 
 
 def random_data(path: Path, config: DatasetConfig, num_shards: int) -> Path:
@@ -113,13 +115,42 @@ def test_errors_on_policy_are_of_ranges_that_no_training_has_seen(tmp_path: Path
     lines, _ = run(data, tmp_path / "run", SHORT)
     last = SHORT.num_rounds
     asked = Dataset.load(tmp_path / "run" / "data", [f"round-{last + 1:02d}"])
-    network = PositionalNetwork.load(tmp_path / "run" / "rounds" / f"{last:02d}" / NETWORK_FILE)
+    network = PositionalNetwork.load(tmp_path / "run" / NETWORK_FILE)
     samples = network.samples(asked)
     numbers = samples.numbers(np.arange(5), np.arange(samples.num_states))
     errors = validation_errors(network, samples, numbers)
     assert lines[last]["on_policy_l1"] == pytest.approx(errors["l1"], rel=1e-6)
     # Two rounds' ranges were trained on, beside the random ones.
     assert lines[last]["num_strategies"] == 2 * KUHN.shard_size + 2 * 5
+
+
+def test_the_network_in_the_end_is_the_mean_of_those_of_the_last_rounds(tmp_path: Path) -> None:
+    data = random_data(tmp_path / "data", KUHN, 2)
+    lines, parameters = run(data, tmp_path / "run", SHORT)
+    trained = [
+        PositionalNetwork.load(tmp_path / "run" / "rounds" / name / NETWORK_FILE).parameter_arrays()
+        for name in ("01", "02")
+    ]
+    for name, array in parameters.items():
+        np.testing.assert_allclose(array, (trained[0][name] + trained[1][name]) / 2, rtol=1e-6)
+    assert any((array != trained[1][name]).any() for name, array in parameters.items())
+    solver = DLCFRSolver(
+        "kuhn_poker", PositionalNetwork.load(tmp_path / "run" / NETWORK_FILE), KUHN.depth_limit
+    )
+    solver.run(SHORT.num_iterations)
+    measured = on_policy.measure_trunk(solver.trunk, solver.average_policy())
+    assert lines[-1][METRIC] == pytest.approx(measured[METRIC], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("num_rounds", "share", "expected"),
+    [(20, 0.25, [16, 17, 18, 19, 20]), (10, 0.25, [8, 9, 10]), (6, 0.0, [6]), (1, 0.25, [1])],
+)
+def test_a_share_of_the_rounds_is_averaged(
+    num_rounds: int, share: float, expected: list[int]
+) -> None:
+    config = OnPolicyConfig(num_rounds=num_rounds, averaged_share=share)
+    assert list(config.averaged_rounds) == expected
 
 
 def test_learning_rates_fall_geometrically_from_round_to_round() -> None:
@@ -135,5 +166,7 @@ def test_learning_rates_fall_geometrically_from_round_to_round() -> None:
 def test_bad_settings() -> None:
     with pytest.raises(ValueError, match="num_rounds=0 must be positive"):
         OnPolicyConfig(num_rounds=0)
+    with pytest.raises(ValueError, match=r"averaged_share=1\.5 must be from 0 to 1"):
+        OnPolicyConfig(averaged_share=1.5)
     with pytest.raises(ValueError, match=r"num_epochs=\[1, 2\] must be three numbers"):
         OnPolicyConfig().with_epochs([1, 2])
