@@ -15,7 +15,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,48 +57,62 @@ _TABLE_1 = {
 }
 
 
-def _table_1(study: Study) -> tuple[Rows, Rows, list[str]]:
-    """Mean returns of SePoT against networks by bound; all matches; networks that are missing.
+class Found(NamedTuple):
+    """What was played.
+
+    Attributes:
+      summary: mean returns of SePoT against networks, by bound.
+      matches: all of them.
+      names: what `play.registry` calls the networks.
+      missing: the names of those that are not there.
+    """
+
+    summary: Rows
+    matches: Rows
+    names: list[str]
+    missing: list[str]
+
+
+def _table_1(study: Study) -> Found:
+    """Plays all matches.
 
     Raises:
       ValueError: if no network is there.
     """
-    matches, summary, missing = [], [], []
+    found = Found([], [], [], [])
     for each in study.games(*GAMES):
         networks = Networks(each)
-        missing += networks.missing
+        found.names.extend(map(networks.name, networks.seeds))
+        found.missing.extend(networks.missing)
         for most in study.settings.bounds if networks.seeds else ():
             rows = [
                 _match(networks, seed, other, most)
                 for seed in networks.seeds
                 for other in _opponents(networks.seeds, seed)
             ]
-            matches += rows
-            summary.append(pooled(rows))
-    if missing and not matches:
+            found.matches.extend(rows)
+            found.summary.append(pooled(rows))
+    if found.missing and not found.matches:
         raise ValueError(
-            f"no network is there: {', '.join(missing)}; train them, or set network= to others"
+            f"no network is there: {', '.join(found.missing)}; train them, or set network= to "
+            "others"
         )
-    return summary, matches, missing
+    return found
 
 
-def _learned(study: Study, matches: Rows) -> list[str]:
-    """For how long the networks of the zoo, and their critics, have learned."""
-    known, said = zoo.models(), study.settings.network or ""
-    names = dict.fromkeys(
-        said.format(game=row["game"], seed=row["network"].removeprefix("seed ")) for row in matches
-    )
-    models = {name: known[name] for name in names if name in known}
+def _learned(names: Sequence[str]) -> list[str]:
+    """For how long those of the networks that are in the zoo, and their critics, have learned."""
+    models = zoo.models()
     return [
         f"{name} learned for {model.blueprint['num_steps']:,} steps, its critic for "
         f"{model.num_steps:,}."
-        for name, model in models.items()
-        if model.blueprint is not None
+        for name in names
+        if (model := models.get(name)) is not None and model.blueprint is not None
     ]
 
 
-def _table_1_report(study: Study, found: tuple[Rows, Rows, list[str]]) -> Report:
-    summary, matches, missing = found
+def _table_1_report(study: Study, found: Found) -> Report:
+    summary, matches, names, missing = found
     games = study.games(*dict.fromkeys(row["game"] for row in summary)) if summary else []
     settings = study.settings
     critics = "of its training" if settings.network is None else "that its file has"
@@ -114,7 +128,7 @@ def _table_1_report(study: Study, found: tuple[Rows, Rows, list[str]]) -> Report
             "searches with its defaults. Moves searched are those of several actions that a search "
             "chose, of all such moves.",
             f"Each network has the critic {critics}.",
-            *_learned(study, matches),
+            *_learned(names),
             *(f"{each.describe()}; searches look {each.limits[0]} ahead." for each in games),
             *left_out,
         ],
