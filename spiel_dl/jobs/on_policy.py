@@ -233,7 +233,8 @@ class _OnPolicyJob:
         trained = training.train(
             self._network, dataset, directory, config, show_progress=self._show_progress
         )
-        self._take(number)
+        if number == self._config.num_rounds:
+            self._take(number)  # The network is the one that this round has trained, until here.
         solver = DLCFRSolver(self._random.trunk.tree, self._network, self._depth_limit)
         name = _shard_name(number + 1)
         add_ranges(self._path / "data", name, self._asked(solver))
