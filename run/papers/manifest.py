@@ -182,6 +182,7 @@ def _sepot() -> list[Row]:
         Row("sepot", "critic_errors", "ours", None,
             ("games=goofspiel_5_descending,leduc", five, "iterations=250"), 10),
         Row("sepot", "earned", "Table 1, exactly", None, (five, "iterations=250"), 5),
+        Row("sepot", "short_critics", "Table 1, exactly", None, (five, "iterations=250"), 20),
         Row("sepot", "refined", "ours", minutes=10),
         Row("sepot", "refined_resolving", "ours", minutes=15),
         Row("sepot", "distilled", "section 4.3", None,

@@ -11,6 +11,7 @@ from papers.sepot.refined import REFINED_GADGETS
 from papers.sepot.refined_resolving import REFINED_RESOLVING
 from papers.sepot.residuals import RESIDUALS
 from papers.sepot.safety import SAFETY
+from papers.sepot.short_critics import SHORT_CRITICS
 from papers.sepot.table_1 import TABLE_1
 from papers.study import by_name
 
@@ -23,6 +24,7 @@ EXPERIMENTS = by_name(
     CRITIC_ERRORS,
     EARNED,
     RESIDUALS,
+    SHORT_CRITICS,
     DISTILLED_VALUES,
     POSITION,
     TABLE_1,
