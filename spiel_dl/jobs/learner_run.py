@@ -91,13 +91,19 @@ def run_learner(
 
     Raises:
       ValueError: if a count is not positive, if the learner's policy cannot be fine-tuned and
-        measured, if the checkpoint is of another learner or has done more steps already, or if a
-        term of the loss becomes NaN or infinite.
+        measured, if the checkpoint is of another learner or has done more steps already, if the
+        learner had done all steps before the run began, or if a term of the loss becomes NaN or
+        infinite.
     """
     if num_steps < 1 or steps_per_evaluation < 1:
         raise ValueError(
             f"num_steps={num_steps} and steps_per_evaluation={steps_per_evaluation} must be "
             "positive"
+        )
+    if learner.num_steps >= num_steps and not directory.read_metrics():
+        raise ValueError(
+            f"the learner has done {learner.num_steps} steps, and {directory.path} nothing of them; "
+            f"give a fresh learner, or more steps than num_steps={num_steps}"
         )
     check_fine_tuning(learner, fine_tuning)
     job = _LearnerJob(learner, directory, _measure_of(learner, fine_tuning))

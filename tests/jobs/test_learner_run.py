@@ -171,3 +171,10 @@ def test_wrong_input_is_refused(tmp_path: Path) -> None:
         run(tmp_path / "particle", particle(), fine_tuning=FineTuning())
     with pytest.raises(ValueError, match="is not compiled"):
         run(tmp_path / "large", LEARNERS["ppo in rules"](), fine_tuning=FineTuning())
+    learner = particle()
+    for _ in range(3):
+        learner.step()
+    for num_steps in (2, 3):
+        with pytest.raises(ValueError, match="has done 3 steps.*give a fresh learner"):
+            run(tmp_path / "done", learner, num_steps)
+    run(tmp_path / "done", learner, 4)
