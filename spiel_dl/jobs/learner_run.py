@@ -102,7 +102,7 @@ def run_learner(
         )
     if learner.num_steps >= num_steps and not directory.read_metrics():
         raise ValueError(
-            f"the learner has done {learner.num_steps} steps, and {directory.path} nothing of them; "
+            f"the learner has done {learner.num_steps} steps, and {directory.path} has none; "
             f"give a fresh learner, or more steps than num_steps={num_steps}"
         )
     check_fine_tuning(learner, fine_tuning)

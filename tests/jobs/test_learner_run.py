@@ -175,6 +175,6 @@ def test_wrong_input_is_refused(tmp_path: Path) -> None:
     for _ in range(3):
         learner.step()
     for num_steps in (2, 3):
-        with pytest.raises(ValueError, match="has done 3 steps.*give a fresh learner"):
+        with pytest.raises(ValueError, match=r"has done 3 steps.*give a fresh learner"):
             run(tmp_path / "done", learner, num_steps)
     run(tmp_path / "done", learner, 4)

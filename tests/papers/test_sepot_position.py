@@ -1,5 +1,6 @@
 """The Battleships position of section 2, by enumeration and by search."""
 
+import dataclasses
 import itertools
 import math
 
@@ -8,14 +9,18 @@ import pytest
 
 from papers.sepot import position as sepot_position
 from papers.sepot.position import RATIONAL_TILES, position, tile
-from spiel_dl.learning import history_tensors
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning import checkpoints, history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
+from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import game_string
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.public_states import consistent_histories
+from tests.tiny_sepot import report
 
 ALL_TILES = range(25)
 
@@ -143,3 +148,30 @@ def test_search_shoots_where_ships_can_be(seed, scale):
     assert answer.search > 0.95
     assert answer.network < 0.95
     assert np.isfinite(answer.seconds)
+
+
+def test_the_report_asks_at_every_limit(tmp_path):
+    game = load_turn_based(game_string("battleships_5x5"))
+    learner = RNaDSolver(
+        game,
+        RNaDConfig(hidden_sizes=(4,), batch_size=2),
+        transformations=transformations_by_name("paper", game),
+        critic=CriticConfig(hidden_sizes=(4,)),
+    )
+    checkpoint = tmp_path / "network.safetensors"
+    learner.save(checkpoint)
+    limits = tuple(DepthLimit(moves=number) for number in (1, 2))
+    found = report(
+        "position", tmp_path, games=(), seeds=(0,), network=str(checkpoint), limits=limits
+    )
+    rows = found.tables["By seed and step"].rows
+    assert [row["limit"] for row in rows] == ["1 moves", "2 moves"]
+    blueprint, critic = checkpoints.load(checkpoint)
+    for row, limit in zip(rows, limits, strict=True):
+        search = dataclasses.replace(sepot_position.SEARCH, depth_limit=limit)
+        answer = sepot_position.measure(blueprint, critic, search)
+        assert (row["network"], row["search"]) == (answer.network, answer.search)
+    assert rows[0]["search"] != rows[1]["search"]
+    held = [row["search"] > row["network"] for row in rows]
+    verdict = "met" if all(held) else "partly met" if any(held) else "not met"
+    assert found.verdict.startswith(f"{verdict}.")

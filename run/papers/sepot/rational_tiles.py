@@ -5,6 +5,7 @@ How much of each network's policy is on them, before and after search; see `pape
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from papers.sepot import position as sepot_position
@@ -17,8 +18,11 @@ from spiel_dl.play.presets import game_string
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
+from spiel_dl.tree.depth_limit import DepthLimit
 
 POSITION_GAME = "battleships_5x5"
+LIMITS = tuple(DepthLimit(moves=number) for number in (1, 2, 3, 5))
+"""Up to three moves ahead, nothing is decided but by the critic; five show who can still win."""
 Rows = list[dict[str, Any]]
 
 
@@ -38,11 +42,20 @@ def _position(study: Study) -> Rows:
         networks = Networks(each)
         networks.check()
         if study.settings.network is not None:
-            rows += [_answer(each, seed, networks.with_critic(seed)) for seed in networks.seeds]
-            continue
-        for step in study.settings.steps:
-            for seed in networks.seeds:
-                rows.append(_answer(each, seed, str(each.checkpoint(seed, step)), step))
+            asked: list[tuple[int, str, int | None]] = [
+                (seed, networks.with_critic(seed), None) for seed in networks.seeds
+            ]
+        else:
+            asked = [
+                (seed, str(each.checkpoint(seed, step)), step)
+                for step in study.settings.steps
+                for seed in networks.seeds
+            ]
+        rows += [
+            _answer(each, limit, *network)
+            for network in asked
+            for limit in study.settings.limits or LIMITS
+        ]
     return rows
 
 
@@ -56,12 +69,13 @@ def _position_report(study: Study, rows: Rows) -> Report:
             "Probability of shooting at one of the five tiles that can hold anything: "
             f"{', '.join(sepot_position.RATIONAL_TILES)}. Chance alone would give {chance:.3f} "
             "here; the paper does not say what it would give there.",
-            f"Search: {search.depth_limit} ahead, {search.effort.iterations} iterations of CFR+.",
+            f"Searches have {search.effort.iterations} iterations of CFR+.",
         ],
         {
             "By seed and step": Table.of(
                 rows,
                 step="learner steps",
+                limit="depth limit",
                 network="network, on rational tiles",
                 search="search, on rational tiles",
                 seconds="seconds of search",
@@ -69,7 +83,8 @@ def _position_report(study: Study, rows: Rows) -> Report:
         },
         verdict=verdict(row["search"] > row["network"] for row in last),
         headline="; ".join(
-            f"network {row['network']:.2f}, search {row['search']:.2f}" for row in last
+            f"network {row['network']:.2f}, search of {row['limit']} {row['search']:.2f}"
+            for row in last
         ),
     )
 
@@ -86,22 +101,23 @@ POSITION = Experiment(
 
 
 def _answer(
-    study: GameStudy, seed: int, checkpoint: str, step: int | None = None
+    study: GameStudy, limit: DepthLimit, seed: int, checkpoint: str, step: int | None
 ) -> dict[str, Any]:
     """A row of the table; the step is that of the study's own training."""
-    search = sepot_position.SEARCH
+    search = dataclasses.replace(sepot_position.SEARCH, depth_limit=limit)
     settings = {
         "game": study.game,
         "file": registry.digest(checkpoint),
-        "depth_limit": str(search.depth_limit),
+        "depth_limit": str(limit),
         "iterations": search.effort.iterations,
     }
 
     def measure() -> dict[str, float]:
         blueprint, critic = checkpoints.load(checkpoint)
         assert isinstance(blueprint, NetworkPolicy)  # The game is too large for tables.
-        return sepot_position.measure(blueprint, critic)._asdict()
+        return sepot_position.measure(blueprint, critic, search)._asdict()
 
     labels = {"seed": seed} | ({} if step is None else {"step": step})
-    name = file_name("position", *(f"{key} {value}" for key, value in labels.items()))
-    return {**labels, **study.workspace.part(name, settings, measure)}
+    told = [f"{key} {value}" for key, value in labels.items()]
+    name = file_name("position", *told, limit)
+    return {**labels, "limit": str(limit), **study.workspace.part(name, settings, measure)}
