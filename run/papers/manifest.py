@@ -188,8 +188,9 @@ def _sepot() -> list[Row]:
         Row("sepot", "distilled", "section 4.3", None,
             ("games=leduc,goofspiel_5_descending", "num_steps=20000",
              "steps_per_evaluation=20000"), 60, short_of="networks of 20,000 learner steps"),
-        Row("sepot", "position", "section 2", None, ("network=rnad:{game}_{seed}", "seeds=0"), 5,
-            "sepot/battleships_5x5", "one network, of 20,000 learner steps"),
+        Row("sepot", "position", "section 2", None,
+            ("network=rnad:{game}_long_{seed}", "seeds=0"), 5,
+            "sepot/battleships_5x5", "one network, of 50,000 learner steps"),
     ]  # fmt: skip
     # The model zoo's networks, of 100,000 steps, and their critics, of 20,000. With 13 cards and in
     # Battleships 5x5, networks have 20,000 steps. The claim is held against the larger of the
