@@ -59,7 +59,7 @@ class ABDPlayPolicy(SePoTPlayPolicy):
           depth_limit: how deep each search looks.
           others: what the opponent may go on with besides the model.
           config: how to search; None: the defaults.
-          max_kept: how many searches are remembered; the latest ones.
+          max_kept: how many searches are remembered at most; the latest ones.
 
         Raises:
           ValueError: if the game has no rules, if `own` is empty, or if a policy is none of these.

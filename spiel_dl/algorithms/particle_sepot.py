@@ -60,7 +60,7 @@ class ParticleSePoTPolicy(SePoTPlayPolicy):
           depth_limit: how deep each search looks.
           config: how to search; None: the defaults of `SearchConfig`, which set no bound.
           particles: from which histories; None: the defaults.
-          max_kept: how many searches are remembered; the latest ones.
+          max_kept: how many searches are remembered at most; the latest ones.
 
         Raises:
           ValueError: if the game has no rules, or if the config needs the whole game's tree.

@@ -73,8 +73,8 @@ from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
 from spiel_dl.value_functions.base import check_arguments
 
-MAX_KEPT = 64
-"""How many searches a policy remembers that is asked along games."""
+MAX_KEPT = 4096
+"""How many searches a policy remembers at most that is asked along games."""
 
 
 class SePoTPolicy(ContinualPolicy):

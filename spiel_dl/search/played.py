@@ -25,6 +25,8 @@ from spiel_dl.tree.particles import rules_of
 from spiel_dl.tree.sparse_tree import depth_of_steps
 
 SolutionT = TypeVar("SolutionT")
+MAX_BYTES = 2**28
+"""How much memory the solutions that are kept may take together."""
 
 
 class PlayedPath(NamedTuple):
@@ -104,12 +106,17 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
     ) -> dict[int, float]:
         """Probabilities of all legal actions at the end of the path."""
 
+    def num_bytes(self, solution: SolutionT) -> int:
+        """How much memory a solution takes that is kept; 0 where that is little."""
+        del solution
+        return 0
+
 
 class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
     """Both players' policies by search along the game, each as if only that player searched.
 
     The same infoset gets the same answer whatever was asked before. The latest solutions are kept
-    for the next questions.
+    for the next questions, as many as `MAX_BYTES` of memory hold.
 
     Attributes:
       step: what is solved where the search starts anew.
@@ -120,11 +127,12 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
 
         Args:
           step: what is solved where the search starts anew.
-          max_kept: how many solutions to keep.
+          max_kept: how many solutions to keep at most.
         """
         super().__init__(step.game, [0, 1])
         self.step = step
         self._max_kept = max_kept
+        self._num_bytes = 0
         self._kept: collections.OrderedDict[tuple[int, int], SolutionT] = collections.OrderedDict()
 
     def action_probabilities(
@@ -161,8 +169,12 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
             return self._kept[name]
         solution = self.step.solve(path, start, before)
         self._kept[name] = solution
-        while len(self._kept) > self._max_kept:
-            self._kept.popitem(last=False)
+        self._num_bytes += self.step.num_bytes(solution)
+        while len(self._kept) > self._max_kept or (
+            self._num_bytes > MAX_BYTES and len(self._kept) > 1
+        ):
+            _, oldest = self._kept.popitem(last=False)
+            self._num_bytes -= self.step.num_bytes(oldest)
         return solution
 
     def _path(self, state: pyspiel.State, player: int) -> PlayedPath:

@@ -178,6 +178,10 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         later = (i for i in self.starts(path) if i > start and path.depth[i] >= solution.end)
         return next(later, None)
 
+    def num_bytes(self, solution: PlayedSolution) -> int:
+        """That of what was found in this search, not of those before it; see `PlayedStep`."""
+        return solution.infoset_keys.nbytes + solution.strategy.nbytes
+
     def solve(self, path: PlayedPath, start: int, before: PlayedSolution | None) -> PlayedSolution:
         """One search, if it can be made; see `PlayedStep`."""
         depth, config = int(path.depth[start]), self._searcher.config

@@ -12,6 +12,7 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search import played
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests.untrained_blueprints import Blueprint, exact_critic
@@ -167,3 +168,23 @@ def test_errors():
     policy = SePoTPlayPolicy(game, blueprint, critic, limit)
     with pytest.raises(ValueError, match="player 1 does not act"):
         policy.action_probabilities(game.new_initial_state(), 1)
+
+
+def test_searches_are_kept_as_long_as_there_is_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, blueprint = compiled(GAMES[0][0]), Blueprint(pyspiel.load_game(GAMES[0][0]))
+    critic = exact_critic(tree, blueprint)
+    config = SearchConfig(effort=Effort(iterations=20))
+    root = tree.game.new_initial_state()
+    drawn = root.clone()
+    for action in (2, 2):
+        drawn.apply_action(action)
+
+    def asked() -> tuple[list[dict[int, float]], int]:
+        policy = SePoTPlayPolicy(tree.game, blueprint, critic, DepthLimit(rounds=1), config=config)
+        answers = [policy.action_probabilities(state) for state in (root, drawn, root, drawn)]
+        return answers, policy.num_searches
+
+    answers, number = asked()
+    assert number == 2
+    monkeypatch.setattr(played, "MAX_BYTES", 1)
+    assert asked() == (answers, 4)
