@@ -5,6 +5,7 @@ from papers.sepot.critic_errors import CRITIC_ERRORS
 from papers.sepot.curves import CFVS, CURVES
 from papers.sepot.distilled import DISTILLED_VALUES
 from papers.sepot.earned import EARNED
+from papers.sepot.exact_match import EXACT_MATCH
 from papers.sepot.isolated import ISOLATED
 from papers.sepot.rational_tiles import POSITION
 from papers.sepot.refined import REFINED_GADGETS
@@ -28,6 +29,7 @@ EXPERIMENTS = by_name(
     DISTILLED_VALUES,
     POSITION,
     TABLE_1,
+    EXACT_MATCH,
     REFINED_GADGETS,
     REFINED_RESOLVING,
 )

@@ -33,7 +33,7 @@ from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 
 GAMES = tuple(TABLE_1_BY_BOUND[100_000])
 Rows = list[dict[str, Any]]
-_MATCHES = {
+MATCHES = {
     "game": "game",
     "max_histories": "largest search (unique histories)",
     "network": "SePoT's network",
@@ -45,7 +45,8 @@ _MATCHES = {
     "mean": "mean without control variates",
     "half_width": "± without control variates",
 }
-_TABLE_1 = {
+"""The columns of rows that are matches of two networks."""
+SUMMARY = {
     "game": "game",
     "max_histories": "largest search (unique histories)",
     "played": "networks, games",
@@ -55,6 +56,7 @@ _TABLE_1 = {
     "paper": "paper",
     "searched": "moves searched, seconds per move",
 }
+"""The columns of rows that `pooled` makes."""
 
 
 class Found(NamedTuple):
@@ -88,7 +90,7 @@ def _table_1(study: Study) -> Found:
             rows = [
                 _match(networks, seed, other, most)
                 for seed in networks.seeds
-                for other in _opponents(networks.seeds, seed)
+                for other in opponents(networks.seeds, seed)
             ]
             found.matches.extend(rows)
             found.summary.append(pooled(rows))
@@ -132,7 +134,7 @@ def _table_1_report(study: Study, found: Found) -> Report:
             *(f"{each.describe()}; searches look {each.limits[0]} ahead." for each in games),
             *left_out,
         ],
-        {"Table 1": Table(summary, _TABLE_1), "All matches": Table(matches, _MATCHES)},
+        {"Table 1": Table(summary, SUMMARY), "All matches": Table(matches, MATCHES)},
         verdict=verdict(row["mean"] - (row["half_width"] or math.inf) > 0 for row in told),
         headline="; ".join(
             f"{row['mean']:.3f} ± {row['half_width'] or math.nan:.2g} "
@@ -162,7 +164,8 @@ def match_seed(seed: int, other: int) -> int:
     return (seed + other) * (seed + other + 1) // 2 + other
 
 
-def _opponents(seeds: Sequence[int], seed: int) -> list[int]:
+def opponents(seeds: Sequence[int], seed: int) -> list[int]:
+    """The seeds of the networks that one plays against: the others, or itself if there are none."""
     others = [other for other in seeds if other != seed]
     return others or [seed]
 

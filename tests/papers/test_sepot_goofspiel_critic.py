@@ -1,0 +1,107 @@
+"""Exact values in large games of Goofspiel, against a walk through compiled ones."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from papers.sepot.goofspiel_critic import GoofspielCritic
+from papers.sepot.table_1 import match_seed
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
+from spiel_dl.learning import checkpoints
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
+from spiel_dl.learning.transformations import action_values, paper_transformations
+from spiel_dl.play.history_networks import CriticValues
+from spiel_dl.play.matches import play_match
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.from_openspiel import load_turn_based
+from tests.tiny_sepot import report
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order={},returns_type={})"
+
+
+@pytest.mark.parametrize(
+    ("num_cards", "order", "returns"),
+    [(3, "descending", "win_loss"), (4, "ascending", "point_difference"),
+     (5, "descending", "win_loss")],
+)  # fmt: skip
+def test_values_are_those_of_a_walk_through_the_tree(
+    num_cards: int, order: str, returns: str
+) -> None:
+    game = load_turn_based(GOOFSPIEL.format(num_cards, order, returns))
+    size = game.information_state_tensor_size()
+    network = PolicyNetwork(size, game.num_distinct_actions(), (16,))
+    policy = NetworkPolicy(game, network, 3.0 * network.initial_parameters(0))
+    transformations = paper_transformations(action_values(game))
+    critic = GoofspielCritic(game, policy.act, transformations)
+    tree = GameTree.from_game(game)
+    table = ArrayPolicy.from_policy(tree, policy)
+    exact = ExactCritic(tree, table.strategies, transformations)
+    depths = DepthLimit(rounds=1).depths(tree)
+    begin = depths != np.append(-1, depths[tree.parent[1:]])
+    histories = np.flatnonzero((tree.player >= 0) & begin)
+    assert len(set(depths[histories])) == num_cards - 1
+    for player in (0, 1):
+        found = critic.values(tree, histories, player)
+        np.testing.assert_allclose(found, exact.values(tree, histories, player), atol=2e-6)
+        assert np.ptp(found) > 0.5
+
+
+def test_a_match_with_exact_values_is_that_of_the_compiled_games_critic(tmp_path: Path) -> None:
+    game = load_turn_based(GOOFSPIEL.format(4, "descending", "win_loss"))
+    transformations = paper_transformations(action_values(game))
+    for seed in (0, 1):
+        learner = RNaDSolver(
+            game,
+            RNaDConfig(hidden_sizes=(8,), batch_size=4, seed=seed, max_tree_histories=1),
+            transformations=transformations,
+            critic=CriticConfig(hidden_sizes=(4,)),
+        )
+        learner.step()
+        learner.save(tmp_path / f"{seed}.safetensors")
+    limit, most = DepthLimit(rounds=1), 40
+    found = report(
+        "exact_match", tmp_path, games=(str(game),), network=f"{tmp_path}/{{seed}}.safetensors",
+        bounds=(most,), num_games=6, iterations=50, limits=(limit,),
+    )  # fmt: skip
+    rows = found.tables["All matches"].rows
+    assert [(row["network"], row["opponent"]) for row in rows] == [
+        ("seed 0", "seed 1"), ("seed 1", "seed 0"),
+    ]  # fmt: skip
+    tree = GameTree.from_game(game)
+    for row, own in zip(rows, (0, 1), strict=True):
+        first, second = (
+            checkpoints.load(tmp_path / f"{seed}.safetensors", game) for seed in (own, 1 - own)
+        )
+        table = ArrayPolicy.from_policy(tree, first.blueprint)
+        exact = RecognisingCritic(ExactCritic(tree, table.strategies, transformations))
+        effort = dataclasses.replace(DEFAULT_EFFORT, iterations=50)
+        config = SearchConfig(max_histories=most, effort=effort)
+        policy = SePoTPlayPolicy(game, first.blueprint.act, exact, limit, config=config)
+        values = CriticValues(first.critic)
+        seed = match_seed(own, 1 - own)
+        result = play_match(game, policy, second.blueprint, 6, seed, values)
+        assert row["mean"] == result.mean_return
+        assert row["without_luck"] == pytest.approx(result.without_luck.mean, abs=1e-5)
+        assert 0 < row["share_searched"] < 1
+    [line] = found.tables["Table 1"].rows
+    assert line["mean"] == pytest.approx(np.mean([row["without_luck"] for row in rows]))
+
+
+@pytest.mark.parametrize(
+    "game",
+    ["python_goofspiel_ii(num_cards=4)", "python_leduc",
+     "python_goofspiel_ii(num_cards=4,points_order=descending,forced_last_round=true)"],
+)  # fmt: skip
+def test_other_games_are_refused(game: str) -> None:
+    with pytest.raises(ValueError, match="is no Goofspiel of 3 cards or more"):
+        GoofspielCritic(load_turn_based(game), None, None)
