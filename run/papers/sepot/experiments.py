@@ -5,6 +5,7 @@ from papers.sepot.critic_errors import CRITIC_ERRORS
 from papers.sepot.curves import CFVS, CURVES
 from papers.sepot.distilled import DISTILLED_VALUES
 from papers.sepot.earned import EARNED
+from papers.sepot.earned_large import EARNED_LARGE
 from papers.sepot.exact_match import EXACT_MATCH
 from papers.sepot.isolated import ISOLATED
 from papers.sepot.rational_tiles import POSITION
@@ -30,6 +31,7 @@ EXPERIMENTS = by_name(
     POSITION,
     TABLE_1,
     EXACT_MATCH,
+    EARNED_LARGE,
     REFINED_GADGETS,
     REFINED_RESOLVING,
 )
