@@ -220,11 +220,11 @@ def _sepot() -> list[Row]:
             short_of)
         for game, seeds, number, minutes, short_of in (
             ("goofspiel_8_descending", three, 334, 90, one_bound),
-            ("goofspiel_8_random", "seeds=0", 1002, 50, one_long),
-            ("battleships_3x3", "seeds=0", 504, 25, one_long),
+            ("goofspiel_8_random", "seeds=0", 2004, 60, one_long),
+            ("battleships_3x3", "seeds=0", 2004, 30, one_long),
             ("goofspiel_13_descending", "seeds=0", 504, 50, one_network),
             ("goofspiel_13_random", "seeds=0", 504, 75, one_network),
-            ("battleships_5x5", "seeds=0", 252, 60, one_network),
+            ("battleships_5x5", "seeds=0", 504, 90, one_network),
         )
     ]  # fmt: skip
     rows += [
