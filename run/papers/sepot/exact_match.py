@@ -116,7 +116,7 @@ def _match(
         "share_searched": result.times[0].share_searched,
         "seconds_per_move": result.times[0].seconds_per_move,
         "paper": head_to_head.paper_result(
-            study.game, f"sepot:{own}", SearchOptions(study.limits[0], most)
+            study.name, f"sepot:{own}", SearchOptions(study.limits[0], most)
         ),
     }
 
