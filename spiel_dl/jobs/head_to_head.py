@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from spiel_dl.play import matches, presets, registry
-from spiel_dl.play.matches import DecisionTime, MatchResult, PairResults, Policies
+from spiel_dl.play.matches import MatchResult, PairResults, Policies
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.play.tally import Tally
 from spiel_dl.runs import distributed, reports
@@ -123,7 +121,7 @@ def play(
         settings = _settings(players, seed, values)
         named = [(_part_name(pairs), settings) for pairs in parts]
         found = workspace.parts(named, _play_part, items, description)
-    return MatchResult.of_pairs(map(_from_json, found))
+    return MatchResult.of_pairs(map(PairResults.from_json, found))
 
 
 def measure(
@@ -182,8 +180,25 @@ def measure(
         "game": presets.game_string(game),
         "first": first,
         "second": second,
-        "games": result.num_games,
         "seed": seed,
+        **outcome(result, control_variates),
+        "wall_clock": wall_clock,
+        **registry.options_used(search, first, second),
+        "threads": (workspace.engine if workspace else engine).threads,
+    }
+    said = paper_result(game, first, search)
+    return row if said is None else {**row, "paper": said}
+
+
+def outcome(result: MatchResult, control_variates: str | None = None) -> dict[str, Any]:
+    """What a row of `measure` says of how a match went.
+
+    Args:
+      result: the match.
+      control_variates: what told the luck in it; None: nothing did.
+    """
+    return {
+        "games": result.num_games,
         "mean": result.mean_return,
         "half_width": _known(result.half_width),
         **_without_luck(result, control_variates),
@@ -195,12 +210,7 @@ def measure(
         "seconds_per_move_of_second": result.times[1].seconds_per_move,
         "slowest_move_of_second": result.times[1].slowest,
         "share_searched_of_second": result.times[1].share_searched,
-        "wall_clock": wall_clock,
-        **registry.options_used(search, first, second),
-        "threads": (workspace.engine if workspace else engine).threads,
     }
-    said = paper_result(game, first, search)
-    return row if said is None else {**row, "paper": said}
 
 
 def paper_result(game: str, first: str, search: SearchOptions = _SEARCH_OPTIONS) -> str | None:
@@ -279,14 +289,6 @@ def _part_name(pairs: range) -> str:
     return f"pairs-{pairs.start:06}-{pairs.stop:06}"
 
 
-def _from_json(kept: dict[str, Any]) -> PairResults:
-    first, second = (DecisionTime(*times) for times in kept["times"])
-    lucks = kept.get("luck")
-    return PairResults(
-        np.array(kept["returns"]), (first, second), None if lucks is None else np.array(lucks)
-    )
-
-
 def _settings(players: _Players, seed: int, values: _Values | None) -> dict[str, Any]:
     """What the games of a match depend on."""
     game_string, names, search, _, files = players
@@ -305,11 +307,7 @@ def _play_part(item: tuple[_Players, range, int, _Values | None]) -> dict[str, A
     """Some pairs of games, as JSON can hold them."""
     players, pairs, seed, known = item
     values = None if known is None else _load_values(*known)
-    result = matches.play_pairs(players[0], _load(*players), pairs, seed, values)
-    found: dict[str, Any] = {"returns": result.returns.tolist(), "times": result.times}
-    if result.luck is not None:
-        found["luck"] = result.luck.tolist()
-    return found
+    return matches.play_pairs(players[0], _load(*players), pairs, seed, values).to_json()
 
 
 @functools.lru_cache(maxsize=1)

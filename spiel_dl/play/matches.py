@@ -21,7 +21,7 @@ import functools
 import itertools
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyspiel
@@ -91,6 +91,20 @@ class PairResults(NamedTuple):
     returns: np.ndarray
     times: tuple[DecisionTime, DecisionTime]
     luck: np.ndarray | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        found: dict[str, Any] = {"returns": self.returns.tolist(), "times": self.times}
+        return found if self.luck is None else {**found, "luck": self.luck.tolist()}
+
+    @staticmethod
+    def from_json(kept: dict[str, Any]) -> PairResults:
+        """What `to_json` made of some pairs."""
+        first, second = (DecisionTime(*times) for times in kept["times"])
+        lucks = kept.get("luck")
+        return PairResults(
+            np.array(kept["returns"]), (first, second), None if lucks is None else np.array(lucks)
+        )
 
 
 @dataclasses.dataclass(frozen=True)

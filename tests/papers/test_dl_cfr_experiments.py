@@ -14,9 +14,8 @@ from open_spiel.python.algorithms import exploitability as openspiel_exploitabil
 
 from papers.dl_cfr import ranges as dl_cfr_ranges
 from papers.dl_cfr import study as dl_cfr_study
-from papers.dl_cfr.domains import DOMAINS, Settings
 from papers.dl_cfr.experiments import EXPERIMENTS
-from papers.dl_cfr.study import Study
+from papers.dl_cfr.study import DOMAINS, Settings, Study
 from papers.study import run
 from spiel_dl.algorithms import continual_resolving
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges, evaluated_ranges

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from papers import study as papers_study
-from papers.dl_cfr import domains as dl_cfr_domains
 from papers.dl_cfr import study as dl_cfr_study
 from papers.dl_cfr.study import TrainedNetwork
 from papers.settings import as_json, check_least
@@ -200,7 +199,7 @@ class Study(papers_study.Study[Settings]):
         share, seed = settings.training.validation_share, settings.training.split_seed
         while len(split_strategies(num_shards * _SHARD_SIZE, share, seed)[0]) < num_strategies:
             num_shards += 1
-        config = dl_cfr_domains.Settings(
+        config = dl_cfr_study.Settings(
             DatasetConfig(
                 str(tree.game), limit, shard_size=_SHARD_SIZE, max_iterations=_DATA_ITERATIONS
             ),

@@ -8,17 +8,22 @@ the networks, and exact ones.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from papers.sepot.goofspiel_critic import GoofspielCritic
-from papers.sepot.goofspiel_tables import Deck, expected_return, nash_conv, tables, with_searches
+from papers.sepot.goofspiel_tables import (
+    Deck,
+    PolicyTable,
+    expected_return,
+    nash_conv,
+    tables,
+    with_searches,
+)
 from papers.sepot.networks import Networks
 from papers.sepot.study import Study
 from papers.study import Experiment, verdict
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.transformations import transformations_by_name
@@ -26,11 +31,11 @@ from spiel_dl.play import registry
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 GAMES = ("goofspiel_8_descending",)
 TRAINED, EXACT = "trained", "exact"
+PolicyPair: TypeAlias = tuple[PolicyTable, PolicyTable]
 Rows = list[dict[str, Any]]
 _TITLES = {
     "network": "network",
@@ -62,33 +67,42 @@ class Item(NamedTuple):
 
 def measure(item: Item) -> dict[str, Any]:
     """What a search earns, and how exploitable it is."""
-    study = item.networks.study
-    game = load_turn_based(study.game)
-    deck, loaded = Deck(game), checkpoints.load(item.networks.with_critic(item.seed), game)
-    blueprint = loaded.blueprint
-    assert isinstance(blueprint, NetworkPolicy)  # Of games that are too large to be compiled.
-    own = [tables(deck, blueprint.act, player)[0] for player in (0, 1)]
-    critic: Critic = loaded.critic
-    if item.critic == EXACT:
-        named = transformations_by_name(study.transformations, game)
-        critic = GoofspielCritic(game, blueprint.act, named)
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=study.settings.iterations)
-    config = SearchConfig(max_histories=item.most, effort=effort)
-    policy = SePoTPlayPolicy(game, blueprint.act, critic, study.limits[0], config=config)
-    found = [with_searches(deck, policy, player, own[player], item.most) for player in (0, 1)]
-    del critic, policy  # Gigabytes.
-    (first, number), (second, other_number) = found
+    deck = Deck(load_turn_based(item.networks.study.game))
+    own, found, number = _policies(item, deck)
     before = nash_conv(deck, *own)
-    as_first = expected_return(deck, first, own[1])
-    as_second = -expected_return(deck, own[0], second)
+    as_first = expected_return(deck, found[0], own[1])
+    as_second = -expected_return(deck, own[0], found[1])
     return {
         "before": before,
-        "after": nash_conv(deck, first, second),
+        "after": nash_conv(deck, *found),
         "earned": (as_first + as_second) / 2,
         # Against a policy that plays both seats, which two best responses do.
         "most": before / 2,
-        "searched": number + other_number,
+        "searched": number,
     }
+
+
+def _policies(item: Item, deck: Deck) -> tuple[PolicyPair, PolicyPair, int]:
+    """Both players' policies by the network and by search, and how many infosets were searched.
+
+    Exact critics take gigabytes, which are free again afterwards.
+    """
+    study, game = item.networks.study, deck.game
+    loaded = checkpoints.load(item.networks.with_critic(item.seed), game)
+    blueprint = loaded.blueprint
+    assert isinstance(blueprint, NetworkPolicy)  # Of games that are too large to be compiled.
+    critic: Critic = loaded.critic
+    if item.critic == EXACT:
+        named = transformations_by_name(study.transformations, game)
+        critic = exact = GoofspielCritic(game, blueprint.act, named)
+        own = exact.policies
+    else:
+        own = (tables(deck, blueprint.act, 0)[0], tables(deck, blueprint.act, 1)[0])
+    policy = study.searching(blueprint.act, critic, item.most)
+    (first, number), (second, other_number) = (
+        with_searches(deck, policy, player, own[player], item.most) for player in (0, 1)
+    )
+    return own, (first, second), number + other_number
 
 
 def _rows(study: Study) -> Rows:

@@ -7,31 +7,26 @@ by right ones, with all else as in `table_1`: the networks, the searches, the ga
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from papers.sepot.goofspiel_critic import GoofspielCritic
 from papers.sepot.networks import Networks
-from papers.sepot.study import GameStudy, Study
+from papers.sepot.study import Study
 from papers.sepot.table_1 import MATCHES, SUMMARY, match_seed, opponents, pooled
 from papers.study import Experiment, verdict
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import history_networks, matches, registry
-from spiel_dl.play.matches import DecisionTime, MatchResult, PairResults
+from spiel_dl.play.matches import MatchResult, PairResults
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 GAMES = ("goofspiel_8_descending",)
@@ -47,15 +42,6 @@ def _critic(networks: Networks, seed: int) -> GoofspielCritic:
     transformations = transformations_by_name(study.transformations, game)
     assert isinstance(blueprint, NetworkPolicy)  # Of games that are too large to be compiled.
     return GoofspielCritic(game, blueprint.act, transformations)
-
-
-def _player(study: GameStudy, critic: GoofspielCritic, most: int) -> RememberingPolicy:
-    """SePoT with exact values, on top of the network that these are of."""
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=study.settings.iterations)
-    config = SearchConfig(max_histories=most, effort=effort)
-    return RememberingPolicy(
-        SePoTPlayPolicy(critic.game, critic.act, critic, study.limits[0], config=config)
-    )
 
 
 def _match(
@@ -84,13 +70,7 @@ def _match(
     def play(pairs: range) -> dict[str, Any]:
         policies = (player(most), registry.load_policy(opponent, load_turn_based(study.game)))
         values = history_networks.load_values(own, study.game)
-        result = matches.play_pairs(study.game, policies, pairs, match, values)
-        assert result.luck is not None
-        return {
-            "returns": result.returns.tolist(),
-            "times": result.times,
-            "luck": result.luck.tolist(),
-        }
+        return matches.play_pairs(study.game, policies, pairs, match, values).to_json()
 
     parts = [
         study.workspace.part(
@@ -100,30 +80,17 @@ def _match(
         )
         for pairs in matches.parts_of(settings.num_games, _PAIRS_OF_PART)
     ]
-    result = MatchResult.of_pairs(map(_pair_results, parts))
-    assert result.without_luck is not None
+    result = MatchResult.of_pairs(map(PairResults.from_json, parts))
     return {
         "game": study.name,
         "max_histories": most,
         "network": f"seed {seed}",
         "opponent": f"seed {other}",
-        "games": result.num_games,
-        "without_luck": result.without_luck.mean,
-        "half_width_without_luck": result.without_luck.half_width,
-        "variance_left": result.variance_left,
-        "mean": result.mean_return,
-        "half_width": result.half_width,
-        "share_searched": result.times[0].share_searched,
-        "seconds_per_move": result.times[0].seconds_per_move,
+        **head_to_head.outcome(result, own),
         "paper": head_to_head.paper_result(
             study.name, f"sepot:{own}", SearchOptions(study.limits[0], most)
         ),
     }
-
-
-def _pair_results(part: dict[str, Any]) -> PairResults:
-    first, second = (DecisionTime(*times) for times in part["times"])
-    return PairResults(np.array(part["returns"]), (first, second), np.array(part["luck"]))
 
 
 def _exact_match(study: Study) -> tuple[Rows, Rows]:
@@ -150,7 +117,9 @@ def _matches_of(networks: Networks, seed: int) -> Rows:
     """All matches of one network with search; its tables, of gigabytes, are given up afterwards."""
     study = networks.study
     critic = functools.cache(lambda: _critic(networks, seed))
-    player = functools.cache(lambda most: _player(study, critic(), most))
+    player = functools.cache(
+        lambda most: RememberingPolicy(study.searching(critic().act, critic(), most))
+    )
     return [
         _match(networks, seed, other, most, player)
         for most in study.settings.bounds

@@ -23,6 +23,7 @@ class GoofspielCritic(Critic):
     Attributes:
       game: the game.
       act: the policy that the values are of.
+      policies: the same as tables, of both players.
     """
 
     def __init__(
@@ -45,11 +46,10 @@ class GoofspielCritic(Critic):
         (first, first_others), (second, second_others) = (
             tables(self._deck, act, player, transformations) for player in (0, 1)
         )
+        self.policies = (first, second)
         # Whose values are asked for plays the policy, its opponent all transformations.
-        self._policies = ((first, second_others), (second, first_others))
-        self._early = [
-            early_values(self._deck, player, *self._policies[player]) for player in (0, 1)
-        ]
+        self._sides = ((first, second_others), (second, first_others))
+        self._early = [early_values(self._deck, player, *self._sides[player]) for player in (0, 1)]
 
     def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """See `Critic`; float32. A ValueError if a history is not at the beginning of a round."""
@@ -77,4 +77,4 @@ class GoofspielCritic(Critic):
         early = self._early[player]
         if number < len(early):
             return early[number][own, other]
-        return values_after(self._deck, number, own, other, player, *self._policies[player])
+        return values_after(self._deck, number, own, other, player, *self._sides[player])

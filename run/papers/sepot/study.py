@@ -23,15 +23,19 @@ from papers import study as papers_study
 from papers.sepot.evaluation import Evaluation, Search, evaluate
 from papers.settings import check_least
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.jobs import learner_run
 from spiel_dl.learning.checkpoints import load_blueprint
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.critics import Critic
+from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import game_string
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions.training import TrainingConfig
@@ -226,6 +230,12 @@ class GameStudy:
         """What `evaluation.evaluate` says of each; each is a part."""
         named = [(each.name, each.settings) for each in evaluations]
         return self.workspace.parts(named, evaluate, evaluations, f"{self.name}: evaluate")
+
+    def searching(self, act: ActingPolicy, critic: Critic, most: int) -> SePoTPlayPolicy:
+        """SePoT by the defaults, at the first depth limit, in searches of so many histories."""
+        effort = dataclasses.replace(DEFAULT_EFFORT, iterations=self.settings.iterations)
+        config = SearchConfig(max_histories=most, effort=effort)
+        return SePoTPlayPolicy(self.game, act, critic, self.limits[0], config=config)
 
     def describe(self) -> str:
         """The complete game string, as the beginning of a sentence."""
