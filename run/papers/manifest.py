@@ -255,6 +255,13 @@ def _sepot() -> list[Row]:
             ("games=goofspiel_8_descending", three, "network=rnad:{game}_long_critic_{seed}",
              "bounds=100000"), 60, short_of=one_bound)
     )  # fmt: skip
+    rows += [
+        Row("sepot", "readings", "ours", None, ("iterations=250",), 20),
+        Row("sepot", "readings_large", "ours", None,
+            ("games=goofspiel_8_descending", "seeds=0",
+             "network=rnad:{game}_long_critic_{seed}", "bounds=100000"), 60,
+            "sepot/goofspiel_8_descending", "one network of three"),
+    ]  # fmt: skip
     # The same networks, with critics that learned by the rates that helped in smaller games.
     rows.append(
         Row("sepot", "table_1", "Table 1", None,

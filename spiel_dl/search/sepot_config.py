@@ -12,7 +12,7 @@ from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 GIVEN_CFVS = ("transformations", "critic", "best_response")
 OWN_RANGES = ("played", "blueprint")
 LEAF_CHOICES = ("regret_matching", "best_response")
-GADGETS = ("resolving", "max_margin")
+GADGETS = ("resolving", "max_margin", "unsafe")
 SAFETY = ("none", "values", "allocated", "updated")
 """How knowledge-limited searches are kept from harm, see `search.knowledge_limited_step`."""
 MAX_HISTORIES = 25_000
@@ -49,7 +49,8 @@ class SearchConfig:
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
       gadget: What is on top of a search that does not begin at the root: "resolving", as the paper
-        has it, or "max_margin"; see `solvers.gadgets`.
+        has it, "max_margin", or "unsafe": nothing, and the opponent has come by its blueprint; see
+        `solvers.gadgets`.
       refinement: What the opponent's root infosets count where it need not enter: "ones", "prior"
         (by the blueprint's reach) or "mixed", see `solvers.refinement`; None: the gadget is not
         refined.
@@ -93,6 +94,11 @@ class SearchConfig:
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
         refinements.check_name(self.refinement)
+        if self.gadget == "unsafe" and (self.refinement is not None or self.continual):
+            raise ValueError(
+                "gadget='unsafe' needs refinement=None and continual=False: without a gadget the "
+                "opponent has no given cfvs and must enter"
+            )
         if self.first_level < 0:
             raise ValueError(f"first_level={self.first_level} must be at least 0")
         for name in ("max_histories", "max_root_histories"):

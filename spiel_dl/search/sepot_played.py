@@ -270,7 +270,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         """What a search starts from: histories of the public state, with reaches.
 
         Of the searching player, the reach is its own, as it plays; the opponent's, by the
-        blueprint, is asked for only where a gadget is refined by it, and 1 elsewhere.
+        blueprint, is asked for only where it matters to the gadget, and 1 elsewhere.
 
         Raises:
           TooManyHistoriesError: if there are more than allowed.
@@ -297,7 +297,8 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
     @property
     def _asks_prior(self) -> bool:
         """Whether the opponent's own reach of histories is asked for."""
-        return self._searcher.config.refinement not in (None, "ones")
+        config = self._searcher.config
+        return config.gadget == "unsafe" or config.refinement not in (None, "ones")
 
     def _kept(self, player: int, found: Plan, num_levels: int) -> tuple[np.ndarray, np.ndarray]:
         """Infoset keys and strategy of a `PlayedSolution`, of the levels that are kept."""

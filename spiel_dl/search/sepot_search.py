@@ -4,7 +4,8 @@ Kubíček et al. (2023), section 4.2. Given the searching player's range and wha
 get in each of its infosets (its *given cfvs*):
 
   1. The opponent may leave at the root for its given cfv (the resolving gadget), or it chooses
-     where to enter, and pays the given cfv (max-margin). Both may be refined.
+     where to enter, and pays the given cfv (max-margin). Both may be refined. Or it has come by its
+     blueprint, and has no choice (unsafe).
   2. At the leaves, the opponent chooses a transformation of its blueprint to follow to the end
      (`value_functions.multi_valued`), against the player's blueprint.
   3. CFR solves this game. The player's average strategy is the answer.
@@ -51,7 +52,7 @@ class Root(NamedTuple):
       is_first: whether no player has moved before, so that the opponent cannot have come otherwise
         than expected.
       prior: float64 [n], the opponent's own reach of these histories by the blueprint; None: not
-        known, as only some refinements ask for it.
+        known, as only some gadgets ask for it.
       public_states: int [n], which of the search's public states each history is in, from 0 on;
         None: there is one.
     """
@@ -87,6 +88,10 @@ class Root(NamedTuple):
           config: which gadget, and how it is refined.
         """
         form, own_range = self.trunk.sequence_form, self.own_range(player)
+        if config.gadget == "unsafe":
+            return gadgets.unsafe(
+                form, _ordered(player, own_range, self.opponent_range(1 - player))
+            )
         groups, margins = None, config.gadget == "max_margin"
         if self.public_states is not None:
             groups = self._by_infoset(1 - player, self.public_states).astype(np.int64)
@@ -211,8 +216,7 @@ class Searcher:
         form, own_range = root.trunk.sequence_form, root.own_range(player)
         if given_cfvs is None:
             everywhere = np.ones(form.treeplexes[1 - player].num_root_sequences)
-            ranges = (own_range, everywhere) if player == 0 else (everywhere, own_range)
-            gadget = gadgets.unsafe(form, ranges)
+            gadget = gadgets.unsafe(form, _ordered(player, own_range, everywhere))
         else:
             gadget = root.gadget(player, given_cfvs, self.config)
         game = unrestricted(gadget.sequence_form, gadget.root_ranges, gadget.inflows)
@@ -281,6 +285,11 @@ def _leaf_cfvs(trunk: Trunk, plans: Pair, leaf_values: MultiValuedLeaves | None)
         return None
     ranges = [plans[p][trunk.leaves.sequences[p]] for p in (0, 1)]
     return leaf_values.evaluate(ranges[0], ranges[1])
+
+
+def _ordered(player: int, own: np.ndarray, other: np.ndarray) -> Pair:
+    """What belongs to a player and to its opponent, by player."""
+    return (own, other) if player == 0 else (other, own)
 
 
 def _bound(gadget: gadgets.Gadget, order: tuple[int, int], fixed: FixedStrategy) -> RestrictedGame:

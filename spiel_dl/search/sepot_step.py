@@ -76,9 +76,10 @@ class SePoTStep(Step):
 
     def batches(self, player: int, places: Iterable[int]) -> Iterator[list[int]]:
         """Pieces of one level that go on from the same search, or from none."""
-        if self.config.effort.tolerance is not None or self.config.gadget == "max_margin":
-            # When a search stops must not depend on which others are made with it, and a gadget
-            # that chooses one root infoset of each public state wants these in order.
+        if self.config.effort.tolerance is not None or self.config.gadget != "resolving":
+            # When a search stops must not depend on which others are made with it, a gadget that
+            # chooses one root infoset of each public state wants these in order, and ranges of
+            # both players are of one public state's scale.
             yield from super().batches(player, places)
             return
         levels: dict[int, list[int]] = {}

@@ -24,6 +24,7 @@ from spiel_dl.learning.transformations import (
     pure_transformations,
 )
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.solvers import linear_program
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
@@ -205,6 +206,36 @@ def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
         assert c @ cfvs(found[None]) > exact.second + 0.02
 
 
+def test_unsafe_search_to_the_end_comes_to_the_linear_program():
+    """Of Leduc's second round, where both players come by the blueprint; each player by itself."""
+    tree, blueprint = compiled("python_leduc"), random_policy("python_leduc", seed=2)
+    config = SearchConfig(
+        given_cfvs="best_response",
+        first_level=1,
+        own_range="blueprint",
+        gadget="unsafe",
+        effort=Effort(iterations=1000),
+    )
+    policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=2), config=config)
+    found = policy.to_array_policy()
+    trunk = cut(tree, DepthLimit(rounds=1))
+    form, leaves = trunk.leaves.subgames, trunk.leaves
+    plans = [
+        realization_plan(*each) for each in zip(tree.treeplexes, blueprint.strategies, strict=True)
+    ]
+    ranges = [plans[p][trunk.sequences[p]][leaves.sequences[p]] for p in (0, 1)]
+    value = linear_program.solve(form, (ranges[0], ranges[1])).value
+    for player, sign in ((0, 1), (1, -1)):
+        below, treeplex = leaves.subgame_sequences[player], form.treeplexes[player]
+        worth = []
+        for each in (blueprint, found):
+            plan = realization_plan(treeplex, each.strategies[player][below], ranges[player])
+            cfvs = best_response(form, 1 - player, plan).cfv[: len(ranges[1 - player])]
+            worth.append(-float(cfvs @ ranges[1 - player]))
+        assert worth[1] == pytest.approx(sign * value, abs=1e-3)
+        assert worth[0] < worth[1] - 0.1
+
+
 def test_hidden_parts_do_not_matter():
     """Fresh searches from two histories that only differ in what the opponent holds."""
     blueprint = random_policy(GOOFSPIEL_4, seed=6)
@@ -331,7 +362,9 @@ def test_errors():
         ({"max_histories": 0}, "max_histories=0"),
         ({"first_level": -1}, "first_level=-1"),
         ({"two_sided": True, "continual": True}, "needs continual=False"),
-        ({"gadget": "unsafe"}, "gadget='unsafe' must be one of"),
+        ({"gadget": "none"}, "gadget='none' must be one of"),
+        ({"gadget": "unsafe", "continual": True}, "needs refinement=None and continual=False"),
+        ({"gadget": "unsafe", "refinement": "ones"}, "needs refinement=None and continual=False"),
         ({"refinement": "all"}, "refinement='all' must be one of"),
         (
             {"two_sided": True, "leaf_choice": "best_response"},

@@ -45,7 +45,7 @@ COMPILED = [
     pytest.param("python_leduc", marks=pytest.mark.slow),
     TWO_SHOTS,
 ]
-TOPS = [("resolving", None), ("resolving", "mixed"), ("max_margin", "mixed")]
+TOPS = [("resolving", None), ("resolving", "mixed"), ("max_margin", "mixed"), ("unsafe", None)]
 EFFORT = Effort(iterations=10)
 NUM_INFOSETS = 5
 MAX_HISTORIES = 6
@@ -152,7 +152,7 @@ def test_search_on_the_compiled_game(game_string, own_range, scheme, continual, 
     config = SearchConfig(
         own_range=own_range,
         scheme=scheme,
-        continual=continual,
+        continual=continual and gadget != "unsafe",  # Which has no given cfvs.
         gadget=gadget,
         refinement=refinement,
         effort=EFFORT,

@@ -173,3 +173,22 @@ def test_searched_policies_are_those_of_the_compiled_game(tmp_path: Path) -> Non
         assert row["earned"] == pytest.approx((as_first + as_second) / 2, abs=1e-4)
         assert 0 < row["searched"] < sum(tree.num_infosets(player) for player in (0, 1))
     assert trained["after"] != exact["after"] != exact["before"]
+
+
+def test_readings_in_large_games_are_those_of_compiled_ones(tmp_path: Path) -> None:
+    game = load_turn_based(GOOFSPIEL.format(4, "descending", "win_loss"))
+    checkpoint = networks(game, tmp_path, 1)
+    shared = {"games": (str(game),), "iterations": 300, "limits": (DepthLimit(rounds=1),)}
+    small = report("readings", tmp_path / "small", blueprints=(str(checkpoint),), **shared)
+    large = report(
+        "readings_large", tmp_path / "large", network=str(checkpoint), seeds=(0,),
+        bounds=(100_000,), **shared,
+    )  # fmt: skip
+    small_rows, large_rows = (each.tables["By search"].rows for each in (small, large))
+    assert [row["reading"] for row in small_rows] == [row["reading"] for row in large_rows]
+    for expected, row in zip(small_rows, large_rows, strict=True):
+        for name in ("before", "after", "earned", "most"):
+            assert row[name] == pytest.approx(expected[name], abs=1e-3)
+    assert len({round(row["after"], 2) for row in small_rows}) > 3
+    earned = {row["reading"]: row["earned"] for row in small_rows}
+    assert earned["neither"] > earned["no gadget"] > earned["defaults"]

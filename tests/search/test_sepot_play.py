@@ -36,6 +36,7 @@ CONFIGS = {
     "network's ranges": {"own_range": "blueprint"},
     "sliding, from the second level on": {"scheme": "sliding", "first_level": 1},
     "within a bound": {"max_histories": None},
+    "without a gadget": {"gadget": "unsafe"},
 }
 
 

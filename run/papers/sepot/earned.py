@@ -48,9 +48,8 @@ def mean_return(tree: GameTree, policy: ArrayPolicy, opponent: ArrayPolicy) -> f
     return (as_first + as_second) / 2
 
 
-def measure(item: Item) -> dict[str, float]:
-    """What a search earns, and how exploitable it is; for `distributed.map`."""
-    tree, blueprint, found = searched(item)
+def outcome(tree: GameTree, blueprint: ArrayPolicy, found: ArrayPolicy) -> dict[str, float]:
+    """What a search on top of a blueprint earns against it, and how exploitable both are."""
     before = exploitability.nash_conv(tree, blueprint)
     return {
         "before": before,
@@ -59,6 +58,11 @@ def measure(item: Item) -> dict[str, float]:
         # Against a policy that plays both seats, which two best responses do.
         "most": before / 2,
     }
+
+
+def measure(item: Item) -> dict[str, float]:
+    """The same of a search by noisy values; for `distributed.map`."""
+    return outcome(*searched(item))
 
 
 def _compute(study: Study) -> list[dict[str, Any]]:

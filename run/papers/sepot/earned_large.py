@@ -22,11 +22,11 @@ from papers.sepot.goofspiel_tables import (
     with_searches,
 )
 from papers.sepot.networks import Networks
+from papers.sepot.search_readings import DEFAULTS, READINGS, Reading
 from papers.sepot.study import Study
 from papers.study import Experiment, verdict
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import registry
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.reports import Report, Table
@@ -57,12 +57,14 @@ class Item(NamedTuple):
       seed: of the network.
       critic: which critic.
       most: unique histories of a search.
+      reading: how it searches, one of `READINGS`; others than the defaults need exact critics.
     """
 
     networks: Networks
     seed: int
     critic: str
     most: int
+    reading: str = DEFAULTS
 
 
 def measure(item: Item) -> dict[str, Any]:
@@ -83,26 +85,53 @@ def measure(item: Item) -> dict[str, Any]:
 
 
 def _policies(item: Item, deck: Deck) -> tuple[PolicyPair, PolicyPair, int]:
-    """Both players' policies by the network and by search, and how many infosets were searched.
-
-    Exact critics take gigabytes, which are free again afterwards.
-    """
-    study, game = item.networks.study, deck.game
-    loaded = checkpoints.load(item.networks.with_critic(item.seed), game)
-    blueprint = loaded.blueprint
-    assert isinstance(blueprint, NetworkPolicy)  # Of games that are too large to be compiled.
-    critic: Critic = loaded.critic
+    """Both players' policies by the network and by search, and how many infosets were searched."""
+    networks, reading = item.networks, READINGS[item.reading]
+    critic: Critic
     if item.critic == EXACT:
-        named = transformations_by_name(study.transformations, game)
-        critic = exact = GoofspielCritic(game, blueprint.act, named)
-        own = exact.policies
+        critic = exact = _exact_critic(networks, item.seed, reading.may_choose)
+        act, own = exact.act, exact.policies
     else:
-        own = (tables(deck, blueprint.act, 0)[0], tables(deck, blueprint.act, 1)[0])
-    policy = study.searching(blueprint.act, critic, item.most)
+        loaded = checkpoints.load(networks.with_critic(item.seed), deck.game)
+        act, critic = _network(loaded.blueprint).act, loaded.critic
+        own = (tables(deck, act, 0)[0], tables(deck, act, 1)[0])
+    policy = networks.study.searching(act, critic, item.most, **reading.config)
     (first, number), (second, other_number) = (
         with_searches(deck, policy, player, own[player], item.most) for player in (0, 1)
     )
     return own, (first, second), number + other_number
+
+
+@functools.lru_cache(maxsize=1)
+def _exact_critic(networks: Networks, seed: int, may_choose: bool) -> GoofspielCritic:
+    """Exact values of a network, which take gigabytes and minutes: the latest are kept."""
+    study = networks.study
+    game = load_turn_based(study.game)
+    blueprint = _network(checkpoints.load(networks.with_critic(seed), game).blueprint)
+    known = Reading("", {}, may_choose).transformations(study.transformations, game)
+    return GoofspielCritic(game, blueprint.act, known)
+
+
+def _network(blueprint: Any) -> NetworkPolicy:
+    assert isinstance(blueprint, NetworkPolicy)  # Of games that are too large to be compiled.
+    return blueprint
+
+
+def part_of(item: Item) -> dict[str, Any]:
+    """What `measure` says, as a part of the game's workspace."""
+    study = item.networks.study
+    told = {
+        "game": study.game,
+        "depth_limit": str(study.limits[0]),
+        "iterations": study.settings.iterations,
+        "transformations": study.transformations,
+        "file": registry.digest(item.networks.player(item.seed)),
+    }
+    name = file_name("earned_large", item.seed, item.critic, item.most)
+    if item.reading != DEFAULTS:
+        name = file_name(name, item.reading)
+    part: dict[str, Any] = study.workspace.part(name, told, functools.partial(measure, item))
+    return part
 
 
 def _rows(study: Study) -> Rows:
@@ -118,17 +147,8 @@ def _rows(study: Study) -> Rows:
         for seed in networks.seeds:
             for critic in (TRAINED, EXACT):
                 for most in study.settings.bounds:
-                    told = {
-                        "game": each.game,
-                        "depth_limit": str(each.limits[0]),
-                        "iterations": study.settings.iterations,
-                        "transformations": each.transformations,
-                        "file": registry.digest(networks.player(seed)),
-                    }
-                    name = file_name("earned_large", seed, critic, most)
-                    item = Item(networks, seed, critic, most)
-                    part = each.workspace.part(name, told, functools.partial(measure, item))
                     labels = {"game": each.name, "network": f"seed {seed}", "critic": critic}
+                    part = part_of(Item(networks, seed, critic, most))
                     rows.append({**labels, "max_histories": most, **part})
     return rows
 

@@ -9,6 +9,7 @@ from papers.sepot.earned_large import EARNED_LARGE
 from papers.sepot.exact_match import EXACT_MATCH
 from papers.sepot.isolated import ISOLATED
 from papers.sepot.rational_tiles import POSITION
+from papers.sepot.readings import LARGE_READINGS, SEARCH_READINGS
 from papers.sepot.refined import REFINED_GADGETS
 from papers.sepot.refined_resolving import REFINED_RESOLVING
 from papers.sepot.residuals import RESIDUALS
@@ -32,6 +33,8 @@ EXPERIMENTS = by_name(
     TABLE_1,
     EXACT_MATCH,
     EARNED_LARGE,
+    SEARCH_READINGS,
+    LARGE_READINGS,
     REFINED_GADGETS,
     REFINED_RESOLVING,
 )

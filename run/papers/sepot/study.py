@@ -231,11 +231,16 @@ class GameStudy:
         named = [(each.name, each.settings) for each in evaluations]
         return self.workspace.parts(named, evaluate, evaluations, f"{self.name}: evaluate")
 
-    def searching(self, act: ActingPolicy, critic: Critic, most: int) -> SePoTPlayPolicy:
-        """SePoT by the defaults, at the first depth limit, in searches of so many histories."""
+    def searching(
+        self, act: ActingPolicy, critic: Critic, most: int, **config: Any
+    ) -> SePoTPlayPolicy:
+        """SePoT at the first depth limit, in searches of so many histories.
+
+        By the defaults, but for the iterations and what else is said of `SearchConfig`.
+        """
         effort = dataclasses.replace(DEFAULT_EFFORT, iterations=self.settings.iterations)
-        config = SearchConfig(max_histories=most, effort=effort)
-        return SePoTPlayPolicy(self.game, act, critic, self.limits[0], config=config)
+        search = SearchConfig(max_histories=most, effort=effort, **config)
+        return SePoTPlayPolicy(self.game, act, critic, self.limits[0], config=search)
 
     def describe(self) -> str:
         """The complete game string, as the beginning of a sentence."""

@@ -1,0 +1,184 @@
+"""What the caution of a search costs it against its own network, exactly.
+
+SePoT is made to be hard to exploit: its opponent may follow the transformation that is best for it
+at every leaf, and may stay out of a subgame for what it is given. Kubíček et al. (2023), Table 1,
+play it against a network that does neither. Here one thing at a time is taken from the defaults,
+with exact critics: what does search then earn against its network, and how exploitable is it? In
+small games that is told by their trees, in Goofspiel with 8 cards as `earned_large` does it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple, TypeAlias
+
+from papers.sepot.blueprints import blueprint_of, digest_of
+from papers.sepot.earned import outcome
+from papers.sepot.earned_large import EXACT, Item, part_of
+from papers.sepot.evaluation import compiled
+from papers.sepot.networks import Networks
+from papers.sepot.search_readings import READINGS
+from papers.sepot.study import GameStudy, Study
+from papers.study import Experiment
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
+from spiel_dl.learning.critics import ExactCritic
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+from spiel_dl.tree.depth_limit import DepthLimit
+
+GAMES = {
+    "goofspiel_5_descending": ("mmd:{game}", "rnad:{game}"),
+    "goofspiel_5_random": ("mmd:{game}",),
+    "leduc": ("mmd:{game}", "rnad:{game}"),
+    "battleships_2x2": ("mmd:{game}", "rnad:{game}"),
+}
+"""Blueprints of the model zoo."""
+LARGE_GAMES = ("goofspiel_8_descending",)
+Rows: TypeAlias = list[dict[str, Any]]
+_TITLES = {
+    "game": "game",
+    "blueprint": "blueprint",
+    "limit": "depth limit",
+    "reading": "search",
+    "before": "blueprint's NashConv",
+    "after": "with search",
+    "earned": "earned against the blueprint (utility a game)",
+    "most": "earned by a best response",
+}
+
+
+class SmallItem(NamedTuple):
+    """One search in a game that is compiled.
+
+    Attributes:
+      study: of the game.
+      blueprint: as `blueprints.blueprint_of` takes it.
+      depth_limit: of searches.
+      reading: one of `READINGS`.
+    """
+
+    study: GameStudy
+    blueprint: str
+    depth_limit: DepthLimit
+    reading: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of the part."""
+        return {
+            "blueprint": self.blueprint,
+            "limit": str(self.depth_limit),
+            "reading": self.reading,
+            "iterations": self.study.settings.iterations,
+            "transformations": self.study.transformations,
+            "file": digest_of(self.blueprint),
+        }
+
+
+def measure(item: SmallItem) -> dict[str, float]:
+    """What a search earns, and how exploitable it is; for `distributed.map`."""
+    study, tree = item.study, compiled(item.study.game)
+    blueprint, reading = blueprint_of(study.game, item.blueprint), READINGS[item.reading]
+    known = reading.transformations(study.transformations, tree.game)
+    critic = ExactCritic(tree, blueprint.strategies, known)
+    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=study.settings.iterations)
+    config = SearchConfig(effort=effort, **reading.config)
+    policy = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config)
+    return outcome(tree, blueprint, policy.to_array_policy())
+
+
+def _compute(study: Study) -> Rows:
+    return [row for each in study.games(*GAMES) for row in _rows(each)]
+
+
+def _rows(study: GameStudy) -> Rows:
+    names = study.settings.blueprints or GAMES.get(study.name, ("mmd:{game}",))
+    items = [
+        SmallItem(study, name.format(game=study.name), limit, reading)
+        for name in names
+        for limit in study.limits
+        for reading in READINGS
+    ]
+    named = [
+        (file_name("readings", item.blueprint, str(item.depth_limit), item.reading), item.settings)
+        for item in items
+    ]
+    found = study.workspace.parts(named, measure, items, f"{study.name}: readings")
+    labels = ("blueprint", "limit", "reading")
+    return [
+        {"game": study.name, **{name: item.settings[name] for name in labels}, **result}
+        for item, result in zip(items, found, strict=True)
+    ]
+
+
+def _large(study: Study) -> Rows:
+    """The same in the game of Table 1, at each bound of the study.
+
+    Raises:
+      ValueError: if a network is missing, or a game is none that `Deck` knows.
+    """
+    rows: Rows = []
+    for each in study.games(*LARGE_GAMES):
+        networks = Networks(each)
+        networks.check()
+        for seed in networks.seeds:
+            for reading in READINGS:
+                for most in study.settings.bounds:
+                    labels = {
+                        "game": each.name,
+                        "blueprint": f"seed {seed}",
+                        "limit": str(each.limits[0]),
+                        "reading": reading,
+                    }
+                    rows.append({**labels, **part_of(Item(networks, seed, EXACT, most, reading))})
+    return rows
+
+
+def _report(study: Study, rows: Rows) -> Report:
+    games = study.games(*dict.fromkeys(row["game"] for row in rows))
+    means = {
+        reading: _gain([row for row in rows if row["reading"] == reading]) for reading in READINGS
+    }
+    return Report(
+        "",
+        [
+            "Critics are exact. Returns are exact means over both seats, in utility units, against "
+            "a blueprint that does not search; what best responses earn is half of NashConv. "
+            f"Searches make at most {study.settings.iterations:,} iterations of predictive CFR+.",
+            *(f"{name}: {reading.what}." for name, reading in READINGS.items()),
+            *(each.describe() + "." for each in games),
+        ],
+        {"By search": Table(rows, _TITLES)},
+        headline="mean earned and mean change of NashConv: "
+        + "; ".join(
+            f"{reading} {earned:.4f}, {change:+.3f}" for reading, (earned, change) in means.items()
+        ),
+    )
+
+
+def _gain(rows: Rows) -> tuple[float, float]:
+    """What search earns, and by how much it changes NashConv: means over the rows."""
+    number = len(rows)
+    return (
+        sum(row["earned"] for row in rows) / number,
+        sum(row["after"] - row["before"] for row in rows) / number,
+    )
+
+
+SEARCH_READINGS = Experiment(
+    "readings",
+    "What the caution of SePoT's search costs against its own network",
+    "mean return (utility)",
+    "",
+    _compute,
+    _report,
+    ("games", "transformations", "limits", "iterations", "blueprints"),
+)
+LARGE_READINGS = dataclasses.replace(
+    SEARCH_READINGS,
+    name="readings_large",
+    title="What the caution of SePoT's search costs in Goofspiel with 8 cards",
+    compute=_large,
+    uses=("games", "seeds", "transformations", "limits", "iterations", "network", "bounds"),
+)
