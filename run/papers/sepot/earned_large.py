@@ -12,7 +12,7 @@ import functools
 import math
 from typing import Any, NamedTuple, TypeAlias
 
-from papers.sepot.goofspiel_critic import GoofspielCritic
+from papers.sepot.goofspiel_critic import GoofspielCritic, critic_of
 from papers.sepot.goofspiel_tables import (
     Deck,
     PolicyTable,
@@ -93,7 +93,8 @@ def _policies(item: Item, deck: Deck) -> tuple[PolicyPair, PolicyPair, int]:
         act, own = exact.act, exact.policies
     else:
         loaded = checkpoints.load(networks.with_critic(item.seed), deck.game)
-        act, critic = _network(loaded.blueprint).act, loaded.critic
+        assert isinstance(loaded.blueprint, NetworkPolicy)  # Its game cannot be compiled.
+        act, critic = loaded.blueprint.act, loaded.critic
         own = (tables(deck, act, 0)[0], tables(deck, act, 1)[0])
     policy = networks.study.searching(act, critic, item.most, **reading.config)
     (first, number), (second, other_number) = (
@@ -104,17 +105,12 @@ def _policies(item: Item, deck: Deck) -> tuple[PolicyPair, PolicyPair, int]:
 
 @functools.lru_cache(maxsize=1)
 def _exact_critic(networks: Networks, seed: int, may_choose: bool) -> GoofspielCritic:
-    """Exact values of a network, which take gigabytes and minutes: the latest are kept."""
+    """The latest is kept, for other ways to search by it."""
     study = networks.study
-    game = load_turn_based(study.game)
-    blueprint = _network(checkpoints.load(networks.with_critic(seed), game).blueprint)
-    known = Reading("", {}, may_choose).transformations(study.transformations, game)
-    return GoofspielCritic(game, blueprint.act, known)
-
-
-def _network(blueprint: Any) -> NetworkPolicy:
-    assert isinstance(blueprint, NetworkPolicy)  # Of games that are too large to be compiled.
-    return blueprint
+    known = Reading("", {}, may_choose).transformations(
+        study.transformations, load_turn_based(study.game)
+    )
+    return critic_of(networks, seed, known)
 
 
 def part_of(item: Item) -> dict[str, Any]:

@@ -12,18 +12,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from papers.sepot.goofspiel_critic import GoofspielCritic
+from papers.sepot.goofspiel_critic import critic_of
 from papers.sepot.networks import Networks
 from papers.sepot.study import Study
 from papers.sepot.table_1 import MATCHES, SUMMARY, match_seed, opponents, pooled
 from papers.study import Experiment, verdict
 from spiel_dl.jobs import head_to_head
-from spiel_dl.learning import checkpoints
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import history_networks, matches, registry
 from spiel_dl.play.matches import MatchResult, PairResults
 from spiel_dl.play.requests import SearchOptions
-from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -32,16 +30,6 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 GAMES = ("goofspiel_8_descending",)
 _PAIRS_OF_PART = 256
 Rows = list[dict[str, Any]]
-
-
-def _critic(networks: Networks, seed: int) -> GoofspielCritic:
-    """Exact values of a network."""
-    study = networks.study
-    game = load_turn_based(study.game)
-    blueprint = checkpoints.load_blueprint(networks.file(seed), game)
-    transformations = transformations_by_name(study.transformations, game)
-    assert isinstance(blueprint, NetworkPolicy)  # Of games that are too large to be compiled.
-    return GoofspielCritic(game, blueprint.act, transformations)
 
 
 def _match(
@@ -116,7 +104,8 @@ def _exact_match(study: Study) -> tuple[Rows, Rows]:
 def _matches_of(networks: Networks, seed: int) -> Rows:
     """All matches of one network with search; its tables, of gigabytes, are given up afterwards."""
     study = networks.study
-    critic = functools.cache(lambda: _critic(networks, seed))
+    known = transformations_by_name(study.transformations, load_turn_based(study.game))
+    critic = functools.cache(lambda: critic_of(networks, seed, known))
     player = functools.cache(
         lambda most: RememberingPolicy(study.searching(critic().act, critic(), most))
     )

@@ -10,11 +10,15 @@ import numpy as np
 import pyspiel
 
 from papers.sepot.goofspiel_tables import Deck, early_values, tables, values_after
+from papers.sepot.networks import Networks
 from spiel_dl.games.goofspiel_ii import GoofspielIIState
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.from_openspiel import load_turn_based
 
 
 class GoofspielCritic(Critic):
@@ -78,3 +82,17 @@ class GoofspielCritic(Critic):
         if number < len(early):
             return early[number][own, other]
         return values_after(self._deck, number, own, other, player, *self._sides[player])
+
+
+def critic_of(
+    networks: Networks, seed: int, transformations: PolicyTransformations
+) -> GoofspielCritic:
+    """Exact values of the network of a seed: minutes of work, and gigabytes in large games.
+
+    Raises:
+      ValueError: if the game is none that `Deck` knows.
+    """
+    game = load_turn_based(networks.study.game)
+    blueprint = checkpoints.load_blueprint(networks.file(seed), game)
+    assert isinstance(blueprint, NetworkPolicy)  # Of games that are too large to be compiled.
+    return GoofspielCritic(game, blueprint.act, transformations)
