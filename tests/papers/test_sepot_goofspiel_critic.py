@@ -20,6 +20,7 @@ from papers.sepot.goofspiel_tables import (
     nash_conv,
     tables,
 )
+from papers.sepot.readings_match import IdentityCritic
 from papers.sepot.table_1 import match_seed
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
@@ -192,3 +193,31 @@ def test_readings_in_large_games_are_those_of_compiled_ones(tmp_path: Path) -> N
     assert len({round(row["after"], 2) for row in small_rows}) > 3
     earned = {row["reading"]: row["earned"] for row in small_rows}
     assert earned["neither"] > earned["no gadget"] > earned["defaults"]
+
+
+def test_matches_of_other_searches_are_those_of_the_policies(tmp_path: Path) -> None:
+    game = load_turn_based(GOOFSPIEL.format(4, "random", "win_loss"))
+    networks(game, tmp_path, 2)
+    limit, most = DepthLimit(rounds=1), 200
+    readings = ("defaults", "no choice", "neither")
+    found = report(
+        "readings_match", tmp_path, games=(str(game),), network=f"{tmp_path}/{{seed}}.safetensors",
+        bounds=(most,), num_games=6, iterations=50, limits=(limit,), readings=readings,
+    )  # fmt: skip
+    rows = found.tables["All matches"].rows
+    assert [row["reading"] for row in rows] == [name for name in readings for _ in range(2)]
+    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=50)
+    for row, own in zip(rows, (0, 1) * 3, strict=True):
+        first, second = (
+            checkpoints.load(tmp_path / f"{seed}.safetensors", game) for seed in (own, 1 - own)
+        )
+        critic = first.critic
+        if row["reading"] != "defaults":
+            critic = IdentityCritic(critic)
+        gadget = "unsafe" if row["reading"] == "neither" else "resolving"
+        config = SearchConfig(max_histories=most, effort=effort, gadget=gadget)
+        policy = SePoTPlayPolicy(game, first.blueprint.act, critic, limit, config=config)
+        result = play_match(game, policy, second.blueprint, 6, match_seed(own, 1 - own))
+        assert row["mean"] == result.mean_return
+        assert row["share_searched"] > 0
+    assert len(found.tables["By search"].rows) == 3

@@ -9,76 +9,19 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
 
 from papers.sepot.goofspiel_critic import critic_of
 from papers.sepot.networks import Networks
+from papers.sepot.played_matches import Rows, match_of
 from papers.sepot.study import Study
-from papers.sepot.table_1 import MATCHES, SUMMARY, match_seed, opponents, pooled
+from papers.sepot.table_1 import MATCHES, SUMMARY, opponents, pooled
 from papers.study import Experiment, verdict
-from spiel_dl.jobs import head_to_head
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play import history_networks, matches, registry
-from spiel_dl.play.matches import MatchResult, PairResults
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.small_policies import RememberingPolicy
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.workspace import file_name
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 GAMES = ("goofspiel_8_descending",)
-_PAIRS_OF_PART = 256
-Rows = list[dict[str, Any]]
-
-
-def _match(
-    networks: Networks,
-    seed: int,
-    other: int,
-    most: int,
-    player: Callable[[int], RememberingPolicy],
-) -> dict[str, Any]:
-    """A match of the network of a seed, with search, against that of another one without.
-
-    The player is made only if there are games to be played, from the largest size of its searches.
-    """
-    study = networks.study
-    settings, match = study.settings, match_seed(seed, other)
-    own, opponent = networks.player(seed), networks.name(other)
-    told = {
-        "game": study.game,
-        "depth_limit": str(study.limits[0]),
-        "iterations": settings.iterations,
-        "transformations": study.transformations,
-        "seed": match,
-        "files": [registry.digest(each) for each in (own, opponent)],
-    }
-
-    def play(pairs: range) -> dict[str, Any]:
-        policies = (player(most), registry.load_policy(opponent, load_turn_based(study.game)))
-        values = history_networks.load_values(own, study.game)
-        return matches.play_pairs(study.game, policies, pairs, match, values).to_json()
-
-    parts = [
-        study.workspace.part(
-            file_name("exact", seed, other, most, pairs.start, pairs.stop),
-            told,
-            functools.partial(play, pairs),
-        )
-        for pairs in matches.parts_of(settings.num_games, _PAIRS_OF_PART)
-    ]
-    result = MatchResult.of_pairs(map(PairResults.from_json, parts))
-    return {
-        "game": study.name,
-        "max_histories": most,
-        "network": f"seed {seed}",
-        "opponent": f"seed {other}",
-        **head_to_head.outcome(result, own),
-        "paper": head_to_head.paper_result(
-            study.name, f"sepot:{own}", SearchOptions(study.limits[0], most)
-        ),
-    }
 
 
 def _exact_match(study: Study) -> tuple[Rows, Rows]:
@@ -110,7 +53,7 @@ def _matches_of(networks: Networks, seed: int) -> Rows:
         lambda most: RememberingPolicy(study.searching(critic().act, critic(), most))
     )
     return [
-        _match(networks, seed, other, most, player)
+        match_of(networks, seed, other, most, player, "exact")
         for most in study.settings.bounds
         for other in opponents(networks.seeds, seed)
     ]

@@ -10,6 +10,7 @@ from papers.sepot.exact_match import EXACT_MATCH
 from papers.sepot.isolated import ISOLATED
 from papers.sepot.rational_tiles import POSITION
 from papers.sepot.readings import LARGE_READINGS, SEARCH_READINGS
+from papers.sepot.readings_match import READINGS_MATCH
 from papers.sepot.refined import REFINED_GADGETS
 from papers.sepot.refined_resolving import REFINED_RESOLVING
 from papers.sepot.residuals import RESIDUALS
@@ -35,6 +36,7 @@ EXPERIMENTS = by_name(
     EARNED_LARGE,
     SEARCH_READINGS,
     LARGE_READINGS,
+    READINGS_MATCH,
     REFINED_GADGETS,
     REFINED_RESOLVING,
 )

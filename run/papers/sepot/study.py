@@ -21,6 +21,7 @@ import pyspiel
 
 from papers import study as papers_study
 from papers.sepot.evaluation import Evaluation, Search, evaluate
+from papers.sepot.search_readings import READINGS
 from papers.settings import check_least
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
@@ -75,6 +76,7 @@ class Settings:
       critics: ablation, and distilled with `network`: "exact", "trained" (`critic_steps` each, one
         for every seed), or both.
       own_ranges, given_cfvs, schemes, gadgets: ablation: which readings.
+      readings: readings_match: names of `papers.sepot.search_readings.READINGS`.
       network: table_1, distilled: where networks are that were trained before, see
         `papers.sepot.networks`.
       bounds: table_1: the most unique histories of a search.
@@ -106,6 +108,7 @@ class Settings:
     given_cfvs: tuple[str, ...] = ("transformations", "critic", "previous")
     schemes: tuple[str, ...] = ("block", "sliding")
     gadgets: tuple[str, ...] = ("resolving",)
+    readings: tuple[str, ...] = ("no gadget", "no choice", "neither")
     network: str | None = None
     bounds: tuple[int, ...] = (25_000, 100_000)
     num_games: int = 1000
@@ -124,6 +127,8 @@ class Settings:
             raise ValueError(f"critics={self.critics} must be of 'exact' and 'trained'")
         if "trained" in self.critics and not self.critic_steps:
             raise ValueError("critics=trained needs critic_steps: blueprints have no critic beside")
+        if set(self.readings) - set(READINGS) or not self.readings:
+            raise ValueError(f"readings={self.readings} must be of {tuple(READINGS)}")
         positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
         check_least(self, **positive, critic_steps=0, num_strategies=2, num_histories=1)
 
