@@ -257,6 +257,8 @@ def _sepot() -> list[Row]:
     )  # fmt: skip
     rows += [
         Row("sepot", "readings", "ours", None, ("iterations=250",), 20),
+        Row("sepot", "bounded", "ours", None,
+            ("iterations=250", "bounds=200,300,1000,2000,100000"), 5),
         Row("sepot", "readings_large", "ours", None,
             ("games=goofspiel_8_descending", "seeds=0",
              "network=rnad:{game}_long_critic_{seed}", "bounds=100000"), 60,

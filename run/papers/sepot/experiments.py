@@ -1,6 +1,7 @@
 """The experiments of Kubíček et al. (2023), by name."""
 
 from papers.sepot.ablation import ABLATION
+from papers.sepot.bounded import BOUNDED
 from papers.sepot.critic_errors import CRITIC_ERRORS
 from papers.sepot.curves import CFVS, CURVES
 from papers.sepot.distilled import DISTILLED_VALUES
@@ -36,6 +37,7 @@ EXPERIMENTS = by_name(
     EARNED_LARGE,
     SEARCH_READINGS,
     LARGE_READINGS,
+    BOUNDED,
     READINGS_MATCH,
     REFINED_GADGETS,
     REFINED_RESOLVING,
