@@ -256,7 +256,10 @@ def _sepot() -> list[Row]:
              "bounds=100000"), 60, short_of=one_bound)
     )  # fmt: skip
     rows += [
-        Row("sepot", "readings", "ours", None, ("iterations=250",), 20),
+        Row("sepot", "readings", "ours", None,
+            ("games=goofspiel_5_descending,leduc,battleships_2x2", "iterations=250"), 5),
+        Row("sepot", "readings", "ours", None,
+            ("games=goofspiel_5_random", "iterations=250"), 30, "sepot/goofspiel_5_random"),
         Row("sepot", "bounded", "ours", None,
             ("iterations=250", "bounds=200,300,1000,2000,100000"), 5),
         Row("sepot", "readings_large", "ours", None,
