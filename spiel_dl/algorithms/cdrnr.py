@@ -46,11 +46,12 @@ from collections.abc import Callable, Mapping
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.search.resolving import REFINABLE, ResolvingStep, check_gadget
+from spiel_dl.search.resolving import ResolvingStep
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_and_policy
 from spiel_dl.search.responding import FullStep, JointStep, ModelStep
 from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.refinement import REFINABLE, check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 

@@ -29,8 +29,9 @@ from __future__ import annotations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.resolving import GADGETS as GADGETS
-from spiel_dl.search.resolving import ResolvingStep, check_gadget
+from spiel_dl.search.resolving import ResolvingStep
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.refinement import check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
@@ -77,7 +78,7 @@ class ContinualResolvingPolicy(ContinualPolicy):
           ValueError: if the game cannot be compiled or cut, if the gadget is unknown or cannot be
             refined, or if the game goes on at the limit and there is no value function.
         """
-        check_gadget(gadget, refinement)
+        check_gadget(gadget, refinement, GADGETS)
         check_arguments(value_function, depth_limit)
         tree = compile_game(game)
         check_value_function(cut(tree, depth_limit), value_function)

@@ -162,7 +162,7 @@ class ParticleSePoTStep(SePoTPlayedStep):
         while True:
             here = root._replace(trunk=growth.with_choices)
             fixed = self.fixed(path, start, here)
-            given = None if root.is_first else self.given_cfvs(player, here, None)
+            given = self.given_cfvs(player, here, None) if searcher.needs_cfvs(root) else None
             if not left or not growth.num_leaves or growth.is_full:
                 break
             plans = searcher.plans(player, here, given, None, fixed, few)

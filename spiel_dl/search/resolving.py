@@ -28,19 +28,6 @@ from spiel_dl.tree.trunk import Trunk, cut
 
 GADGETS = ("resolving", "max_margin", "reach_max_margin", "unsafe")
 """Those of continual resolving. With a model, "unsafe" is CDBR's."""
-REFINABLE = ("resolving", "max_margin", "reach_max_margin")
-
-
-def check_gadget(gadget: str, weights: str | None, allowed: tuple[str, ...] = GADGETS) -> None:
-    """Raises a ValueError if there is no such gadget, or if it cannot be refined with `weights`."""
-    if gadget not in allowed:
-        raise ValueError(f"gadget={gadget!r} must be one of {allowed}")
-    refinement.check_name(weights)
-    if weights is not None and gadget not in REFINABLE:
-        raise ValueError(
-            f"refinement={weights!r} needs a gadget that the opponent need not enter, one of "
-            f"{REFINABLE}; gadget={gadget!r} is none"
-        )
 
 
 def put_on_top(
@@ -157,7 +144,7 @@ class ResolvingStep(ModelStep):
         self.gap += solution.gap * mass
         in_trunk = self._without_gadget(solution, gadget)
         self._keep_solution(player, trunk, in_trunk)
-        if self.model_of is None and self._gadget in REFINABLE:
+        if self.model_of is None and self._gadget in refinement.REFINABLE:
             in_trunk = self._by_prior(player, trunk, in_trunk, start.opponent_range)
         limits = start.opponent_cfvs + start.gifts
         self._hand_on(player, piece, trunk, in_trunk, start.player_range, limits)

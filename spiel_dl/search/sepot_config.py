@@ -89,15 +89,14 @@ class SearchConfig:
             ("given_cfvs", GIVEN_CFVS),
             ("own_range", OWN_RANGES),
             ("leaf_choice", LEAF_CHOICES),
-            ("gadget", GADGETS),
         ):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
-        refinements.check_name(self.refinement)
-        if self.gadget == "unsafe" and (self.refinement is not None or self.continual):
+        refinements.check_gadget(self.gadget, self.refinement, GADGETS)
+        if self.gadget == "unsafe" and self.continual:
             raise ValueError(
-                "gadget='unsafe' needs refinement=None and continual=False: without a gadget the "
-                "opponent has no given cfvs and must enter"
+                "gadget='unsafe' needs continual=False: without a gadget the opponent has no given "
+                "cfvs"
             )
         if self.first_level < 0:
             raise ValueError(f"first_level={self.first_level} must be at least 0")

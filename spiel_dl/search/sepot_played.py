@@ -254,7 +254,9 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         player = path.player
         leaf_values = self._searcher.leaf_values(player, root.trunk.leaves)
         fixed = self.fixed(path, start, root)
-        given = None if root.is_first else self.given_cfvs(player, root, leaf_values)
+        given = None
+        if self._searcher.needs_cfvs(root):
+            given = self.given_cfvs(player, root, leaf_values)
         valued_at = time.perf_counter()
         plan = self._searcher.solve(player, root, given, leaf_values, fixed)
         return Plan(plan, fixed, root.trunk, valued_at)

@@ -88,10 +88,6 @@ class Root(NamedTuple):
           config: which gadget, and how it is refined.
         """
         form, own_range = self.trunk.sequence_form, self.own_range(player)
-        if config.gadget == "unsafe":
-            return gadgets.unsafe(
-                form, _ordered(player, own_range, self.opponent_range(1 - player))
-            )
         groups, margins = None, config.gadget == "max_margin"
         if self.public_states is not None:
             groups = self._by_infoset(1 - player, self.public_states).astype(np.int64)
@@ -153,6 +149,10 @@ class Searcher:
             return critic.pair_values(tree, histories, player)
         return critic.values(tree, histories, player)[:, None, :]
 
+    def needs_cfvs(self, root: Root) -> bool:
+        """Whether the opponent of a search that starts there has given cfvs."""
+        return not root.is_first and self.config.gadget != "unsafe"
+
     def critic_cfvs(self, player: int, root: Root) -> np.ndarray:
         """What the opponent gets at the roots from who goes on by the blueprint: float64 [R_-p].
 
@@ -202,7 +202,8 @@ class Searcher:
           player: who searches.
           root: where it starts.
           given_cfvs: float64 [R_-p], the opponent's given cfvs, in its utility and of the reach's
-            scale. None: it comes with a reach of 1 to all root infosets, as to the root of a game.
+            scale. None where none are needed: it comes by the root's prior, or to the root of a
+            game with a reach of 1 to all root infosets.
           leaf_values: values the leaves; None if there are none.
           fixed: in which of the trunk's infosets the player is bound, and to what; None: nowhere.
           effort: how long to iterate; None: as the config says.
@@ -215,8 +216,10 @@ class Searcher:
         """
         form, own_range = root.trunk.sequence_form, root.own_range(player)
         if given_cfvs is None:
-            everywhere = np.ones(form.treeplexes[1 - player].num_root_sequences)
-            gadget = gadgets.unsafe(form, _ordered(player, own_range, everywhere))
+            other = np.ones(form.treeplexes[1 - player].num_root_sequences)
+            if not root.is_first:
+                other = root.opponent_range(1 - player)
+            gadget = gadgets.unsafe(form, (own_range, other) if player == 0 else (other, own_range))
         else:
             gadget = root.gadget(player, given_cfvs, self.config)
         game = unrestricted(gadget.sequence_form, gadget.root_ranges, gadget.inflows)
@@ -285,11 +288,6 @@ def _leaf_cfvs(trunk: Trunk, plans: Pair, leaf_values: MultiValuedLeaves | None)
         return None
     ranges = [plans[p][trunk.leaves.sequences[p]] for p in (0, 1)]
     return leaf_values.evaluate(ranges[0], ranges[1])
-
-
-def _ordered(player: int, own: np.ndarray, other: np.ndarray) -> Pair:
-    """What belongs to a player and to its opponent, by player."""
-    return (own, other) if player == 0 else (other, own)
 
 
 def _bound(gadget: gadgets.Gadget, order: tuple[int, int], fixed: FixedStrategy) -> RestrictedGame:

@@ -106,7 +106,9 @@ class SePoTStep(Step):
             self._prior(1 - player, starts.histories),
             starts.public_states,
         )
-        given = None if root.is_first else self._given_cfvs(player, starts, root, before)
+        given = None
+        if self._searcher.needs_cfvs(root):
+            given = self._given_cfvs(player, starts, root, before)
         leaf_values = self._searcher.leaf_values(player, trunk.leaves)
         plan = self._searcher.solve(player, root, given, leaf_values)
         self.num_searches += len(starts.pieces)

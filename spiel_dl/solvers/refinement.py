@@ -33,6 +33,8 @@ from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.checks import check_weights
 from spiel_dl.tree.sequence_form import SequenceForm
 
+REFINABLE = ("resolving", "max_margin", "reach_max_margin")
+"""Gadgets that the opponent need not enter."""
 WEIGHTS = ("ones", "prior", "mixed")
 """What root infosets count: all alike; by a prior, the opponent's own reach of them as far as it is
 known; or by the prior plus a tenth of its largest entry."""
@@ -69,6 +71,18 @@ def check_name(refinement: str | None) -> None:
     """Raises a ValueError if there are no such weights. None stands for no refinement."""
     if refinement is not None and refinement not in WEIGHTS:
         raise ValueError(f"refinement={refinement!r} must be one of {WEIGHTS}, or None")
+
+
+def check_gadget(gadget: str, weights: str | None, allowed: tuple[str, ...]) -> None:
+    """Raises a ValueError if there is no such gadget, or if it cannot be refined with `weights`."""
+    if gadget not in allowed:
+        raise ValueError(f"gadget={gadget!r} must be one of {allowed}")
+    check_name(weights)
+    if weights is not None and gadget not in REFINABLE:
+        raise ValueError(
+            f"refinement={weights!r} needs a gadget that the opponent need not enter, one of "
+            f"{REFINABLE}; gadget={gadget!r} is none"
+        )
 
 
 def weights(name: str, prior: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:

@@ -363,8 +363,8 @@ def test_errors():
         ({"first_level": -1}, "first_level=-1"),
         ({"two_sided": True, "continual": True}, "needs continual=False"),
         ({"gadget": "none"}, "gadget='none' must be one of"),
-        ({"gadget": "unsafe", "continual": True}, "needs refinement=None and continual=False"),
-        ({"gadget": "unsafe", "refinement": "ones"}, "needs refinement=None and continual=False"),
+        ({"gadget": "unsafe", "continual": True}, "gadget='unsafe' needs continual=False"),
+        ({"gadget": "unsafe", "refinement": "ones"}, "need not enter, .* gadget='unsafe' is none"),
         ({"refinement": "all"}, "refinement='all' must be one of"),
         (
             {"two_sided": True, "leaf_choice": "best_response"},

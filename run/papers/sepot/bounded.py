@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from papers.sepot.blueprints import blueprint_of, digest_of
+from papers.sepot.blueprints import digest_of, with_exact_critic
 from papers.sepot.earned import BLUEPRINTS, outcome
-from papers.sepot.evaluation import compiled
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.learning.critics import ExactCritic
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -64,10 +61,8 @@ class Item(NamedTuple):
 
 def measure(item: Item) -> dict[str, float]:
     """What a search earns, how exploitable it is and where it is made; for `distributed.map`."""
-    study, tree = item.study, compiled(item.study.game)
-    blueprint = blueprint_of(study.game, item.blueprint)
-    known = transformations_by_name(study.transformations, tree.game)
-    critic = ExactCritic(tree, blueprint.strategies, known)
+    study = item.study
+    tree, blueprint, critic = with_exact_critic(study.game, item.blueprint, study.transformations)
     effort = Effort(study.settings.iterations, weighting=PREDICTIVE_CFR_PLUS)
     config = SearchConfig(max_histories=item.most, effort=effort)
     policy = SePoTPolicy(tree, blueprint, critic, study.limits[0], config=config)

@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.sepot.blueprints import blueprint_of, digest_of
-from papers.sepot.evaluation import TRANSFORMATIONS, Search, compiled, judge
+from papers.sepot.blueprints import digest_of, with_exact_critic
+from papers.sepot.evaluation import TRANSFORMATIONS, Search, judge
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
 from spiel_dl.algorithms.sepot import SePoTPolicy
 from spiel_dl.learning.critics import Critic, ExactCritic
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
@@ -101,10 +100,8 @@ class Item(NamedTuple):
 
 def searched(item: Item) -> tuple[GameTree, ArrayPolicy, ArrayPolicy]:
     """The compiled game, the blueprint, and search on top of it in all public states."""
-    study, tree = item.study, compiled(item.study.game)
-    blueprint = blueprint_of(study.game, item.blueprint)
-    transformations = transformations_by_name(study.transformations, tree.game)
-    exact = ExactCritic(tree, blueprint.strategies, transformations)
+    study = item.study
+    tree, blueprint, exact = with_exact_critic(study.game, item.blueprint, study.transformations)
     critic = NoisyCritic(exact, item.error * tree.utility_range, item.seed)
     config = Search(item.depth_limit, TRANSFORMATIONS, study.settings.iterations).config()
     policy = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config)

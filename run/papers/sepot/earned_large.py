@@ -22,7 +22,7 @@ from papers.sepot.goofspiel_tables import (
     with_searches,
 )
 from papers.sepot.networks import Networks
-from papers.sepot.search_readings import DEFAULTS, READINGS, Reading
+from papers.sepot.search_readings import DEFAULTS, READINGS, transformations_of
 from papers.sepot.study import Study
 from papers.study import Experiment, verdict
 from spiel_dl.learning import checkpoints
@@ -107,9 +107,8 @@ def _policies(item: Item, deck: Deck) -> tuple[PolicyPair, PolicyPair, int]:
 def _exact_critic(networks: Networks, seed: int, may_choose: bool) -> GoofspielCritic:
     """The latest is kept, for other ways to search by it."""
     study = networks.study
-    known = Reading("", {}, may_choose).transformations(
-        study.transformations, load_turn_based(study.game)
-    )
+    game = load_turn_based(study.game)
+    known = transformations_of(study.transformations, game, may_choose=may_choose)
     return critic_of(networks, seed, known)
 
 
@@ -123,9 +122,7 @@ def part_of(item: Item) -> dict[str, Any]:
         "transformations": study.transformations,
         "file": registry.digest(item.networks.player(item.seed)),
     }
-    name = file_name("earned_large", item.seed, item.critic, item.most)
-    if item.reading != DEFAULTS:
-        name = file_name(name, item.reading)
+    name = file_name("earned_large", item.seed, item.critic, item.most, item.reading)
     part: dict[str, Any] = study.workspace.part(name, told, functools.partial(measure, item))
     return part
 

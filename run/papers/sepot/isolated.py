@@ -12,13 +12,11 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-from papers.sepot.blueprints import blueprint_of, digest_of
-from papers.sepot.evaluation import compiled, judge
+from papers.sepot.blueprints import digest_of, with_exact_critic
+from papers.sepot.evaluation import judge
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.learning.critics import ExactCritic
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
@@ -89,15 +87,14 @@ class Item(NamedTuple):
 
 def measure(item: Item) -> dict[str, Any]:
     """The blueprint and the search, as `evaluation.judge` judges them; for `distributed.map`."""
-    study, tree = item.study, compiled(item.study.game)
+    study = item.study
     change = dict(CHANGES[item.change])
     limit = item.depth_limit.with_value(item.depth_limit.value + change.pop("levels", 0))
     iterations = study.settings.iterations * change.pop("times", 1)
     effort = Effort(iterations, weighting=PREDICTIVE_CFR_PLUS)
-    blueprint = blueprint_of(study.game, item.blueprint)
-    name = change.pop("transformations", study.transformations)
-    transformations = transformations_by_name(name, tree.game)
-    critic, start = ExactCritic(tree, blueprint.strategies, transformations), time.process_time()
+    known = change.pop("transformations", study.transformations)
+    tree, blueprint, critic = with_exact_critic(study.game, item.blueprint, known)
+    start = time.process_time()
     config = SearchConfig(effort=effort, **change)
     policy = SePoTPolicy(tree, blueprint, critic, limit, config=config).to_array_policy()
     seconds = time.process_time() - start

@@ -12,16 +12,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, NamedTuple, TypeAlias
 
-from papers.sepot.blueprints import blueprint_of, digest_of
+from papers.sepot.blueprints import digest_of, with_exact_critic
 from papers.sepot.earned import outcome
 from papers.sepot.earned_large import EXACT, Item, part_of
-from papers.sepot.evaluation import compiled
 from papers.sepot.networks import Networks
 from papers.sepot.search_readings import READINGS
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
@@ -78,10 +76,10 @@ class SmallItem(NamedTuple):
 
 def measure(item: SmallItem) -> dict[str, float]:
     """What a search earns, and how exploitable it is; for `distributed.map`."""
-    study, tree = item.study, compiled(item.study.game)
-    blueprint, reading = blueprint_of(study.game, item.blueprint), READINGS[item.reading]
-    known = reading.transformations(study.transformations, tree.game)
-    critic = ExactCritic(tree, blueprint.strategies, known)
+    study, reading = item.study, READINGS[item.reading]
+    tree, blueprint, critic = with_exact_critic(
+        study.game, item.blueprint, study.transformations, may_choose=reading.may_choose
+    )
     effort = dataclasses.replace(DEFAULT_EFFORT, iterations=study.settings.iterations)
     config = SearchConfig(effort=effort, **reading.config)
     policy = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config)

@@ -49,9 +49,7 @@ class IdentityCritic(Critic):
 def _player(networks: Networks, seed: int, reading: Reading, most: int) -> RememberingPolicy:
     study = networks.study
     loaded = checkpoints.load(networks.with_critic(seed), load_turn_based(study.game))
-    assert isinstance(
-        loaded.blueprint, NetworkPolicy
-    )  # Of games that are too large to be compiled.
+    assert isinstance(loaded.blueprint, NetworkPolicy)  # Its game cannot be compiled.
     critic = loaded.critic if reading.may_choose else IdentityCritic(loaded.critic)
     return RememberingPolicy(study.searching(loaded.blueprint.act, critic, most, **reading.config))
 

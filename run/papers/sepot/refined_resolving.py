@@ -19,9 +19,8 @@ from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.play.presets import game_string
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.resolving import REFINABLE
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.refinement import WEIGHTS
+from spiel_dl.solvers.refinement import REFINABLE, WEIGHTS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import compile_game
 from spiel_dl.value_functions.exact import ExactValue

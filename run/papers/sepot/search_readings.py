@@ -19,19 +19,20 @@ class Reading(NamedTuple):
     Attributes:
       what: in words, without a full stop.
       config: settings of `SearchConfig`.
-      may_choose: whether the opponent chooses a transformation at the leaves; if not, it goes on
-        by its blueprint.
+      may_choose: whether the opponent chooses a transformation at the leaves, and is given what
+        the best one earns; if not, it goes on by its blueprint.
     """
 
     what: str
     config: dict[str, Any]
     may_choose: bool = True
 
-    def transformations(self, name: str, game: pyspiel.Game) -> PolicyTransformations:
-        """Those that the critic values, of the set of this name."""
-        if self.may_choose:
-            return transformations_by_name(name, game)
-        return PolicyTransformations([IDENTITY])
+
+def transformations_of(name: str, game: pyspiel.Game, *, may_choose: bool) -> PolicyTransformations:
+    """Those that the critic values: of the set of this name, or the identity alone."""
+    if may_choose:
+        return transformations_by_name(name, game)
+    return PolicyTransformations([IDENTITY])
 
 
 DEFAULTS = "defaults"
@@ -45,7 +46,9 @@ READINGS = {
         "the opponent has come by its blueprint, and cannot stay out", {"gadget": "unsafe"}
     ),
     "no choice": Reading(
-        "behind the leaves, the opponent goes on by its blueprint", {}, may_choose=False
+        "behind the leaves, the opponent goes on by its blueprint, and is given what that earns",
+        {},
+        may_choose=False,
     ),
     "neither": Reading("both of these", {"gadget": "unsafe"}, may_choose=False),
 }

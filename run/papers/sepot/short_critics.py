@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.sepot.blueprints import blueprint_of, digest_of
+from papers.sepot.blueprints import digest_of, with_exact_critic
 from papers.sepot.earned import mean_return
-from papers.sepot.evaluation import TRANSFORMATIONS, Search, compiled
+from papers.sepot.evaluation import TRANSFORMATIONS, Search
 from papers.sepot.residuals import Valued, residuals
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
@@ -89,10 +89,8 @@ class Item(NamedTuple):
 
 def measure(item: Item) -> dict[str, Any]:
     """A critic's residual and error, and what searches by it are worth; for `distributed.map`."""
-    study, tree = item.study, compiled(item.study.game)
-    blueprint = blueprint_of(study.game, item.blueprint)
-    transformations = transformations_by_name(study.transformations, tree.game)
-    exact = ExactCritic(tree, blueprint.strategies, transformations)
+    study = item.study
+    tree, blueprint, exact = with_exact_critic(study.game, item.blueprint, study.transformations)
     told = {"before": exploitability.nash_conv(tree, blueprint)}
     if not item.steps:
         return {**told, "searches": _searches(study, tree, blueprint, exact)}
@@ -104,7 +102,8 @@ def measure(item: Item) -> dict[str, Any]:
     if path is None:
         raise ValueError(f"{item.blueprint} is no network; residuals are of those")
     act = checkpoints.load_blueprint(path, tree.game).act
-    valued = Valued(act, critic, transformations)
+    known = transformations_by_name(study.transformations, tree.game)
+    valued = Valued(act, critic, known)
     rounds = residuals(tree.game, valued, study.settings.num_histories, item.seed)
     return {
         **told,
