@@ -213,7 +213,8 @@ def _sepot() -> list[Row]:
     zoo = ("network=rnad:{game}_{seed}", "bounds=100000")
     one_bound = "one bound of two"
     one_long = f"one network of three, against itself; {one_bound}"
-    one_network = f"one network of three, of 20,000 steps, against itself; {one_bound}"
+    one_network_alone = "one network of three, of 20,000 steps, against itself"
+    one_network = f"{one_network_alone}; {one_bound}"
     rows += [
         Row("sepot", "table_1", "Table 1", None,
             (f"games={game}", seeds, *zoo, f"num_games={number}"), minutes, f"sepot/{game}",
@@ -270,6 +271,19 @@ def _sepot() -> list[Row]:
         Row("sepot", "readings_match", "ours", None,
             ("games=goofspiel_8_random", "seeds=0", "network=rnad:{game}_{seed}", "bounds=100000",
              "num_games=2004", "readings=neither"), 40, "sepot/goofspiel_8_random", one_long),
+    ]  # fmt: skip
+    # How many histories and iterations was chosen with the network of seed 0 in the first game.
+    rows += [
+        Row("sepot", "late_rounds", "ours", None,
+            (f"games={game}", f"seeds={networks}", "network=rnad:{game}_{seed}", "bounds=400",
+             "iterations=250", f"num_games={number}", "readings=defaults,no gadget"), 20,
+            f"sepot/{game}", short_of)
+        for game, networks, number, short_of in (
+            ("goofspiel_8_descending", "1,2", 1002, ""),
+            ("goofspiel_8_random", "0", 2004, "one network of three, against itself"),
+            ("goofspiel_13_descending", "0", 504, one_network_alone),
+            ("goofspiel_13_random", "0", 504, one_network_alone),
+        )
     ]  # fmt: skip
     # The same networks, with critics that learned by the rates that helped in smaller games.
     rows.append(

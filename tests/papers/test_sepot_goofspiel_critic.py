@@ -22,6 +22,7 @@ from papers.sepot.goofspiel_tables import (
 )
 from papers.sepot.readings_match import IdentityCritic
 from papers.sepot.table_1 import match_seed
+from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning import checkpoints
@@ -221,3 +222,37 @@ def test_matches_of_other_searches_are_those_of_the_policies(tmp_path: Path) -> 
         assert row["mean"] == result.mean_return
         assert row["share_searched"] > 0
     assert len(found.tables["By search"].rows) == 3
+
+
+def test_matches_of_the_last_rounds_are_those_of_the_policies(tmp_path: Path) -> None:
+    game = load_turn_based(GOOFSPIEL.format(4, "random", "win_loss"))
+    networks(game, tmp_path, 1)
+    readings, budget = ("defaults", "no gadget"), 6
+    found = report(
+        "late_rounds", tmp_path, games=(str(game),), network=f"{tmp_path}/0.safetensors",
+        seeds=(0,), bounds=(budget,), num_games=8, iterations=50, readings=readings, last_rounds=3,
+    )  # fmt: skip
+    rows = found.tables["All matches"].rows
+    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=50)
+    loaded = checkpoints.load(tmp_path / "0.safetensors", game)
+    for row, gadget in zip(rows, ("resolving", "unsafe"), strict=True):
+        policy = ParticleSePoTPolicy(
+            game, loaded.blueprint.act, loaded.critic, DepthLimit(rounds=3),
+            config=SearchConfig(first_level=1, effort=effort, gadget=gadget),
+            particles=ParticleConfig(budget),
+        )  # fmt: skip
+        result = play_match(game, policy, loaded.blueprint, 8, match_seed(0, 0))
+        assert row["mean"] == result.mean_return
+        # Of three moves with a choice, the network makes the first.
+        assert 0 < row["share_searched"] <= 2 / 3
+    assert [row["reading"] for row in found.tables["By search"].rows] == list(readings)
+
+
+def test_the_last_rounds_are_those_of_goofspiel(tmp_path: Path) -> None:
+    game = load_turn_based("python_leduc")
+    networks(game, tmp_path, 1)
+    with pytest.raises(ValueError, match="is not Goofspiel"):
+        report(
+            "late_rounds", tmp_path, games=(str(game),), network=f"{tmp_path}/0.safetensors",
+            seeds=(0,), bounds=(6,), num_games=2,
+        )  # fmt: skip

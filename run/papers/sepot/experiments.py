@@ -9,6 +9,7 @@ from papers.sepot.earned import EARNED
 from papers.sepot.earned_large import EARNED_LARGE
 from papers.sepot.exact_match import EXACT_MATCH
 from papers.sepot.isolated import ISOLATED
+from papers.sepot.late_rounds import LATE_ROUNDS
 from papers.sepot.rational_tiles import POSITION
 from papers.sepot.readings import LARGE_READINGS, SEARCH_READINGS
 from papers.sepot.readings_match import READINGS_MATCH
@@ -39,6 +40,7 @@ EXPERIMENTS = by_name(
     LARGE_READINGS,
     BOUNDED,
     READINGS_MATCH,
+    LATE_ROUNDS,
     REFINED_GADGETS,
     REFINED_RESOLVING,
 )

@@ -31,6 +31,7 @@ def match_of(
     most: int,
     player: Callable[[int], openspiel_policy.Policy],
     name: str,
+    **also: Any,
 ) -> dict[str, Any]:
     """A match of the network of a seed, with search, against that of another one without.
 
@@ -41,6 +42,7 @@ def match_of(
       most: unique histories of a search.
       player: makes the player who searches from `most`, if there are games to be played.
       name: what the parts' names begin with.
+      also: what else the player depends on.
 
     Returns:
       A row as `table_1.MATCHES` has it.
@@ -55,6 +57,7 @@ def match_of(
         "transformations": study.transformations,
         "seed": match,
         "files": [registry.digest(each) for each in (own, opponent)],
+        **also,
     }
 
     def play(pairs: range) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
+from open_spiel.python import policy as openspiel_policy
 
 from papers.sepot.networks import Networks
 from papers.sepot.played_matches import Rows, match_of
@@ -27,6 +29,8 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 GAMES = ("goofspiel_8_random",)
+Player = Callable[[Networks, int, Reading, int], openspiel_policy.Policy]
+"""Makes who searches: on top of the network of a seed, by a reading, within so many histories."""
 _SEARCH = {"reading": "search"}
 
 
@@ -54,15 +58,26 @@ def _player(networks: Networks, seed: int, reading: Reading, most: int) -> Remem
     return RememberingPolicy(study.searching(loaded.blueprint.act, critic, most, **reading.config))
 
 
-def _compute(study: Study) -> tuple[Rows, Rows]:
-    """Rows of all networks together, and of all matches.
+def play_readings(
+    study: Study, games: tuple[str, ...], player: Player, **told: object
+) -> tuple[Rows, Rows]:
+    """Plays the matches of all readings.
+
+    Args:
+      study: says which readings, networks and bounds.
+      games: those of the study if it names none.
+      player: makes who searches.
+      told: what else a finished match depends on.
+
+    Returns:
+      Rows of all networks together, and of all matches.
 
     Raises:
       ValueError: if a network is missing.
     """
     summary: Rows = []
     all_rows: Rows = []
-    for each in study.games(*GAMES):
+    for each in study.games(*games):
         networks = Networks(each)
         networks.check()
         for name in study.settings.readings:
@@ -73,8 +88,9 @@ def _compute(study: Study) -> tuple[Rows, Rows]:
                         seed,
                         other,
                         most,
-                        functools.partial(_player, networks, seed, READINGS[name]),
+                        functools.partial(player, networks, seed, READINGS[name]),
                         file_name("reading", name),
+                        **told,
                     )
                     for seed in networks.seeds
                     for other in opponents(networks.seeds, seed)
@@ -84,17 +100,27 @@ def _compute(study: Study) -> tuple[Rows, Rows]:
     return summary, all_rows
 
 
-def _report(study: Study, found: tuple[Rows, Rows]) -> Report:
+def _compute(study: Study) -> tuple[Rows, Rows]:
+    return play_readings(study, GAMES, _player)
+
+
+def report_of(study: Study, found: tuple[Rows, Rows], searches: str) -> Report:
+    """A report of matches by several readings.
+
+    Args:
+      study: says which readings.
+      found: what `play_readings` returned.
+      searches: a sentence: what searches have in common.
+    """
     summary, rows = found
     games = study.games(*dict.fromkeys(row["game"] for row in summary))
     return Report(
         "",
         [
-            "As in Table 1, the same luck included, but for how searches are made. Returns are in "
-            "utility units, of pairs of games with both seats and the same luck, less the luck "
-            "that the network's critic tells.",
+            f"{searches} Returns are in utility units, of pairs of games with both seats and the "
+            "same luck, less the luck that the network's critic tells.",
             *(f"{name}: {READINGS[name].what}." for name in study.settings.readings),
-            *(f"{each.describe()}; searches look {each.limits[0]} ahead." for each in games),
+            *(f"{each.describe()}." for each in games),
         ],
         {
             "By search": Table(summary, {**_SEARCH, **SUMMARY}),
@@ -106,6 +132,15 @@ def _report(study: Study, found: tuple[Rows, Rows]) -> Report:
             for row in summary
         ),
     )
+
+
+def _report(study: Study, found: tuple[Rows, Rows]) -> Report:
+    limits = {str(each.limits[0]) for each in study.games(*GAMES)}
+    searches = (
+        "As in Table 1, the same luck included, but for how searches are made. They look "
+        f"{' or '.join(sorted(limits))} ahead."
+    )
+    return report_of(study, found, searches)
 
 
 READINGS_MATCH = Experiment(

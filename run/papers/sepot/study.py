@@ -76,10 +76,12 @@ class Settings:
       critics: ablation, and distilled with `network`: "exact", "trained" (`critic_steps` each, one
         for every seed), or both.
       own_ranges, given_cfvs, schemes, gadgets: ablation: which readings.
-      readings: readings_match: names of `papers.sepot.search_readings.READINGS`.
+      readings: readings_match, late_rounds: names of `papers.sepot.search_readings.READINGS`.
       network: table_1, distilled: where networks are that were trained before, see
         `papers.sepot.networks`.
-      bounds: table_1: the most unique histories of a search.
+      last_rounds: late_rounds: how many are searched, the one of the last card included.
+      bounds: table_1: the most unique histories of a search; late_rounds: the most that it starts
+        from.
       num_games: table_1: games of each match.
       num_histories: residuals: histories of each round.
       num_strategies: distilled: random trunk strategies; each leaf public state is a sample.
@@ -109,6 +111,7 @@ class Settings:
     schemes: tuple[str, ...] = ("block", "sliding")
     gadgets: tuple[str, ...] = ("resolving",)
     readings: tuple[str, ...] = ("no gadget", "no choice", "neither")
+    last_rounds: int = 4
     network: str | None = None
     bounds: tuple[int, ...] = (25_000, 100_000)
     num_games: int = 1000
@@ -130,7 +133,9 @@ class Settings:
         if set(self.readings) - set(READINGS) or not self.readings:
             raise ValueError(f"readings={self.readings} must be of {tuple(READINGS)}")
         positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
-        check_least(self, **positive, critic_steps=0, num_strategies=2, num_histories=1)
+        check_least(
+            self, **positive, critic_steps=0, num_strategies=2, num_histories=1, last_rounds=2
+        )
 
     def critic_of(self, seed: int) -> CriticConfig:
         """How the critic of a seed learns; its learning rate falls until its last step."""
