@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import pyspiel
+
 from papers.sepot.experiments import EXPERIMENTS
 from papers.sepot.study import GameStudy, Settings, Study
-from spiel_dl.algorithms.rnad import RNaDConfig
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.runs.reports import Report
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.value_functions.training import TrainingConfig
@@ -40,3 +43,18 @@ def game_study(directory: Path, **changes) -> GameStudy:
 
 def report(name: str, directory: Path, **changes) -> Report:
     return EXPERIMENTS[name].report(study(directory, **changes))
+
+
+def networks(game: pyspiel.Game, directory: Path, number: int) -> Path:
+    """Networks with critics of so many seeds, and the file of the last one."""
+    transformations = paper_transformations(action_values(game))
+    for seed in range(number):
+        learner = RNaDSolver(
+            game,
+            RNaDConfig(hidden_sizes=(8,), batch_size=4, seed=seed, max_tree_histories=1),
+            transformations=transformations,
+            critic=CriticConfig(hidden_sizes=(4,)),
+        )
+        learner.step()
+        learner.save(directory / f"{seed}.safetensors")
+    return directory / f"{number - 1}.safetensors"

@@ -151,7 +151,7 @@ def page(results: Path) -> str:
     parts = [
         "# Scoreboard",
         "Every experiment of the papers: what the paper says, what came out here, and whether the "
-        "two agree. `run/papers/manifest.py` declares them, `make reproduce` runs what is missing "
+        "two agree. `run/papers/manifest.py` lists them, `make reproduce` runs what is missing "
         "or old, and this page is made of the reports' JSON files by "
         "`python run/reproduce.py --scoreboard_only`.",
         f"Of {len(states)} experiments {counts[CURRENT]} are current, {counts[OLD]} old and "

@@ -1,0 +1,46 @@
+"""The rows of the manifest for Šustr et al. (2021)."""
+
+from __future__ import annotations
+
+from papers.row import Row
+
+
+def rows() -> list[Row]:
+    """Šustr et al. (2021): three seeds; `fractions` searches two rounds on in Goofspiel."""
+    self_play, seeds = "particle/goofspiel_13", "seeds=0,1,2"
+    found, fewer = [], "three seeds of ten; 40 % of the paper's epochs"
+    for domain, epochs in (("leduc", 62), ("goofspiel", 373)):
+        trained = f"training.num_epochs={epochs}"
+        found += [
+            Row("particle", "architectures", "Figure 3", domain,
+                (seeds, trained, "iterations=100"), 45, short_of=fewer),
+            Row("particle", "on_policy", "ours", domain, (seeds, "on_policy.num_rounds=10"), 45,
+                short_of="three seeds of ten; ten rounds of twenty"),
+        ]  # fmt: skip
+    # The look-ahead begins after two rounds in Goofspiel, where the networks of Figure 3 value.
+    deeper = (
+        "game=python_goofspiel_ii(num_cards=5,points_order=descending)", "depth_limit=3 rounds",
+        "num_samples=27000", seeds, "training.num_epochs=40",
+    )  # fmt: skip
+    for name, of, chosen, short in (
+        ("leduc", "leduc", (seeds, "training.num_epochs=62"), fewer),
+        ("goofspiel_5", None, deeper, "three seeds of ten; 40 epochs"),
+    ):
+        found += [
+            Row("particle", "fractions", "Figure 4", of, (*chosen, *changes), 40,
+                f"particle/{name}_fractions{ending}", short)
+            for ending, changes in (("", ()), ("_conditional", ("conditional=true",)))
+        ]  # fmt: skip
+    return [
+        *found,
+        Row("particle", "linear_targets", "Figure 2", None, ("seeds=0,1,2",), 16,
+            "particle/linear_targets"),
+        Row("particle", "public_states", "section 6", None, ("num_cards=13",), 5, self_play),
+        # It goes on from 2,400 games.
+        Row("particle", "self_play", "section 6", None,
+            ("network=results/particle/goofspiel_13/network.safetensors", "iterations=20",
+             "play.budget=200", "play.buffer_size=2000", "num_games=4800"), 60, self_play),
+        Row("particle", "match", "section 6", None,
+            ("num_games=2000", "iterations=20",
+             f"network=runs/{self_play}/self_play/network.safetensors"), 60, self_play),
+    ]  # fmt: skip
