@@ -51,6 +51,8 @@ _SEARCH = {
     "num_rollouts": "rollouts, at least",
     "iterations": "iterations",
     "leaf_choice": "choice at leaves",
+    "trust": "trust",
+    "leaf_trust": "trust behind leaves",
     "player": "who responds",
 }
 _SEARCH_OPTIONS = SearchOptions()

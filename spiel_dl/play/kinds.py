@@ -136,7 +136,8 @@ def _function(request: Request) -> openspiel_policy.Policy:
     return policies[0] if len(policies) == 1 else SeatsPolicy((policies[0], policies[1]))
 
 
-_SEPOT_USES = ("depth_limit", "max_histories", "iterations", "leaf_choice")
+_TRUST = ("trust", "leaf_trust")
+_SEPOT_USES = ("depth_limit", "max_histories", "iterations", "leaf_choice", *_TRUST)
 _ALL = (
     Kind("uniform", "all legal actions alike", _uniform),
     Kind("highest", "the legal action with the highest id", _highest),
@@ -216,7 +217,7 @@ _ALL = (
         "particle_sepot:CHECKPOINT",
         "SePoT below a bounded sample of each public state, in games with Rules of any size",
         searches.particle_sepot,
-        uses=("depth_limit", "budget", "num_expansions", "iterations", "leaf_choice"),
+        uses=("depth_limit", "budget", "num_expansions", "iterations", "leaf_choice", *_TRUST),
         models="rnad",
     ),
     Kind(
@@ -231,6 +232,7 @@ _ALL = (
             "num_expansions",
             "iterations",
             "leaf_choice",
+            *_TRUST,
         ),
         models="rnad",
     ),

@@ -40,6 +40,8 @@ def load_policy(
     stepsize: float | None = None,
     num_rollouts: int | None = None,
     leaf_choice: str | None = None,
+    trust: float | None = None,
+    leaf_trust: float | None = None,
     player: int | None = None,
     device: str = "cpu",
 ) -> openspiel_policy.Policy:
@@ -68,6 +70,10 @@ def load_policy(
       num_rollouts: how many games a mirror-descent search plays out; None: the default of
         `SearchOptions`.
       leaf_choice: how SePoT's opponent chooses at the leaves; None: the default of `SearchOptions`.
+      trust: how far SePoT trusts its opponent to have come by the network; None: the default of
+        `SearchOptions`.
+      leaf_trust: how far it trusts it to go on by the network; None: the default of
+        `SearchOptions`.
       player: who responds in "cdbr", "cdrnr", "abd" and "rnr"; None: each player, in its own seat.
       device: where networks live.
 
@@ -88,6 +94,8 @@ def load_policy(
         "stepsize": stepsize,
         "num_rollouts": num_rollouts,
         "leaf_choice": leaf_choice,
+        "trust": trust,
+        "leaf_trust": leaf_trust,
         "player": player,
     }
     settings = {key: value for key, value in given.items() if value is not None}
@@ -155,7 +163,8 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
       *names: those of the policies.
 
     Returns:
-      As reports say it; empty if none of them searches. `player` is there only if it was given.
+      As reports say it; empty if none of them searches. `player` is there only if it was given, and
+      `trust` and `leaf_trust` only if there is some.
     """
     values = {
         "depth_limit": str(search.depth_limit),
@@ -171,6 +180,8 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
     }
     if search.player is not None:
         values["player"] = search.player
+    shares = {"trust": search.trust, "leaf_trust": search.leaf_trust}
+    values |= {name: share for name, share in shares.items() if share}
     used = {each for name in names for kind in _kinds_along(name) for each in kind.uses}
     return {each: value for each, value in values.items() if each in used}
 

@@ -9,6 +9,7 @@ from typing import Any
 from spiel_dl.policies.array_policy import ArrayPolicy, check_player
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, MAX_HISTORIES
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.trust import check_trust
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
@@ -31,6 +32,8 @@ class SearchOptions:
       stepsize: of mirror-descent searches.
       num_rollouts: how many games a mirror-descent search plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
+      trust, leaf_trust: how far SePoT trusts its opponent to have come, and to go on, by the
+        network, as in its `SearchConfig`.
       player: who responds in "cdbr", "cdrnr", "abd" and "rnr", while the other one plays the
         model; None: each player responds to the other one's part of the model.
     """
@@ -45,11 +48,14 @@ class SearchOptions:
     stepsize: float = 1.0
     num_rollouts: int = 2000
     leaf_choice: str = "regret_matching"
+    trust: float = 0.0
+    leaf_trust: float = 0.0
     player: int | None = None
 
     def __post_init__(self) -> None:
         if self.leaf_choice not in LEAF_CHOICES:
             raise ValueError(f"leaf_choice={self.leaf_choice!r} must be one of {LEAF_CHOICES}")
+        check_trust(self.trust, leaf_trust=self.leaf_trust)
         if self.player is not None:
             check_player(self.player)
 

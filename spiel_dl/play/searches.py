@@ -217,6 +217,8 @@ def _sepot_config(search: SearchOptions, is_continual: bool) -> SearchConfig:
         continual=is_continual,
         max_histories=search.max_histories,
         leaf_choice=search.leaf_choice,
+        trust=search.trust,
+        leaf_trust=search.leaf_trust,
         effort=search.effort,
     )
 
@@ -251,7 +253,12 @@ def _below_particles(
         _acting(blueprint, request),
         critic,
         search.depth_limit,
-        config=SearchConfig(leaf_choice=search.leaf_choice, effort=search.effort),
+        config=SearchConfig(
+            leaf_choice=search.leaf_choice,
+            trust=search.trust,
+            leaf_trust=search.leaf_trust,
+            effort=search.effort,
+        ),
         particles=ParticleConfig(
             budget=search.budget,
             order=search.order,

@@ -299,8 +299,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
     @property
     def _asks_prior(self) -> bool:
         """Whether the opponent's own reach of histories is asked for."""
-        config = self._searcher.config
-        return config.gadget == "unsafe" or config.refinement not in (None, "ones")
+        return self._searcher.config.asks_prior
 
     def _kept(self, player: int, found: Plan, num_levels: int) -> tuple[np.ndarray, np.ndarray]:
         """Infoset keys and strategy of a `PlayedSolution`, of the levels that are kept."""

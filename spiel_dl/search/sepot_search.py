@@ -5,9 +5,10 @@ get in each of its infosets (its *given cfvs*):
 
   1. The opponent may leave at the root for its given cfv (the resolving gadget), or it chooses
      where to enter, and pays the given cfv (max-margin). Both may be refined. Or it has come by its
-     blueprint, and has no choice (unsafe).
+     blueprint, and has no choice (unsafe). With some trust it does so in part (`solvers.trust`).
   2. At the leaves, the opponent chooses a transformation of its blueprint to follow to the end
-     (`value_functions.multi_valued`), against the player's blueprint.
+     (`value_functions.multi_valued`), against the player's blueprint. With some trust, a part of it
+     goes on by the blueprint itself.
   3. CFR solves this game. The player's average strategy is the answer.
 
 Where the trees come from does not matter: `search.sepot_step` cuts them out of a compiled game,
@@ -25,7 +26,7 @@ import numpy as np
 from spiel_dl.learning.critics import Critic
 from spiel_dl.search.found import Found, Watch
 from spiel_dl.search.sepot_config import SearchConfig
-from spiel_dl.solvers import depth_limited, gadgets, refinement
+from spiel_dl.solvers import depth_limited, gadgets, refinement, trust
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.depth_limited import LeafValuer, Leaves
 from spiel_dl.solvers.effort import Effort
@@ -92,9 +93,12 @@ class Root(NamedTuple):
         if self.public_states is not None:
             groups = self._by_infoset(1 - player, self.public_states).astype(np.int64)
         floors = None
+        ones = np.ones(len(self.histories))
+        prior = self._by_infoset(1 - player, ones if self.prior is None else self.prior)
+        if config.trust:
+            floors, free = trust.floors(config.trust, prior, groups)
+            return gadgets.resolving(form, player, own_range, given_cfvs, floors, free)
         if config.refinement is not None:
-            ones = np.ones(len(self.histories))
-            prior = self._by_infoset(1 - player, ones if self.prior is None else self.prior)
             prior = refinement.known_prior(prior, groups)
             floors = refinement.floors(config.refinement, prior, groups, margins=margins)
         if margins:
@@ -146,8 +150,13 @@ class Searcher:
         """
         critic = self._checked_critic(tree)
         if self.config.two_sided:
-            return critic.pair_values(tree, histories, player)
-        return critic.values(tree, histories, player)[:, None, :]
+            return self._trusting(critic.pair_values(tree, histories, player))
+        return self._trusting(critic.values(tree, histories, player))[:, None, :]
+
+    def _trusting(self, values: np.ndarray) -> np.ndarray:
+        """Values (float [..., K], by the opponent's choices), a part of which is the identity's."""
+        share = self.config.leaf_trust
+        return (1.0 - share) * values + share * values[..., :1] if share else values
 
     def needs_cfvs(self, root: Root) -> bool:
         """Whether the opponent of a search that starts there has given cfvs."""
@@ -159,7 +168,7 @@ class Searcher:
         By its own blueprint, or in each infoset by the transformation that is best there.
         """
         trunk, tree = root.trunk, root.trunk.tree
-        values = self._checked_critic(tree).values(tree, root.histories, player)
+        values = self._trusting(self._checked_critic(tree).values(tree, root.histories, player))
         if self.config.given_cfvs == "critic":
             values = values[:, :1]
         reach = root.reach * tree.chance_reach[root.histories]

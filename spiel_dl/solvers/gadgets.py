@@ -25,6 +25,8 @@ in the subgame holds the opponent to them; and up to the error of the solution.
 Many strategies solve a gadget, and differ in root infosets that the opponent need not enter. Safe
 gadgets can be *refined* (`solvers.refinement`): by *floors* of the reach that the opponent passes
 into the subgame. Then, of the optimal strategies, that one is found which also plays well there.
+Or the opponent is *trusted* to some degree to have come by a range (`solvers.trust`), by the same
+means: `resolving` is then between itself and `unsafe`.
 """
 
 from __future__ import annotations
@@ -79,6 +81,7 @@ def resolving(
     player_range: np.ndarray,
     opponent_cfvs: np.ndarray,
     floors: np.ndarray | None = None,
+    free: np.ndarray | None = None,
 ) -> Gadget:
     """The opponent may leave each root infoset for its given cfv.
 
@@ -98,6 +101,8 @@ def resolving(
       player_range: float64 [R_p], its reach of its root infosets.
       opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
       floors: float64 [R_-p], from 0 to below 1; see `refinement.floors`. None: not refined.
+      free: float64 [R_-p], at least 0, what the choice between Follow and Terminate weighs in each
+        root infoset; floors may then be 1 and more. None: 1 - f.
 
     Returns:
       The gadget. The opponent has one root sequence, or one per root infoset if it is refined; and
@@ -108,13 +113,21 @@ def resolving(
         negative; if there is no such player; or if floors are not as above, or all 0.
     """
     _check_resolving(subgame, player, player_range, opponent_cfvs)
-    num_roots = len(opponent_cfvs)
-    _check_floors(subgame, player, floors, np.arange(num_roots))
+    num_roots, root_range = len(opponent_cfvs), np.ones(1)
+    if free is not None:
+        if floors is None:
+            raise ValueError("free weights need floors, which say what else comes to the subgame")
+        _check(subgame, 1 - player, "free weights", free, nonnegative=True)
+        _check_floors(subgame, player, floors, None)
+        root_range = free
+    elif floors is not None:
+        _check_floors(subgame, player, floors, np.arange(num_roots))
+        root_range = 1.0 - floors
     decisions = _Decisions(
         np.arange(num_roots) if floors is not None else np.zeros(num_roots, np.int64),
         np.full(num_roots, 2),
         np.stack([np.zeros(num_roots), opponent_cfvs], axis=1).reshape(-1),
-        np.ones(1) if floors is None else 1.0 - floors,
+        root_range,
         2 * np.arange(num_roots),
     )
     return _put_on_top(subgame, player, player_range, decisions, floors)
@@ -165,7 +178,8 @@ def max_margin(
     groups = np.zeros(num_roots, np.int64) if groups is None else groups
     if groups.shape != (num_roots,) or not np.isin(np.diff(groups, prepend=0), (0, 1)).all():
         raise ValueError(f"groups must be {num_roots} numbers from 0 on, in order; got {groups}")
-    _check_floors(subgame, player, floors, groups)
+    if floors is not None:
+        _check_floors(subgame, player, floors, groups)
     num_actions = np.bincount(groups)
     left = np.ones(len(num_actions))
     decisions = _Decisions(
@@ -351,17 +365,15 @@ def _check_resolving(
 def _check_floors(
     subgame: SequenceForm,
     player: int,
-    floors: np.ndarray | None,
-    groups: np.ndarray,
+    floors: np.ndarray,
+    groups: np.ndarray | None,
 ) -> None:
     """Raises a ValueError if there are floors that cannot be, or that refine nothing.
 
-    Those of one group must have a sum below 1.
+    Those of one group must have a sum below 1; None: their sums do not matter.
     """
-    if floors is None:
-        return
     _check(subgame, 1 - player, "floors", floors, nonnegative=True)
-    largest = np.bincount(groups, floors).max(initial=0.0)
+    largest = 0.0 if groups is None else np.bincount(groups, floors).max(initial=0.0)
     if largest >= 1.0:
         raise ValueError(
             f"floors must have a sum below 1 where the opponent decides once; the largest sum is "

@@ -193,6 +193,37 @@ def solve_resolving(
     return program.refined(first, second, 0.0)
 
 
+def solve_with_floors(
+    subgame: SequenceForm,
+    player: int,
+    player_range: np.ndarray,
+    opponent_cfvs: np.ndarray,
+    floors: np.ndarray,
+    free: np.ndarray,
+) -> Refined:
+    """What `gadgets.resolving` with these floors comes to, by one linear program.
+
+    It minimises the sum of free * max(v, w), which is `first`, plus that of floors * v, `second`.
+
+    Args:
+      subgame, player, player_range, opponent_cfvs: as in `solve_resolving`.
+      floors, free: float64 [R_-p], at least 0.
+
+    Raises:
+      ValueError, RuntimeError: as `solve_resolving`.
+    """
+    program = _Program(subgame, player, player_range, len(opponent_cfvs))
+    num_roots = len(opponent_cfvs)
+    check_weights(floors, num_roots, "the floors", "root infoset")
+    check_weights(free, num_roots, "the free weights", "root infoset")
+    program.add_rows(program.cfvs(), -scipy.sparse.eye_array(num_roots), np.zeros(num_roots))
+    bounds = np.stack([opponent_cfvs, np.full(num_roots, np.inf)], axis=1)
+    value, plan = program.minimise(floors, free, bounds)
+    found = program.refined((value, plan), (value, plan), 0.0)
+    second = float(floors @ found.cfvs)
+    return found._replace(first=float(free @ np.maximum(found.cfvs, opponent_cfvs)), second=second)
+
+
 def solve_max_margin(
     subgame: SequenceForm,
     player: int,

@@ -45,7 +45,13 @@ COMPILED = [
     pytest.param("python_leduc", marks=pytest.mark.slow),
     TWO_SHOTS,
 ]
-TOPS = [("resolving", None), ("resolving", "mixed"), ("max_margin", "mixed"), ("unsafe", None)]
+TOPS = [
+    {},
+    {"refinement": "mixed"},
+    {"gadget": "max_margin", "refinement": "mixed"},
+    {"gadget": "unsafe"},
+    {"trust": 0.5, "leaf_trust": 0.5},
+]
 EFFORT = Effort(iterations=10)
 NUM_INFOSETS = 5
 MAX_HISTORIES = 6
@@ -117,10 +123,10 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     assert len(answers) > 2
 
 
-@pytest.mark.parametrize(("gadget", "refinement"), TOPS)
+@pytest.mark.parametrize("top", TOPS)
 @pytest.mark.parametrize("game_string", GAMES)
 @pytest.mark.parametrize("own_range", ["played", "blueprint"])
-def test_search_by_reconstruction(game_string, own_range, gadget, refinement):
+def test_search_by_reconstruction(game_string, own_range, top):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
     policy = SePoTPlayPolicy(
@@ -130,10 +136,9 @@ def test_search_by_reconstruction(game_string, own_range, gadget, refinement):
         GAMES[game_string],
         config=SearchConfig(
             max_root_histories=150,
-            gadget=gadget,
-            refinement=refinement,
             effort=EFFORT,
             own_range=own_range,
+            **top,
         ),
     )
     check(policy, hidden_parts(game, seed=2))
@@ -141,21 +146,20 @@ def test_search_by_reconstruction(game_string, own_range, gadget, refinement):
 
 
 @pytest.mark.parametrize("game_string", COMPILED)
-@pytest.mark.parametrize(("gadget", "refinement"), TOPS)
+@pytest.mark.parametrize("top", TOPS)
 @pytest.mark.parametrize(
     ("own_range", "scheme", "continual"),
     [("played", "block", False), ("blueprint", "block", False), ("played", "sliding", True)],
 )
-def test_search_on_the_compiled_game(game_string, own_range, scheme, continual, gadget, refinement):
+def test_search_on_the_compiled_game(game_string, own_range, scheme, continual, top):
     tree = GameTree.from_game(game_string)
     blueprint, critic = networks(tree.game)
     config = SearchConfig(
         own_range=own_range,
         scheme=scheme,
-        continual=continual and gadget != "unsafe",  # Which has no given cfvs.
-        gadget=gadget,
-        refinement=refinement,
+        continual=continual and top.get("gadget") != "unsafe",  # Which has no given cfvs.
         effort=EFFORT,
+        **top,
     )
     infosets = hidden_parts(tree.game, seed=3)
     limit = DepthLimit(moves=2)

@@ -104,6 +104,7 @@ def _small_games() -> list[Row]:
             ("games=goofspiel_5_random", "iterations=250"), 30, "sepot/goofspiel_5_random"),
         Row("sepot", "bounded", "ours", None,
             ("iterations=250", "bounds=200,300,1000,2000,100000"), 5),
+        Row("sepot", "trust", "ours", None, ("iterations=250",), 10),
     ]  # fmt: skip
     return found
 
@@ -182,6 +183,16 @@ def _large_games() -> list[Row]:
             ("goofspiel_8_random", "0", 2004, "one network of three, against itself"),
             ("goofspiel_13_descending", "0", 504, one_network_alone),
             ("goofspiel_13_random", "0", 504, one_network_alone),
+        )
+    ]  # fmt: skip
+    found += [
+        Row("sepot", "late_rounds", "ours", None,
+            (f"games={game}", f"seeds={networks}", "network=rnad:{game}_{seed}", "bounds=400",
+             "iterations=250", f"num_games={number}", "readings=trust 0.3,trust 0.5"), 20,
+            f"sepot/{game}/trusting", short_of)
+        for game, networks, number, short_of in (
+            ("goofspiel_8_descending", "1,2", 1002, ""),
+            ("goofspiel_8_random", "0", 2004, "one network of three, against itself"),
         )
     ]  # fmt: skip
     # The same networks, with critics that learned by the rates that helped in smaller games.

@@ -1,0 +1,181 @@
+"""What trust brings: that the opponent has come, and goes on, by the network.
+
+Between SePoT, which trusts nothing, and search without a gadget and without a choice at the leaves
+(`readings`) lie searches with some trust (`solvers.trust`). Here critics are exact, and returns
+against the network and exploitability are known exactly.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, NamedTuple
+
+from papers.sepot.blueprints import digest_of, with_exact_critic
+from papers.sepot.earned import outcome
+from papers.sepot.study import GameStudy, Study
+from papers.study import Experiment
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+from spiel_dl.tree.depth_limit import DepthLimit
+
+GAMES = ("goofspiel_5_descending", "leduc", "battleships_2x2")
+BLUEPRINTS = ("fixed:1", "fixed:2", "fixed:4", "mmd:{game}", "rnad:{game}")
+"""As `blueprints.blueprint_of` takes them."""
+NONE = (0.0, 0.0)
+TRUSTS = (NONE, (0.1, 0.0), (0.3, 0.0), (0.5, 0.0), (0.7, 0.0), (0.3, 0.3), (0.5, 0.5))
+"""Of how the opponent has come, and of how it goes on behind the leaves."""
+_SAME = 1e-9
+_TITLES = {
+    "game": "game",
+    "blueprint": "blueprint",
+    "limit": "depth limit",
+    "search": "trust, behind leaves",
+    "before": "blueprint's NashConv",
+    "after": "with search",
+    "earned": "earned against the blueprint (utility a game)",
+    "most": "earned by a best response",
+}
+_SUMMARY = {
+    "search": "trust, behind leaves",
+    "ratio": "NashConv with search / blueprint's (geometric mean)",
+    "worse": "worse than the blueprint",
+    "lower": "less exploitable than without trust",
+    "earned": "earned / a best response's (mean)",
+    "more": "earns more than without trust",
+}
+
+
+class Item(NamedTuple):
+    """One search in a game that is compiled.
+
+    Attributes:
+      study: of the game.
+      blueprint: as `blueprints.blueprint_of` takes it.
+      depth_limit: of searches.
+      trust: one of `TRUSTS`.
+    """
+
+    study: GameStudy
+    blueprint: str
+    depth_limit: DepthLimit
+    trust: tuple[float, float]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of the part."""
+        return {
+            "blueprint": self.blueprint,
+            "limit": str(self.depth_limit),
+            "trust": self.trust[0],
+            "leaf_trust": self.trust[1],
+            "iterations": self.study.settings.iterations,
+            "transformations": self.study.transformations,
+            "file": digest_of(self.blueprint),
+        }
+
+
+def measure(item: Item) -> dict[str, float]:
+    """What a search earns, and how exploitable it is; for `distributed.map`."""
+    study, (trust, leaf_trust) = item.study, item.trust
+    tree, blueprint, critic = with_exact_critic(
+        study.game, item.blueprint, study.transformations, may_choose=True
+    )
+    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=study.settings.iterations)
+    config = SearchConfig(trust=trust, leaf_trust=leaf_trust, effort=effort)
+    policy = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config)
+    return outcome(tree, blueprint, policy.to_array_policy())
+
+
+def _compute(study: Study) -> list[dict[str, Any]]:
+    return [row for each in study.games(*GAMES) for row in _rows(each)]
+
+
+def _rows(study: GameStudy) -> list[dict[str, Any]]:
+    names = study.settings.blueprints or BLUEPRINTS
+    items = [
+        Item(study, name.format(game=study.name), limit, trust)
+        for name in names
+        for limit in study.limits
+        for trust in TRUSTS
+    ]
+    named = [
+        (file_name("trust", item.blueprint, str(item.depth_limit), *item.trust), item.settings)
+        for item in items
+    ]
+    found = study.workspace.parts(named, measure, items, f"{study.name}: trust")
+    return [
+        {
+            "game": study.name,
+            "blueprint": item.blueprint,
+            "limit": str(item.depth_limit),
+            "search": _name(item.trust),
+            **result,
+        }
+        for item, result in zip(items, found, strict=True)
+    ]
+
+
+def _name(trust: tuple[float, float]) -> str:
+    return ", ".join(f"{share:g}" for share in trust)
+
+
+def _summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One line for each trust, of all its rows."""
+    by_trust: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_trust.setdefault(row["search"], []).append(row)
+    plain, lines = by_trust[_name(NONE)], []
+    for search, own in by_trust.items():
+        pairs, number = list(zip(own, plain, strict=True)), len(own)
+        logarithms = [math.log(row["after"] / row["before"]) for row in own]
+        lines.append(
+            {
+                "search": search,
+                "ratio": math.exp(math.fsum(logarithms) / number),
+                "worse": _of(sum(row["after"] > row["before"] for row in own), number),
+                "lower": _of(sum(a["after"] < b["after"] - _SAME for a, b in pairs), number),
+                "earned": math.fsum(row["earned"] / row["most"] for row in own) / number,
+                "more": _of(sum(a["earned"] > b["earned"] + _SAME for a, b in pairs), number),
+            }
+        )
+    return lines
+
+
+def _of(count: int, number: int) -> str:
+    return f"{count} of {number}"
+
+
+def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
+    summary = _summary(rows)
+    games = study.games(*dict.fromkeys(row["game"] for row in rows))
+    return Report(
+        "",
+        [
+            "Critics are exact. Returns are exact means over both seats, in utility units, against "
+            "a blueprint that does not search; what best responses earn is half of NashConv. "
+            f"Searches make at most {study.settings.iterations:,} iterations of predictive CFR+.",
+            "Trust is the share of the opponent's reach that has come by its blueprint, where a "
+            "search begins; behind leaves, the share that goes on by it. 0, 0 is SePoT as it is.",
+            "fixed:K is R-NaD's exact fixed point after K regularisation policies.",
+            *(each.describe() + "." for each in games),
+        ],
+        {"By trust": Table(summary, _SUMMARY), "All": Table(rows, _TITLES)},
+        headline="NashConv with search / blueprint's, and earned / a best response's: "
+        + "; ".join(
+            f"trust {line['search']}: {line['ratio']:.3f}, {line['earned']:.3f}" for line in summary
+        ),
+    )
+
+
+TRUST = Experiment(
+    "trust",
+    "What trust in the opponent's network brings SePoT",
+    "mean return (utility)",
+    "",
+    _compute,
+    _report,
+    ("games", "transformations", "limits", "iterations", "blueprints"),
+)
