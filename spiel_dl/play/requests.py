@@ -32,8 +32,9 @@ class SearchOptions:
       stepsize: of mirror-descent searches.
       num_rollouts: how many games a mirror-descent search plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
-      trust, leaf_trust: how far SePoT trusts its opponent to have come, and to go on, by the
-        network, as in its `SearchConfig`.
+      trust: how far SePoT trusts its opponent to have come by the network, as in its
+        `SearchConfig`.
+      leaf_trust: how far it trusts it to go on by the network behind the leaves.
       player: who responds in "cdbr", "cdrnr", "abd" and "rnr", while the other one plays the
         model; None: each player responds to the other one's part of the model.
     """
