@@ -118,7 +118,8 @@ def _large_games() -> list[Row]:
     three = "seeds=0,1,2"
     zoo = ("network=rnad:{game}_{seed}", "bounds=100000")
     one_bound = "one bound of two"
-    one_long = f"one network of three, against itself; {one_bound}"
+    one_long_alone = "one network of three, against itself"
+    one_long = f"{one_long_alone}; {one_bound}"
     one_network_alone = "one network of three, of 20,000 steps, against itself"
     one_network = f"{one_network_alone}; {one_bound}"
     found = [
@@ -173,26 +174,19 @@ def _large_games() -> list[Row]:
              "num_games=2004", "readings=neither"), 40, "sepot/goofspiel_8_random", one_long),
     ]  # fmt: skip
     # How many histories and iterations was chosen with the network of seed 0 in the first game.
+    plain, trusting = "readings=defaults,no gadget", "readings=trust 0.3,trust 0.5"
     found += [
         Row("sepot", "late_rounds", "ours", None,
             (f"games={game}", f"seeds={networks}", "network=rnad:{game}_{seed}", "bounds=400",
-             "iterations=250", f"num_games={number}", "readings=defaults,no gadget"), 20,
-            f"sepot/{game}", short_of)
-        for game, networks, number, short_of in (
-            ("goofspiel_8_descending", "1,2", 1002, ""),
-            ("goofspiel_8_random", "0", 2004, "one network of three, against itself"),
-            ("goofspiel_13_descending", "0", 504, one_network_alone),
-            ("goofspiel_13_random", "0", 504, one_network_alone),
-        )
-    ]  # fmt: skip
-    found += [
-        Row("sepot", "late_rounds", "ours", None,
-            (f"games={game}", f"seeds={networks}", "network=rnad:{game}_{seed}", "bounds=400",
-             "iterations=250", f"num_games={number}", "readings=trust 0.3,trust 0.5"), 20,
-            f"sepot/{game}/trusting", short_of)
-        for game, networks, number, short_of in (
-            ("goofspiel_8_descending", "1,2", 1002, ""),
-            ("goofspiel_8_random", "0", 2004, "one network of three, against itself"),
+             "iterations=250", f"num_games={number}", readings), 20,
+            f"sepot/{game}{ending}", short_of)
+        for ending, readings, game, networks, number, short_of in (
+            ("", plain, "goofspiel_8_descending", "1,2", 1002, ""),
+            ("", plain, "goofspiel_8_random", "0", 2004, one_long_alone),
+            ("", plain, "goofspiel_13_descending", "0", 504, one_network_alone),
+            ("", plain, "goofspiel_13_random", "0", 504, one_network_alone),
+            ("/trusting", trusting, "goofspiel_8_descending", "1,2", 1002, ""),
+            ("/trusting", trusting, "goofspiel_8_random", "0", 2004, one_long_alone),
         )
     ]  # fmt: skip
     # The same networks, with critics that learned by the rates that helped in smaller games.
