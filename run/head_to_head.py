@@ -2,8 +2,7 @@
 
 Examples:
   python run/head_to_head.py --game=leduc_poker --first=cfr+:1000 --second=uniform
-  python run/head_to_head.py --preset=goofspiel_8_descending --num_workers=2 \\
-      --first=sepot:runs/sepot/goofspiel_8 --second=runs/rnad/goofspiel_8 --num_games=10000
+  python run/head_to_head.py --preset=phantom_ttt --first=mmds:mmd:phantom_ttt --second=uniform
 """
 
 from spiel_dl.commands import config_flags, players, script

@@ -30,7 +30,6 @@ class SearchFlags:
                 "num_rollouts",
                 "leaf_choice",
                 "trust",
-                "leaf_trust",
             ],
             choices={"leaf_choice": LEAF_CHOICES, "safety": SAFETY},
             texts={
@@ -39,7 +38,6 @@ class SearchFlags:
                 "num_expansions": "klss, particle_sepot: how many histories their trees grow by.",
                 "leaf_choice": "sepot, choices at leaves.",
                 "trust": "sepot, share of the opponent that has come by the network.",
-                "leaf_trust": "sepot, share of the opponent that goes on by it behind leaves.",
             },
         )
         self._effort = config_flags.define(
