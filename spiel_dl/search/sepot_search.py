@@ -92,18 +92,19 @@ class Root(NamedTuple):
         groups, margins = None, config.gadget == "max_margin"
         if self.public_states is not None:
             groups = self._by_infoset(1 - player, self.public_states).astype(np.int64)
-        floors = None
-        ones = np.ones(len(self.histories))
-        prior = self._by_infoset(1 - player, ones if self.prior is None else self.prior)
+        floors = free = None
         if config.trust:
+            assert self.prior is not None
+            prior = self._by_infoset(1 - player, self.prior)
             floors, free = trust.floors(config.trust, prior, groups)
-            return gadgets.resolving(form, player, own_range, given_cfvs, floors, free)
-        if config.refinement is not None:
+        elif config.refinement is not None:
+            ones = np.ones(len(self.histories))
+            prior = self._by_infoset(1 - player, ones if self.prior is None else self.prior)
             prior = refinement.known_prior(prior, groups)
             floors = refinement.floors(config.refinement, prior, groups, margins=margins)
         if margins:
             return gadgets.max_margin(form, player, own_range, given_cfvs, floors, groups)
-        return gadgets.resolving(form, player, own_range, given_cfvs, floors)
+        return gadgets.resolving(form, player, own_range, given_cfvs, floors, free)
 
     def _by_infoset(self, player: int, values: np.ndarray) -> np.ndarray:
         """What histories of one root infoset of a player have in common: float64 [R_p]."""

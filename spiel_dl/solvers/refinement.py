@@ -181,12 +181,9 @@ def solve_resolving(
       ValueError: if the subgame has constants, or weights are negative or not finite.
       RuntimeError: if HiGHS does not find an optimum.
     """
-    program = _Program(subgame, player, player_range, len(opponent_cfvs))
-    check_weights(weights, len(opponent_cfvs), "the weights c", "root infoset")
-    # The extra variables are at least v and w.
+    program, bounds = _of_resolving(subgame, player, player_range, opponent_cfvs)
     num_roots = len(opponent_cfvs)
-    program.add_rows(program.cfvs(), -scipy.sparse.eye_array(num_roots), np.zeros(num_roots))
-    bounds = np.stack([opponent_cfvs, np.full(num_roots, np.inf)], axis=1)
+    check_weights(weights, num_roots, "the weights c", "root infoset")
     first = program.minimise(np.zeros(num_roots), np.ones(num_roots), bounds)
     program.add_rows(None, np.ones((1, num_roots)), [first[0] + program.slack])
     second = program.minimise(weights, np.zeros(num_roots), bounds)
@@ -212,16 +209,23 @@ def solve_with_floors(
     Raises:
       ValueError, RuntimeError: as `solve_resolving`.
     """
-    program = _Program(subgame, player, player_range, len(opponent_cfvs))
+    program, bounds = _of_resolving(subgame, player, player_range, opponent_cfvs)
+    for name, given in (("the floors", floors), ("the free weights", free)):
+        check_weights(given, len(opponent_cfvs), name, "root infoset")
+    plan = program.minimise(floors, free, bounds)[1]
+    cfvs = program.response_to(plan)
+    first = float(free @ np.maximum(cfvs, opponent_cfvs))
+    return Refined(plan, cfvs, first, float(floors @ cfvs))
+
+
+def _of_resolving(
+    subgame: SequenceForm, player: int, player_range: np.ndarray, opponent_cfvs: np.ndarray
+) -> tuple[_Program, np.ndarray]:
+    """A program whose extra variables are at least v, and their bounds, which are at least w."""
     num_roots = len(opponent_cfvs)
-    check_weights(floors, num_roots, "the floors", "root infoset")
-    check_weights(free, num_roots, "the free weights", "root infoset")
+    program = _Program(subgame, player, player_range, num_roots)
     program.add_rows(program.cfvs(), -scipy.sparse.eye_array(num_roots), np.zeros(num_roots))
-    bounds = np.stack([opponent_cfvs, np.full(num_roots, np.inf)], axis=1)
-    value, plan = program.minimise(floors, free, bounds)
-    found = program.refined((value, plan), (value, plan), 0.0)
-    second = float(floors @ found.cfvs)
-    return found._replace(first=float(free @ np.maximum(found.cfvs, opponent_cfvs)), second=second)
+    return program, np.stack([opponent_cfvs, np.full(num_roots, np.inf)], axis=1)
 
 
 def solve_max_margin(
@@ -391,5 +395,8 @@ class _Program:
     ) -> Refined:
         """What both programs found."""
         plan = second[1]
-        response = best_response(self._subgame, 1 - self._player, plan)
-        return Refined(plan, response.cfv[: self._num_roots], first[0], second[0] - shift)
+        return Refined(plan, self.response_to(plan), first[0], second[0] - shift)
+
+    def response_to(self, plan: np.ndarray) -> np.ndarray:
+        """The opponent's best-response cfvs at its root infosets: float64 [R_-p]."""
+        return best_response(self._subgame, 1 - self._player, plan).cfv[: self._num_roots]

@@ -10,13 +10,14 @@ small games that is told by their trees, in Goofspiel with 8 cards as `earned_la
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from papers.sepot.blueprints import digest_of, with_exact_critic
 from papers.sepot.earned import outcome
 from papers.sepot.earned_large import EXACT, Item, part_of
 from papers.sepot.networks import Networks
-from papers.sepot.search_readings import READINGS
+from papers.sepot.search_readings import READINGS, Reading
 from papers.sepot.study import GameStudy, Study
 from papers.study import Experiment
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
@@ -53,13 +54,15 @@ class SmallItem(NamedTuple):
       study: of the game.
       blueprint: as `blueprints.blueprint_of` takes it.
       depth_limit: of searches.
-      reading: one of `READINGS`.
+      name: of the reading.
+      reading: how it searches.
     """
 
     study: GameStudy
     blueprint: str
     depth_limit: DepthLimit
-    reading: str
+    name: str
+    reading: Reading
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -67,7 +70,7 @@ class SmallItem(NamedTuple):
         return {
             "blueprint": self.blueprint,
             "limit": str(self.depth_limit),
-            "reading": self.reading,
+            "reading": self.name,
             "iterations": self.study.settings.iterations,
             "transformations": self.study.transformations,
             "file": digest_of(self.blueprint),
@@ -76,7 +79,7 @@ class SmallItem(NamedTuple):
 
 def measure(item: SmallItem) -> dict[str, float]:
     """What a search earns, and how exploitable it is; for `distributed.map`."""
-    study, reading = item.study, READINGS[item.reading]
+    study, reading = item.study, item.reading
     tree, blueprint, critic = with_exact_critic(
         study.game, item.blueprint, study.transformations, may_choose=reading.may_choose
     )
@@ -87,22 +90,35 @@ def measure(item: SmallItem) -> dict[str, float]:
 
 
 def _compute(study: Study) -> Rows:
-    return [row for each in study.games(*GAMES) for row in _rows(each)]
+    return [
+        row
+        for each in study.games(*GAMES)
+        for row in rows_of(each, GAMES.get(each.name, ("mmd:{game}",)), READINGS, "readings")
+    ]
 
 
-def _rows(study: GameStudy) -> Rows:
-    names = study.settings.blueprints or GAMES.get(study.name, ("mmd:{game}",))
+def rows_of(
+    study: GameStudy, blueprints: Sequence[str], readings: Mapping[str, Reading], what: str
+) -> Rows:
+    """What searches earn in a small game, and how exploitable they are, by exact critics.
+
+    Args:
+      study: of the game; its settings may name other blueprints.
+      blueprints: as `blueprints.blueprint_of` takes them, with {game} for the game's name.
+      readings: ways to search, by name.
+      what: what the parts' names begin with.
+    """
     items = [
-        SmallItem(study, name.format(game=study.name), limit, reading)
-        for name in names
+        SmallItem(study, name.format(game=study.name), limit, each, reading)
+        for name in study.settings.blueprints or blueprints
         for limit in study.limits
-        for reading in READINGS
+        for each, reading in readings.items()
     ]
     named = [
-        (file_name("readings", item.blueprint, str(item.depth_limit), item.reading), item.settings)
+        (file_name(what, item.blueprint, str(item.depth_limit), item.name), item.settings)
         for item in items
     ]
-    found = study.workspace.parts(named, measure, items, f"{study.name}: readings")
+    found = study.workspace.parts(named, measure, items, f"{study.name}: {what}")
     labels = ("blueprint", "limit", "reading")
     return [
         {"game": study.name, **{name: item.settings[name] for name in labels}, **result}

@@ -7,19 +7,13 @@ against the network and exploitability are known exactly.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from typing import Any, NamedTuple
 
-from papers.sepot.blueprints import digest_of, with_exact_critic
-from papers.sepot.earned import outcome
-from papers.sepot.study import GameStudy, Study
+from papers.sepot.readings import Rows, rows_of
+from papers.sepot.search_readings import Reading
+from papers.sepot.study import Study
 from papers.study import Experiment
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT
-from spiel_dl.tree.depth_limit import DepthLimit
 
 GAMES = ("goofspiel_5_descending", "leduc", "battleships_2x2")
 BLUEPRINTS = ("fixed:1", "fixed:2", "fixed:4", "mmd:{game}", "rnad:{game}")
@@ -32,7 +26,7 @@ _TITLES = {
     "game": "game",
     "blueprint": "blueprint",
     "limit": "depth limit",
-    "search": "trust, behind leaves",
+    "reading": "trust, behind leaves",
     "before": "blueprint's NashConv",
     "after": "with search",
     "earned": "earned against the blueprint (utility a game)",
@@ -48,73 +42,13 @@ _SUMMARY = {
 }
 
 
-class Item(NamedTuple):
-    """One search in a game that is compiled.
-
-    Attributes:
-      study: of the game.
-      blueprint: as `blueprints.blueprint_of` takes it.
-      depth_limit: of searches.
-      trust: one of `TRUSTS`.
-    """
-
-    study: GameStudy
-    blueprint: str
-    depth_limit: DepthLimit
-    trust: tuple[float, float]
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Those of the part."""
-        return {
-            "blueprint": self.blueprint,
-            "limit": str(self.depth_limit),
-            "trust": self.trust[0],
-            "leaf_trust": self.trust[1],
-            "iterations": self.study.settings.iterations,
-            "transformations": self.study.transformations,
-            "file": digest_of(self.blueprint),
-        }
-
-
-def measure(item: Item) -> dict[str, float]:
-    """What a search earns, and how exploitable it is; for `distributed.map`."""
-    study, (trust, leaf_trust) = item.study, item.trust
-    tree, blueprint, critic = with_exact_critic(
-        study.game, item.blueprint, study.transformations, may_choose=True
-    )
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=study.settings.iterations)
-    config = SearchConfig(trust=trust, leaf_trust=leaf_trust, effort=effort)
-    policy = SePoTPolicy(tree, blueprint, critic, item.depth_limit, config=config)
-    return outcome(tree, blueprint, policy.to_array_policy())
-
-
-def _compute(study: Study) -> list[dict[str, Any]]:
-    return [row for each in study.games(*GAMES) for row in _rows(each)]
-
-
-def _rows(study: GameStudy) -> list[dict[str, Any]]:
-    names = study.settings.blueprints or BLUEPRINTS
-    items = [
-        Item(study, name.format(game=study.name), limit, trust)
-        for name in names
-        for limit in study.limits
-        for trust in TRUSTS
-    ]
-    named = [
-        (file_name("trust", item.blueprint, str(item.depth_limit), *item.trust), item.settings)
-        for item in items
-    ]
-    found = study.workspace.parts(named, measure, items, f"{study.name}: trust")
+def _compute(study: Study) -> Rows:
+    readings = {
+        _name((trust, leaf_trust)): Reading("", {"trust": trust, "leaf_trust": leaf_trust})
+        for trust, leaf_trust in TRUSTS
+    }
     return [
-        {
-            "game": study.name,
-            "blueprint": item.blueprint,
-            "limit": str(item.depth_limit),
-            "search": _name(item.trust),
-            **result,
-        }
-        for item, result in zip(items, found, strict=True)
+        row for each in study.games(*GAMES) for row in rows_of(each, BLUEPRINTS, readings, "trust")
     ]
 
 
@@ -122,11 +56,11 @@ def _name(trust: tuple[float, float]) -> str:
     return ", ".join(f"{share:g}" for share in trust)
 
 
-def _summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _summary(rows: Rows) -> Rows:
     """One line for each trust, of all its rows."""
-    by_trust: dict[str, list[dict[str, Any]]] = {}
+    by_trust: dict[str, Rows] = {}
     for row in rows:
-        by_trust.setdefault(row["search"], []).append(row)
+        by_trust.setdefault(row["reading"], []).append(row)
     plain, lines = by_trust[_name(NONE)], []
     for search, own in by_trust.items():
         pairs, number = list(zip(own, plain, strict=True)), len(own)
@@ -148,7 +82,7 @@ def _of(count: int, number: int) -> str:
     return f"{count} of {number}"
 
 
-def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
+def _report(study: Study, rows: Rows) -> Report:
     summary = _summary(rows)
     games = study.games(*dict.fromkeys(row["game"] for row in rows))
     return Report(
