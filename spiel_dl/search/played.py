@@ -147,6 +147,24 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         Raises:
           ValueError: if the player does not act in this state.
         """
+        path, solution = self._solved(state, player_id)
+        return self.step.answer(path, state, solution)
+
+    def solution(self, state: pyspiel.State) -> SolutionT:
+        """What the answer at a state is read from, which other infosets may share.
+
+        Args:
+          state: a state of the turn-based game in which a player acts.
+
+        Raises:
+          ValueError: if no player acts in this state.
+        """
+        return self._solved(state, None)[1]
+
+    def _solved(
+        self, state: pyspiel.State, player_id: int | None
+    ) -> tuple[PlayedPath, SolutionT]:
+        """What a player has seen on the way to a state, and the solution there."""
         player = state.current_player()
         if player not in (0, 1) or player_id not in (None, player):
             raise ValueError(
@@ -159,7 +177,7 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         while (following := self.step.following(path, start, solution)) is not None:
             start = following
             solution = self._solve(path, start, solution)
-        return self.step.answer(path, state, solution)
+        return path, solution
 
     def _solve(self, path: PlayedPath, start: int, before: SolutionT | None) -> SolutionT:
         """The solution of what begins at a position, kept or new."""

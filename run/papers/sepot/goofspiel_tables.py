@@ -270,28 +270,34 @@ def with_searches(
       policy: searches, and is the blueprint elsewhere.
       player: the player.
       blueprint: what it is on top of.
-      most: public states of more histories are not searched.
+      most: searches of more unique histories are not made.
 
     Returns:
       The policy, and at how many infosets it was found by search.
     """
     found, number = [table.copy() for table in blueprint], 0
     for depth in range(deck.last + 1):
+        number_left = deck.num_cards - depth
+        # A search looks a round ahead at least, below each history where it starts.
+        most_starts = most // (1 + number_left + number_left**2)
         for outcomes, leads in enumerate(deck.leads(0, depth)):
-            for bids in _one_of_each_order(deck, player, leads, most):
-                state = deck.game.new_initial_state()
-                for bid in bids.reshape(-1):
-                    state.apply_action(int(bid) - 1)
-                if player == 1:
-                    state.apply_action(state.legal_actions()[0])
-                left = policy.num_left_to_blueprint
-                answer = policy.action_probabilities(state)
-                if policy.answer_was_searched:
-                    order = deck.numbers(bids[None, :, player])[0]
-                    found[depth][order, outcomes] = list(answer.values())
-                    number += 1
-                elif policy.num_left_to_blueprint > left:
-                    break  # The public state is too large, for the other orders as well.
+            bids = _one_of_each_order(deck, player, leads, most_starts)
+            if not len(bids):
+                continue
+            state = deck.game.new_initial_state()
+            for bid in bids[0].reshape(-1):
+                state.apply_action(int(bid) - 1)
+            if player == 1:
+                state.apply_action(state.legal_actions()[0])
+            solution = policy.solution(state)
+            own = bids[:, :, player]
+            own_leads = np.tile(leads if player == 0 else -leads, (len(own), 1))
+            keys = policy.step.keys.of_level(deck.states(player, own, own_leads))[0][player]
+            searched, places = solution.rows_of(keys)
+            order = deck.numbers(own)[searched]
+            rows = solution.strategy[places[searched]]
+            found[depth][order, outcomes] = np.take_along_axis(rows, deck.hands[depth][order] - 1, 1)
+            number += len(order)
     return tuple(found), number
 
 
