@@ -161,9 +161,7 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         """
         return self._solved(state, None)[1]
 
-    def _solved(
-        self, state: pyspiel.State, player_id: int | None
-    ) -> tuple[PlayedPath, SolutionT]:
+    def _solved(self, state: pyspiel.State, player_id: int | None) -> tuple[PlayedPath, SolutionT]:
         """What a player has seen on the way to a state, and the solution there."""
         player = state.current_player()
         if player not in (0, 1) or player_id not in (None, player):

@@ -296,7 +296,9 @@ def with_searches(
             searched, places = solution.rows_of(keys)
             order = deck.numbers(own)[searched]
             rows = solution.strategy[places[searched]]
-            found[depth][order, outcomes] = np.take_along_axis(rows, deck.hands[depth][order] - 1, 1)
+            found[depth][order, outcomes] = np.take_along_axis(
+                rows, deck.hands[depth][order] - 1, 1
+            )
             number += len(order)
     return tuple(found), number
 
