@@ -31,6 +31,7 @@ NAVIGATION = {
         "Particle value functions <algorithms/particle_value_functions>",
         "R-NaD, MMD and PPO <algorithms/rnad>",
         "SePoT <algorithms/sepot>",
+        "SePoT: what was measured <algorithms/sepot_measured>",
         "Search where no public state can be listed <algorithms/search_without_public_states>",
         "Games too large to list <algorithms/large_games>",
     ],
