@@ -33,6 +33,7 @@ NAVIGATION = {
         "SePoT <algorithms/sepot>",
         "SePoT: what was measured <algorithms/sepot_measured>",
         "Search where no public state can be listed <algorithms/search_without_public_states>",
+        "The same: what was measured <algorithms/search_without_public_states_measured>",
         "Games too large to list <algorithms/large_games>",
     ],
     "How to": [
