@@ -32,6 +32,9 @@ class StateBatch:
 
     def take(self, rows: torch.Tensor | slice) -> Self:
         """The batch of the given rows: int64 [N], bool [B], or a slice, which copies nothing."""
+        if isinstance(rows, torch.Tensor) and rows.dtype == torch.int64:
+            # Much quicker than indexing, which does the same.
+            return self._map(lambda tensor: tensor.index_select(0, rows))
         return self._map(lambda tensor: tensor[rows])
 
     def to(self, device: torch.device | str) -> Self:

@@ -132,22 +132,28 @@ def root_ranges(trunk: Trunk[SparseTree], particles: Particles) -> tuple[np.ndar
 
 
 def depth_of_steps(
-    rules: Rules, depth_limit: DepthLimit, before: StateBatch, after: StateBatch
+    rules: Rules,
+    depth_limit: DepthLimit,
+    before: StateBatch,
+    after: StateBatch,
+    parent: torch.Tensor | None = None,
 ) -> np.ndarray:
     """By how much single steps go deeper, in a limit's unit: int64 [B].
 
     Args:
       rules: the game's.
       depth_limit: whose unit counts.
-      before: the states before the steps, batch dimension B. Where chance acts, a player must have
+      before: the states before the steps. Where chance acts, a player must have
         acted before, because plies do not count chance events at the start of a game.
-      after: the states after them.
+      after: the states after them, batch dimension B.
+      parent: int64 [B], which state each step begins in; None: every one in its own.
     """
     if depth_limit.plies is not None:
-        return np.ones(before.batch_size, np.int64)
+        return np.ones(after.batch_size, np.int64)
+    rows: torch.Tensor | slice = slice(None) if parent is None else parent
     if depth_limit.moves is not None:
-        return (rules.current_player(before) >= 0).long().numpy()
-    return (rules.round_index(after) - rules.round_index(before)).long().numpy()
+        return (rules.current_player(before)[rows] >= 0).long().numpy()
+    return (rules.round_index(after) - rules.round_index(before)[rows]).long().numpy()
 
 
 class _Level(NamedTuple):
@@ -209,7 +215,7 @@ def _next_level(
     before = level.states.take(torch.from_numpy(grows))
     children = rules.expand(before)
     parent = grows[children.parent.numpy()]
-    steps = depth_of_steps(rules, depth_limit, before.take(children.parent), children.states)
+    steps = depth_of_steps(rules, depth_limit, before, children.states, children.parent)
     return _Level(
         children.states,
         first + parent,
@@ -222,13 +228,18 @@ def _next_level(
 def _columns(rules: Rules, keys: InfosetKeys, level: _Level, number: int) -> dict[str, np.ndarray]:
     """What `Histories` says of a level, by its names."""
     infoset_key, public_key = keys.of_level(level.states)
+    player = rules.current_player(level.states).numpy()
+    utility = np.zeros(len(player))
+    over = np.flatnonzero(player == TERMINAL_PLAYER)
+    if len(over):
+        utility[over] = rules.returns(level.states.take(torch.from_numpy(over))).numpy()
     return {
         "parent": level.parent.astype(np.int32),
         "depth": np.full(len(level.parent), number, np.int32),
         "action": level.action.astype(np.int32),
-        "player": rules.current_player(level.states).numpy(),
+        "player": player,
         "chance_reach": level.chance_reach,
-        "utility": rules.returns(level.states).numpy(),
+        "utility": utility,
         "infoset_key": infoset_key,
         "public_key": public_key,
         "rounds_over": rules.round_index(level.states).numpy(),
