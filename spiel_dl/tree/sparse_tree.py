@@ -143,8 +143,8 @@ def depth_of_steps(
     Args:
       rules: the game's.
       depth_limit: whose unit counts.
-      before: the states before the steps. Where chance acts, a player must have
-        acted before, because plies do not count chance events at the start of a game.
+      before: the states before the steps. Where chance acts, a player must have acted before,
+        because plies do not count chance events at the start of a game.
       after: the states after them, batch dimension B.
       parent: int64 [B], which state each step begins in; None: every one in its own.
     """

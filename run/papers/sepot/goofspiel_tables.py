@@ -291,8 +291,8 @@ def with_searches(
                 state.apply_action(state.legal_actions()[0])
             solution = policy.solution(state)
             own = bids[:, :, player]
-            own_leads = np.tile(leads if player == 0 else -leads, (len(own), 1))
-            keys = policy.step.keys.of_level(deck.states(player, own, own_leads))[0][player]
+            states = deck.states(player, own, (leads if player == 0 else -leads)[None])
+            keys = policy.step.keys.of_level(states)[0][player]
             searched, places = solution.rows_of(keys)
             order = deck.numbers(own)[searched]
             rows = solution.strategy[places[searched]]
