@@ -1,6 +1,6 @@
 """Values and exploitability of one policy in games whose histories are too many to list.
 
-What is finished in the working directory is not done again.
+What is finished in the run directory is not done again.
 
 Examples:
   python run/large_games.py --policy=uniform --games="phantom_ttt;dark_hex"

@@ -33,7 +33,7 @@ from spiel_dl.value_functions.particle_module import ParticleSizes
 
 # What the papers fix, and no flag changes.
 _FIXED_OF_ADAM = ("adam_beta1", "adam_beta2", "adam_epsilon", "gradient_clip")
-# `decay_steps` are the steps of the run.
+# `decay_steps` of a particle network are the steps of the run.
 _OF_ADAM = (*_FIXED_OF_ADAM, "decay_steps")
 _OF_TARGET = ("target_averaging", "target_share", "utility_unit", "history_trace_decay")
 _OF_NEURD = ("neurd_clip", "neurd_threshold", "neurd_max_gain", "uniform_share")
@@ -41,7 +41,7 @@ _OF_CRITIC = ("target_share", "c_bar", "rho_bar", "bounded", "expected", "trace_
 _FIXED = (*_FIXED_OF_ADAM, *_OF_TARGET, *_OF_NEURD, "annealing_steps", "c_bar", "rho_bar")
 _RATES = {
     "learning_rate": "Adam's, of the first step.",
-    "final_learning_rate": "Adam's, of the last step. None: it does not fall.",
+    "final_learning_rate": "Adam's, when it has fallen. None: it does not fall.",
     "max_tree_histories": "larger games are not compiled, and nothing is measured exactly.",
     "history_values": "learn values of histories, too; if not said, in compiled games.",
 }

@@ -1,6 +1,6 @@
 """Makes the papers' figures and tables, with our numbers, and compares with OpenSpiel's algorithms.
 
-What is finished in the working directory is not done again. For a row of the manifest whose report
+What is finished in the run directory is not done again. For a row of the manifest whose report
 is old, what another commit made is: its folders are renamed, by ".old-1" at the end of their names.
 
 Examples:
