@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.commands import config_flags, script
@@ -177,7 +177,7 @@ class ParticleFlags:
         self._game = _define_game()
         self._limit = script.depth_limit("Depth limit of searches; default: one round")
         self._config = config_flags.define(
-            ParticleConfig, "Self-play", leave_out=_OF_ADAM, texts=_RATES
+            ParticleSelfPlayConfig, "Self-play", leave_out=_OF_ADAM, texts=_RATES
         )
         self._sizes = config_flags.define(ParticleSizes, "Network")
         self._kind = config_flags.define(
@@ -222,7 +222,7 @@ def _game(*, game: str | None = None, preset: str | None = None) -> str:
       game: OpenSpiel game string, with parameters.
       preset: a game by name, with settings for it.
     """
-    return game or presets.PRESETS[preset or ""].game
+    return presets.PRESETS[preset].game if preset else game or ""
 
 
 def _define_game() -> config_flags.Flags[str]:

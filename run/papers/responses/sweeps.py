@@ -79,7 +79,9 @@ def methods(
         settings.parameters,
     )
     found[SES] = (
-        lambda alpha: safe_exploitation_search(tree, player, model, alpha, limit, blueprint()),
+        lambda alpha: safe_exploitation_search(
+            tree, player, model, limit, alpha=alpha, blueprint=blueprint()
+        ),
         settings.parameters,
     )
     found[MIX] = (
