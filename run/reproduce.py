@@ -110,6 +110,8 @@ def _run_manifest(only: tuple[str, ...] | None) -> None:
         except ValueError as error:
             failed.append(f"{row.name}: {error}")
         scoreboard.write_page(_SCOREBOARD, _RESULTS)
+    for path in scoreboard.judge_all(_RESULTS):
+        print(f"judged anew: {path}")
     scoreboard.write_page(_SCOREBOARD, _RESULTS)
     print(_SCOREBOARD)
     if failed:
