@@ -26,7 +26,7 @@ class _Constants(NamedTuple):
 
 
 class CompiledAbruptPhantom(CompiledRules):
-    """Steps `AbruptPhantomState`s."""
+    """Steps the states of `phantom`, `PhantomState`."""
 
     def __init__(self, board: Board) -> None:
         """Takes the board game."""

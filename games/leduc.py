@@ -60,6 +60,7 @@ from spiel_dl.games.leduc_betting import (
 from spiel_dl.games.leduc_compiled import CompiledLeduc
 
 _MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
+_MAX_CHIPS = 2**31 - 1  # and chips as int32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,6 +128,11 @@ class LeducRules(rules.Rules[LeducState]):
         self.num_deals = 1 if deal_ranks else 2
         self.max_chance_nodes = self.num_deals + 1
         self.max_stake = ante + self._betting.largest_stake
+        if 2 * self.max_stake > _MAX_CHIPS:
+            raise ValueError(
+                f"ante={ante} and the wagers make pots of up to {2 * self.max_stake} chips; use "
+                f"smaller ones, for at most {_MAX_CHIPS}"
+            )
         self.max_utility = float(self.max_stake)
         self.min_utility = -self.max_utility
         self._tables_by_device: dict[torch.device, _Tables] = {}

@@ -35,6 +35,7 @@ import torch
 from spiel_dl.games import rules
 
 _MAX_COINS = 32766  # bids are stored as int16, plus one
+_MAX_START_LOCATION = 16_000  # so that the number of a location is an int16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +89,7 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
       coins: C, what each player has at the start; from 1 to 32766.
       min_bid: M, the smallest bid. Who has fewer coins must bid them all (in the end, nothing).
       start_location: S, how far the centre is from the last location of either side; the twin's
-        `size`. 3 makes 7 locations.
+        `size`. 3 makes 7 locations. From 0 to 16000, and at most 32766 with the coins.
       optimal_endgame: whether the game ends as soon as a player has fewer than M coins after a
         round. The other one is then taken to push the wrestler one location for every M coins left,
         as far as board and horizon go. If not, the game ends when both have no coins, as in the
@@ -135,8 +136,12 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
             raise ValueError(f"coins={self.coins} is out of range; use 1 to {_MAX_COINS}")
         if not 0 <= self.min_bid <= self.coins:
             raise ValueError(f"min_bid={self.min_bid} is out of range; use 0 to coins={self.coins}")
-        if self.start_location < 0:
-            raise ValueError(f"start_location={self.start_location} is negative; use 0 or more")
+        most = min(_MAX_START_LOCATION, _MAX_COINS - self.coins)  # Coins push beyond the board.
+        if not 0 <= self.start_location <= most:
+            raise ValueError(
+                f"start_location={self.start_location} is out of range; use 0 to {most} with "
+                f"coins={self.coins}"
+            )
         if self.optimal_endgame and self.min_bid == 0:
             raise ValueError(
                 "optimal_endgame=True needs min_bid > 0, as nobody ever lacks the coins for a bid "

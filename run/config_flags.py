@@ -83,6 +83,8 @@ class _Parser(flags.ArgumentParser):
         except ValueError:
             raise ValueError(f"{text!r} is not {_NUMBERS[self._element]}") from None
         low, high = self._bounds
+        if value != value:
+            raise ValueError("must be a number")
         if self._element is not str and not low <= value <= high:
             limits = f"at least {low}" if high == math.inf else f"between {low} and {high}"
             raise ValueError(f"must be {limits}")

@@ -9,8 +9,8 @@ Example:
 from spiel_dl.commands import config_flags, script
 from spiel_dl.commands.parameters import Positive
 from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.value_functions import generation
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
-from spiel_dl.value_functions.generation import generate
 
 _DATA = config_flags.define(
     DatasetConfig,
@@ -33,8 +33,9 @@ def main(*, shards: Positive = 10) -> None:
     game = str(load_turn_based(_DATA.values["game"]))
     config = _DATA.build(game=game, depth_limit=_LIMIT.build())
     engine = _WORKERS.build()
+    generation.check(config)
     directory = _RUN.build("", config.to_json())
-    generate(directory, config, shards, engine=engine)
+    generation.generate(directory, config, shards, engine=engine)
     dataset = Dataset.load(directory.path)
     print(f"game               {config.game}")
     print(f"depth limit        {config.depth_limit}")

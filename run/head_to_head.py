@@ -40,7 +40,7 @@ def main(
       output: write the result to OUTPUT.json and OUTPUT.md.
     """
     environment = describe_environment()
-    game_string = game or PRESETS[preset or ""].game
+    game_string = PRESETS[preset].game if preset else game or ""
     search = _SEARCH.build(game_string)
     engine, what = _WORKERS.build(), "pairs of games, in parts"
     workspace = None if run_dir is None else script.open_workspace(run_dir, engine)

@@ -1,6 +1,6 @@
 """Values and exploitability of one policy in games whose histories are too many to list.
 
-What is finished in the working directory is not done again.
+What is finished in the run directory is not done again.
 
 Examples:
   python run/large_games.py --policy=uniform --games="phantom_ttt;dark_hex"
@@ -8,12 +8,11 @@ Examples:
 """
 
 import time
-from pathlib import Path
 
 from spiel_dl.commands import script
 from spiel_dl.jobs import large_games
 from spiel_dl.play.kinds import POLICY_NAMES
-from spiel_dl.runs.workspace import Workspace
+from spiel_dl.runs.distributed import IN_PROCESS
 
 
 def main(
@@ -40,7 +39,7 @@ def main(
         print(f"[{time.perf_counter() - start:6.1f} s] {text}", flush=True)
 
     rows = large_games.judge_all(
-        Workspace(Path(run_dir)),
+        script.open_workspace(run_dir, IN_PROCESS),
         policy,
         large_games.GAMES if games is None else games.split(";"),
         device=device,

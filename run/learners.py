@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.commands import config_flags, script
@@ -33,7 +33,7 @@ from spiel_dl.value_functions.particle_module import ParticleSizes
 
 # What the papers fix, and no flag changes.
 _FIXED_OF_ADAM = ("adam_beta1", "adam_beta2", "adam_epsilon", "gradient_clip")
-# `decay_steps` are the steps of the run.
+# `decay_steps` of a particle network are the steps of the run.
 _OF_ADAM = (*_FIXED_OF_ADAM, "decay_steps")
 _OF_TARGET = ("target_averaging", "target_share", "utility_unit", "history_trace_decay")
 _OF_NEURD = ("neurd_clip", "neurd_threshold", "neurd_max_gain", "uniform_share")
@@ -41,7 +41,7 @@ _OF_CRITIC = ("target_share", "c_bar", "rho_bar", "bounded", "expected", "trace_
 _FIXED = (*_FIXED_OF_ADAM, *_OF_TARGET, *_OF_NEURD, "annealing_steps", "c_bar", "rho_bar")
 _RATES = {
     "learning_rate": "Adam's, of the first step.",
-    "final_learning_rate": "Adam's, of the last step. None: it does not fall.",
+    "final_learning_rate": "Adam's, when it has fallen. None: it does not fall.",
     "max_tree_histories": "larger games are not compiled, and nothing is measured exactly.",
     "history_values": "learn values of histories, too; if not said, in compiled games.",
 }
@@ -177,7 +177,7 @@ class ParticleFlags:
         self._game = _define_game()
         self._limit = script.depth_limit("Depth limit of searches; default: one round")
         self._config = config_flags.define(
-            ParticleConfig, "Self-play", leave_out=_OF_ADAM, texts=_RATES
+            ParticleSelfPlayConfig, "Self-play", leave_out=_OF_ADAM, texts=_RATES
         )
         self._sizes = config_flags.define(ParticleSizes, "Network")
         self._kind = config_flags.define(
@@ -222,7 +222,7 @@ def _game(*, game: str | None = None, preset: str | None = None) -> str:
       game: OpenSpiel game string, with parameters.
       preset: a game by name, with settings for it.
     """
-    return game or presets.PRESETS[preset or ""].game
+    return presets.PRESETS[preset].game if preset else game or ""
 
 
 def _define_game() -> config_flags.Flags[str]:

@@ -1,6 +1,6 @@
 """Makes the papers' figures and tables, with our numbers, and compares with OpenSpiel's algorithms.
 
-What is finished in the working directory is not done again. For a row of the manifest whose report
+What is finished in the run directory is not done again. For a row of the manifest whose report
 is old, what another commit made is: its folders are renamed, by ".old-1" at the end of their names.
 
 Examples:
@@ -110,6 +110,8 @@ def _run_manifest(only: tuple[str, ...] | None) -> None:
         except ValueError as error:
             failed.append(f"{row.name}: {error}")
         scoreboard.write_page(_SCOREBOARD, _RESULTS)
+    for path in scoreboard.judge_all(_RESULTS):
+        print(f"judged anew: {path}")
     scoreboard.write_page(_SCOREBOARD, _RESULTS)
     print(_SCOREBOARD)
     if failed:

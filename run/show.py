@@ -8,17 +8,43 @@ A search is made in every public state of the game, shown or not. With resolving
 minutes already in Leduc: fewer --iterations are quicker.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from spiel_dl.commands import script
+from spiel_dl.commands import config_flags, script
 from spiel_dl.commands.parameters import Bounds, Positive
 from spiel_dl.play import kinds, public_tree_page, registry
 from spiel_dl.play.public_tree_view import view_public_tree
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import compile_game
 from spiel_dl.tree.pieces import Pieces
 
 _LIMIT = script.depth_limit("Depth of what is shown")
+
+
+def _how_to_search(
+    tree: GameTree,
+    limit: DepthLimit,
+    *,
+    look_ahead: Positive = 1,
+    iterations: Positive = 1000,
+    player: Annotated[int, Bounds(0, 1)] = 0,
+) -> tuple[DepthLimit, dict[str, Any]]:
+    """How deep each search looks, and the search options.
+
+    Args:
+      tree: the game.
+      limit: that of what is shown.
+      look_ahead: how deep each search looks, in the unit of what is shown.
+      iterations: iterations of CFR in each search.
+      player: who responds in cdbr; the other player is the model.
+    """
+    ahead = Pieces(tree, limit, "sliding").limit(look_ahead)
+    return ahead, {"depth_limit": ahead, "effort": Effort(iterations), "player": player}
+
+
+_SEARCH = config_flags.define(_how_to_search, "Search", leave_out=["tree", "limit"])
 
 
 def main(
@@ -26,9 +52,6 @@ def main(
     policy: str,
     output: str,
     game: str = "leduc_poker",
-    look_ahead: Positive = 1,
-    iterations: Positive = 1000,
-    player: Annotated[int, Bounds(0, 1)] = 0,
     device: str = "cpu",
 ) -> None:
     """Writes the page, and says what is on it.
@@ -37,19 +60,18 @@ def main(
       policy: what to show.
       output: file of the page, such as page.html.
       game: OpenSpiel game string, with parameters.
-      look_ahead: how deep each search looks, in the unit of what is shown.
-      iterations: iterations of CFR in each search.
-      player: who responds in cdbr; the other player is the model.
       device: torch device of a search's networks.
     """
     limit = _LIMIT.build()
     with script.waiting(f"listing the histories of {game}"):
         tree = compile_game(game)
-    name, how = policy, {}
+    name: str = policy
+    how: dict[str, Any] = {}
     if registry.is_search(policy):
-        ahead = Pieces(tree, limit, "sliding").limit(look_ahead)
+        ahead, how = _SEARCH.build(tree, limit)
         name = f"{policy}, {ahead} ahead"
-        how = {"depth_limit": ahead, "effort": Effort(iterations), "player": player}
+    else:
+        _SEARCH.refuse(f"of searches, and {policy} does not search; leave them out")
     shown = registry.load_array_policy(policy, tree, device=device, **how)
     view = view_public_tree(tree, shown, limit, name)
     public_tree_page.write(output, view.to_json())

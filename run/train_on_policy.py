@@ -9,9 +9,9 @@ Example:
 from spiel_dl.commands import config_flags, script
 from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.jobs.on_policy import ON_POLICY, TRAININGS, OnPolicyConfig, train_on_policy
+from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.training import NETWORK_FILE
 
 _ROUNDS = config_flags.define(
     OnPolicyConfig,
@@ -36,7 +36,9 @@ def main(*, data: str) -> None:
     """
     config = _EPOCHS.build(_ROUNDS.build()).with_trainings(seed=_NETWORK.values["seed"])
     network = _NETWORK.build()
-    network.initialize(Dataset.load(data).trunk.leaves)
+    dataset = Dataset.load(data)
+    training.check(network, dataset, config.first)
+    network.initialize(dataset.trunk.leaves)
     identity = {"data": data, "network": network.header(), **config.identity()}
     directory = _RUN.build("", identity)
     lines = train_on_policy(network, data, directory, config)
@@ -44,7 +46,7 @@ def main(*, data: str) -> None:
     for line in lines:
         error = f"{line[f'{ON_POLICY}l1']:.3e}"
         print(f"{line['round']:<9}{line['num_strategies']:<23,}{error:<16}{line[METRIC]:.3e}")
-    print(f"network  {directory.path / NETWORK_FILE}")
+    print(f"network  {directory.path / training.NETWORK_FILE}")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ def main(*, data: str, network: str | None = None) -> None:
     dataset = Dataset.load(data)
     config = _TRAINING.build()
     if network:
+        _NETWORK.refuse("of a new network; leave --network out, or them", but=["device", "seed"])
         trained = PositionalNetwork.load(network, _NETWORK.values["device"])
     else:
         trained = _NETWORK.build()

@@ -91,5 +91,17 @@ CHANGES: Sequence[Change] = (
             "sepot/*/position",
         ),
     ),
+    Change(
+        "2026-11-25T18:30:00+00:00",
+        "searches that look to the end of the game are left out of counts and means",
+        (
+            "sepot/leduc/ablation",
+            "sepot/leduc/trained/ablation",
+            "sepot/leduc/trained_gadgets/ablation",
+            "sepot/trust",
+            "sepot/readings",
+            "sepot/critic_errors",
+        ),
+    ),
 )
 """What made earlier reports old. Whoever changes what an experiment comes to adds a line."""

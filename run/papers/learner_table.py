@@ -55,7 +55,7 @@ def write_table(
     """
     if not found:
         raise ValueError("there are no reports; give one JSON file of report_learners.py or more")
-    lines = [] if peer is None else read_json(peer)["lines"]
+    lines = [] if peer is None else _lines_of_peer(peer)
     rows = [_row(Path(report), lines) for report in found]
     rows.sort(key=lambda row: (row["game"], row["learner"]))
     judged = [row for row in rows if row["goal"] is not None]
@@ -90,8 +90,18 @@ def write_table(
     return reports.write(report, path, describe_environment())
 
 
+def _lines_of_peer(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    content = read_json(path)
+    if "lines" not in content:
+        raise ValueError(f"{path} is no result of benchmarks/rlg_strength.py; give one of these")
+    lines: list[dict[str, Any]] = content["lines"]
+    return lines
+
+
 def _row(report: Path, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     content = read_json(report)
+    if "config" not in content or len(content.get("tables", ())) != 1:
+        raise ValueError(f"{report} is no report of report_learners.py; give one of these")
     [rows] = content["tables"].values()
     steps = {row["step"] for row in rows}
     if steps != {NUM_STEPS}:

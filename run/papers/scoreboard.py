@@ -4,8 +4,8 @@ It is made of the manifest and of the reports' JSON files. A report is
 
   missing   if there is none;
   old       if the code has changed since in a way that matters, as `changes.CHANGES` says, if its
-            settings are not those of the manifest, if it lacks a headline, or if no clean commit
-            made all of its parts;
+            settings are not those of the manifest, if it lacks a headline or was judged by another
+            claim, or if no clean commit made all of its parts;
   current   otherwise.
 """
 
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from papers.changes import CHANGES, Change
+from papers.judging import judge_again
 from papers.manifest import MANIFEST
 from papers.paper import PAPERS
 from papers.row import Row
@@ -31,7 +32,7 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 
 CURRENT, OLD, MISSING = "current", "old", "missing"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_NO_HEADLINE = "no headline"
+_NO_HEADLINE, _OTHER_CLAIM = "no headline", "judged by another claim"
 _HEADER = ("where", "experiment", "the paper", "ours", "verdict", "state")
 
 
@@ -64,6 +65,8 @@ def state(row: Row, results: Path, changes: Sequence[Change] = CHANGES) -> State
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is no JSON file ({error}); run {row.command}") from error
     why = [*_changed_since(row, report, changes), *_other_settings(row, report), *_unclean(report)]
+    if "claim" in report and report["claim"] != row.declared.claim:
+        why.append(_OTHER_CLAIM)
     if not report.get("headline"):
         why.append(_NO_HEADLINE)
     return State(OLD if why else CURRENT, tuple(why), report)
@@ -71,7 +74,7 @@ def state(row: Row, results: Path, changes: Sequence[Change] = CHANGES) -> State
 
 def needs_new_parts(found: State) -> bool:
     """Whether a report is old for what its parts are, so that the same parts cannot mend it."""
-    return any(reason != _NO_HEADLINE for reason in found.why)
+    return any(reason not in (_NO_HEADLINE, _OTHER_CLAIM) for reason in found.why)
 
 
 def _changed_since(row: Row, report: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[str]:
@@ -150,10 +153,11 @@ def page(results: Path) -> str:
     counts = {word: sum(s.word == word for _, s in states) for word in (CURRENT, OLD, MISSING)}
     parts = [
         "# Scoreboard",
-        "Every experiment of the papers: what the paper says, what came out here, and whether the "
-        "two agree. `run/papers/manifest.py` lists them, `make reproduce` runs what is missing "
-        "or old, and this page is made of the reports' JSON files by "
-        "`python run/reproduce.py --scoreboard_only`.",
+        "Experiments of the papers, and ours: what the paper says, what came out here, and whether "
+        "the two agree. What is not covered stands below each table. `run/papers/manifest.py` "
+        "lists them, `make reproduce` runs what is missing or old, and this page is made of the "
+        "reports' JSON files by `python run/reproduce.py --scoreboard_only`, which judges reports "
+        "anew where their criterion has become another one.",
         f"Of {len(states)} experiments {counts[CURRENT]} are current, {counts[OLD]} old and "
         f"{counts[MISSING]} missing. Old is a report since which the code has changed in a way "
         "that matters, that has other settings than the manifest or no headline, or that no clean "
@@ -166,10 +170,18 @@ def page(results: Path) -> str:
             lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
             lines += [_line(_cells(row, found)) for row, found in own]
             parts += [f"## {paper.title}", "\n".join(lines)]
+        if paper.not_covered:
+            parts.append(f"Not covered: {'; '.join(paper.not_covered)}.")
         cut = [f"- `{row.name}`: {row.short_of}." for row, _ in own if row.short_of]
         if cut:
             parts += ["Smaller than in the paper, to save time:", "\n".join(cut)]
     return "\n\n".join(parts) + "\n"
+
+
+def judge_all(results: Path) -> list[Path]:
+    """Judges all reports by today's criteria, see `judging`; returns those that were changed."""
+    told = [(row.report(results), row.declared) for row in MANIFEST]
+    return [path for path, declared in told if path.exists() and judge_again(path, declared)]
 
 
 def write_page(path: str | os.PathLike[str], results: Path) -> None:
@@ -182,6 +194,8 @@ def _cells(row: Row, found: State) -> Sequence[str]:
     report = found.report
     name = f"[{row.name}](../results/{row.name}.md)" if report else f"`{row.name}`"
     verdict = str(report.get("verdict") or "").split(". The paper:")[0]
+    if _OTHER_CLAIM in found.why:
+        verdict = ""
     told = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
     claim = row.declared.claim or "has no such experiment"
     return row.place, name, claim, str(report.get("headline") or ""), verdict, told

@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -28,6 +28,22 @@ from spiel_dl.runs.workspace import Workspace
 Settings = TypeVar("Settings")
 
 MET, NOT_MET, PARTLY, CONTRADICTED = "met", "not met", "partly met", "contradicts the paper"
+OPEN = "open"
+"""What was measured cannot tell."""
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The rows of a report's tables, by heading."""
+
+
+class Judgement(NamedTuple):
+    """What a report says first.
+
+    Attributes:
+      verdict: as of `Experiment.render`.
+      headline: the number that a reader asks for first.
+    """
+
+    verdict: str
+    headline: str
 
 
 def verdict(holds: Iterable[bool]) -> str:
@@ -52,7 +68,7 @@ def told(values: Sequence[float], of: str) -> str:
     """
     mean, half_width = f"{statistics.fmean(values):.3g}", student_half_width(values)
     if half_width is None:
-        return f"{mean} (one of the {of})"
+        return f"{mean} (one {of.removesuffix('s')})"
     return f"{mean} ± {half_width:.2g} (95 %, {len(values)} {of})"
 
 
@@ -96,6 +112,8 @@ class Experiment(Generic[AnyStudy]):
         NOT_MET, PARTLY or CONTRADICTED where the claim can be tested. A report without title gets
         the experiment's, and a picture without name its name, and its title as the first line.
       uses: names of the settings that the numbers depend on; empty: all.
+      judge: from a report's tables to its verdict and headline, in the place of those of `render`;
+        so that a report is judged anew when the criterion becomes another, see `judging`.
     """
 
     name: str
@@ -105,6 +123,7 @@ class Experiment(Generic[AnyStudy]):
     compute: Callable[[AnyStudy], Any]
     render: Callable[[AnyStudy, Any], Report]
     uses: tuple[str, ...] = ()
+    judge: Callable[[Tables], Judgement] | None = None
 
     def settings(self, settings: Any) -> dict[str, Any]:
         """What the numbers depend on, as JSON can hold it."""
@@ -114,13 +133,16 @@ class Experiment(Generic[AnyStudy]):
     def report(self, study: AnyStudy) -> Report:
         """Computes what is missing, and says what was found, with the verdict in words."""
         found = self.render(study, self.compute(study))
+        if self.judge is not None:
+            judged = self.judge({heading: table.rows for heading, table in found.tables.items()})
+            found = dataclasses.replace(found, **judged._asdict())
         pictures = [each if each.name else self._named(each) for each in found.pictures]
         settings = {**self.settings(study.settings), **found.more.get("settings", {})}
         return dataclasses.replace(
             found,
             title=found.title or self.title,
             pictures=pictures,
-            verdict=self._in_words(found.verdict),
+            verdict=self.in_words(found.verdict),
             more={"metric": self.metric, "claim": self.claim, **found.more, "settings": settings},
         )
 
@@ -128,7 +150,8 @@ class Experiment(Generic[AnyStudy]):
         title = f"{self.title}\n{picture.title}"
         return dataclasses.replace(picture, name=self.name, title=title)
 
-    def _in_words(self, verdict: str) -> str:
+    def in_words(self, verdict: str) -> str:
+        """The verdict as the first line of a report has it, with the claim."""
         if not self.claim:
             return f"{verdict or 'none'}; the paper has no such experiment."
         return f"{verdict or 'see the tables'}. The paper: {self.claim}"

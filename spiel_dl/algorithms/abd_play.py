@@ -82,10 +82,11 @@ class ABDPlayPolicy(SePoTPlayPolicy):
         self, state: pyspiel.State, player_id: int | None = None
     ) -> dict[int, float]:
         """Probabilities of all legal actions; see `PlayedPolicy`."""
+        self.step.check_game_of(state)
         if self.step.searches_in(state.batch)[0]:
             return super().action_probabilities(state, player_id)
-        asking.acting_player(state, player_id)
-        self.num_moves += 1
+        player = asking.acting_player(state, player_id)
+        self.num_moves += len(state.legal_actions(player)) > 1
         self.step.answer_was_searched = False
         found: dict[int, float] = self._blueprint.action_probabilities(state, player_id)
         return found

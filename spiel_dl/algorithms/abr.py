@@ -21,7 +21,7 @@ from open_spiel.python import policy as openspiel_policy
 from open_spiel.python import rl_agent_policy, rl_environment
 
 from spiel_dl.policies import asking
-from spiel_dl.policies.array_policy import check_player
+from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 try:
@@ -32,6 +32,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 
+_DIVERGED = "training diverged: the loss is not finite; try another seed, or fewer episodes"
 _BATCH_SIZE = 128
 _DQN = {
     "hidden_layers_sizes": [64, 64],
@@ -145,7 +146,7 @@ def _play_episode(
         if time_step.current_player() == player:
             output = agent.step(time_step)
             if output is None:
-                raise ValueError("training diverged: the loss is NaN; lower the learning rate")
+                raise ValueError(_DIVERGED)
             action = int(output.action)
         else:
             state = environment.get_state
@@ -154,6 +155,8 @@ def _play_episode(
             action = int(generator.choice(list(answer), p=probabilities / probabilities.sum()))
         time_step = environment.step([action])
     agent.step(time_step)
+    if agent.loss is not None and not np.isfinite(agent.loss):
+        raise ValueError(_DIVERGED)
 
 
 @contextlib.contextmanager

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
+from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.robust_response import best_safe_plan
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 
 

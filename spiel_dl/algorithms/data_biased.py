@@ -20,9 +20,10 @@ from __future__ import annotations
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
+from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers.robust_response import plan_against_floors
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 
 

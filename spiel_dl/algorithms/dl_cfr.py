@@ -29,7 +29,7 @@ import pyspiel
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer
-from spiel_dl.solvers.variants import AnyVariant
+from spiel_dl.solvers.variants import AnyVariant, check_goes_by_regrets
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.trunk import cut
@@ -79,10 +79,13 @@ class DLCFRSolver:
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if it goes on at the leaves and no
-            value function is given, or if numbers of restarts are not positive.
+            value function is given, if numbers of restarts are not positive, or if the variant
+            cannot be restarted.
         """
         if restart_every is not None and restart_every < 1:
             raise ValueError(f"restart_every={restart_every} must be at least 1, or None")
+        if restart_every is not None:
+            check_goes_by_regrets(weighting)
         if not restart_growth > 0:
             raise ValueError(f"restart_growth={restart_growth} must be positive")
         check_arguments(value_function, depth_limit)
@@ -163,13 +166,20 @@ class DLCFRSolver:
         """Goes on from a `state()` of a solver that was made in the same way.
 
         Raises:
-          ValueError: if it was made in another way.
+          ValueError: if it was made in another way. Nothing has changed then.
         """
         names = {name for name in state if name.startswith(_OF_VALUES)}
         values = {name.removeprefix(_OF_VALUES): state[name] for name in names}
+        if values and not self._leaf_values:
+            raise ValueError(f"the state has {sorted(names)}, but this solver has no leaves")
+        before = self.minimizer.state()
         self.minimizer.load_state({name: state[name] for name in state.keys() - names})
         if self._leaf_values:
-            self._leaf_values.load_state(values)
+            try:
+                self._leaf_values.load_state(values)
+            except ValueError:
+                self.minimizer.load_state(before)
+                raise
 
     def _in_whole_game(self, strategies: list[np.ndarray]) -> ArrayPolicy:
         tree = self.trunk.tree

@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
+from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.history_values import chance_shares
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import CHANCE_PLAYER
+from spiel_dl.tree.histories import CHANCE_PLAYER, check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 
 _FOLD_CALL_GAMES = ("leduc_poker", "python_leduc")

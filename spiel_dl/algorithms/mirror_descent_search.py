@@ -60,6 +60,7 @@ class MirrorDescentPolicy(PlayedPolicy[ActionValues]):
         self, state: pyspiel.State, player_id: int | None = None
     ) -> dict[int, float]:
         """Probabilities of all legal actions; see `PlayedPolicy`. One action needs no search."""
+        self.step.check_game_of(state)
         actions = state.legal_actions()
         self.answer_was_searched = len(actions) > 1
         if len(actions) == 1 and asking.acting_player(state, player_id) in (0, 1):

@@ -60,8 +60,6 @@ class ParticlePolicy(PlayedPolicy[SparseSolution]):
         Raises:
           ValueError: if the game has no rules, or a number is too small.
         """
-        if max_kept < 1:
-            raise ValueError(f"max_kept={max_kept} must be at least 1")
         step = ParticleStep(
             game, value_function, depth_limit, budget=budget, effort=effort, seed=seed
         )

@@ -66,7 +66,7 @@ BUFFER = "buffer."
 
 
 @dataclasses.dataclass(frozen=True)
-class ParticleConfig:
+class ParticleSelfPlayConfig:
     """How to play and to learn. A learner step is a game.
 
     Attributes:
@@ -134,7 +134,7 @@ class ParticleSelfPlay:
         game: AnyGame,
         network: ParticleNetwork | None,
         depth_limit: DepthLimit,
-        config: ParticleConfig | None = None,
+        config: ParticleSelfPlayConfig | None = None,
     ):
         """Loads the game, and makes the network's parameters if there are none; plays nothing yet.
 
@@ -148,7 +148,7 @@ class ParticleSelfPlay:
           ValueError: if the game has no rules, if it ends above the limit, or if the network is one
             of another game.
         """
-        self.config = config or ParticleConfig()
+        self.config = config or ParticleSelfPlayConfig()
         self.network = network or ParticleNetwork(seed=self.config.seed)
         self.num_steps = 0
         self.game = turn_based_game(game)
@@ -241,7 +241,8 @@ class ParticleSelfPlay:
         """Goes back to a `state()`; on a CPU, what follows is the same to the last bit.
 
         Raises:
-          ValueError: if it is the state of a network of other sizes. Nothing has changed then.
+          ValueError: if it is the state of a network of other sizes, or not whole. Nothing has
+            changed then.
         """
         tensors = self._tensors()
         for name, tensor in tensors.items():
@@ -251,6 +252,9 @@ class ParticleSelfPlay:
                     f"the state's {name} has shape {found}, but {tuple(tensor.shape)} is needed: "
                     "it is the state of another network"
                 )
+        missing = [name for name in ("generator", "num_steps") if name not in state]
+        if missing:
+            raise ValueError(f"the state has no {missing[0]}; it is not whole")
         packed = {n.removeprefix(BUFFER): a for n, a in state.items() if n.startswith(BUFFER)}
         samples = unpack_samples(packed)
         with torch.no_grad():

@@ -12,7 +12,7 @@ Games", section 4.2. To decide in a public state:
 
     critic = ExactCritic(tree, blueprint.strategies, transformations)
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
-    bot = SePoTBot(policy, player=0, seed=1)
+    bot = spiel_dl.policy_bot(policy, player=0, seed=1)
 
     policy = load("runs/sepot/leduc/checkpoint.safetensors", DepthLimit(rounds=1))  # trained ones
 
@@ -53,14 +53,13 @@ import numpy as np
 import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
-from open_spiel.python.bots.policy import PolicyBot
 
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.policies import asking
-from spiel_dl.policies.array_policy import ArrayPolicy, check_player
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.played import PlayedPolicy
 from spiel_dl.search.sepot_config import MAX_HISTORIES
@@ -224,6 +223,7 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
         self, state: pyspiel.State, player_id: int | None = None
     ) -> dict[int, float]:
         """Probabilities of all legal actions; see `PlayedPolicy`. One action needs no search."""
+        self.step.check_game_of(state)
         actions = state.legal_actions()
         if len(actions) == 1 and asking.acting_player(state, player_id) in (0, 1):
             self.step.answer_was_searched = False
@@ -295,18 +295,3 @@ def load(
         return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config=config)
     learned, critic = source.policy(), source.critic()
     return SePoTPolicy(game or critic.game, learned, critic, depth_limit, config=config)
-
-
-class SePoTBot(PolicyBot):
-    """A `pyspiel.Bot` that searches only from where it comes."""
-
-    def __init__(self, policy: openspiel_policy.Policy, player: int, seed: int | None = None):
-        """Takes a seat.
-
-        Args:
-          policy: a `SePoTPolicy`, or a `SePoTPlayPolicy` in large games.
-          player: the seat, 0 or 1.
-          seed: of its choices; None: another one every time.
-        """
-        check_player(player)
-        super().__init__(player, np.random.default_rng(seed), policy)

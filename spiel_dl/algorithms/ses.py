@@ -31,11 +31,12 @@ import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
-from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
+from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers import depth_limited, gadgets, restricted_game
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.trunk import Trunk, cut
 
@@ -43,9 +44,10 @@ from spiel_dl.tree.trunk import Trunk, cut
 def safe_exploitation_search(
     game: AnyGame,
     player: int,
-    opponent_policy: openspiel_policy.Policy,
-    alpha: float,
+    model: openspiel_policy.Policy,
     depth_limit: DepthLimit,
+    *,
+    alpha: float,
     blueprint: openspiel_policy.Policy | None = None,
 ) -> ArrayPolicy:
     """A player's strategy by safe exploitation search in all subgames.
@@ -53,9 +55,9 @@ def safe_exploitation_search(
     Args:
       game: the game, its game string, or the compiled game.
       player: who responds.
-      opponent_policy: the model; its part for `player` is not read.
-      alpha: how much the model's reach counts, 0 to 1.
+      model: the opponent's; its part for `player` is not read.
       depth_limit: where subgames start, counted from the start of the one before.
+      alpha: how much the model's reach counts, 0 to 1.
       blueprint: the player's strategy before any search; None: an equilibrium by linear
         programming.
 
@@ -69,9 +71,9 @@ def safe_exploitation_search(
     check_player(player)
     if not 0.0 <= alpha <= 1.0:
         raise ValueError(f"alpha={alpha} must be between 0 and 1")
-    tree = compile_game(game, opponent_policy)
-    model = read_strategy(tree, opponent_policy, 1 - player)
-    model_plan = realization_plan(tree.treeplexes[1 - player], model)
+    tree = compile_game(game, model)
+    modelled = read_strategy(tree, model, 1 - player)
+    model_plan = realization_plan(tree.treeplexes[1 - player], modelled)
     if blueprint is None:
         blueprint = solve_zero_sum_game(tree)[2]
     strategy = read_strategy(tree, blueprint, player).copy()
@@ -80,7 +82,7 @@ def safe_exploitation_search(
         public_state = waiting.pop()
         _refine(tree, player, public_state, strategy, model_plan, alpha)
         waiting += cut(tree, depth_limit, public_state).leaves.public_states.tolist()
-    return ArrayPolicy(tree, (strategy, model) if player == 0 else (model, strategy))
+    return ArrayPolicy(tree, (strategy, modelled) if player == 0 else (modelled, strategy))
 
 
 def _refine(

@@ -24,7 +24,7 @@ from spiel_dl.learning.learner import Learner
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import plots
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.run_directory import RunDirectory, write_json
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
@@ -48,6 +48,8 @@ _PANELS = [
     plots.Panel("step", "entropy", _STEP, "entropy of the policy (nats)", y_scale="linear"),
 ]
 """What a picture shows of a run, as far as it is measured."""
+FINISHED_FILE = "finished.json"
+"""How many steps a run has ended with; there is none while it is not finished."""
 _SECONDS_PER_PICTURE = 30.0
 _SECONDS_PER_CHECKPOINT = 300.0
 _TRUNK_ITERATIONS = 100
@@ -67,8 +69,9 @@ def run_learner(
 
     Writes to the directory: a line of metrics and then a checkpoint at every evaluation and at the
     end, and the curves so far as a picture; in the end the policy if the game is compiled, or a
-    particle network. A line says what the learner's `metrics` say of the steps since the last one,
-    seconds of learning so far and, if the game is compiled:
+    particle network, and how many steps were done, in `FINISHED_FILE`. A line says what the
+    learner's `metrics` say of the steps since the last one, seconds of learning so far and, if the
+    game is compiled:
 
       * nash_conv, of the policy as it is at that step; with fine-tuning, also nash_conv_fine_tuned;
         with a critic, also critic_error, its `mean_absolute_error` in units of the utility range;
@@ -120,6 +123,7 @@ def run_learner(
     elif isinstance(policy := learner.policy(), ArrayPolicy):
         policy.save(directory.path / POLICY_FILE)
     job.draw()
+    write_json(directory.path / FINISHED_FILE, {"num_steps": learner.num_steps})
     return directory.read_metrics()[-1]
 
 
@@ -179,6 +183,8 @@ class _LearnerJob:
     def draw(self) -> None:
         """Draws the curves so far."""
         lines, learner = self._directory.read_metrics(), self._learner
+        if not lines:
+            return  # A checkpoint may come before the first evaluation.
         panels = [panel for panel in _PANELS if panel.y in lines[-1]]
         path = self._directory.path / PLOT_FILE
         plots.plot_panels(path, panels, {learner.name: lines}, str(learner.game))

@@ -277,8 +277,9 @@ class _OnPolicyJob:
         """The random ranges, and those of rounds up to a number."""
         if not number:
             return self._random
-        names = [_shard_name(earlier) for earlier in range(1, number + 1)]
-        return Dataset.join([self._random, Dataset.load(self._path / "data", names)])
+        path = self._path / "data"
+        rounds = [Dataset.load(path, [_shard_name(one)]) for one in range(1, number + 1)]
+        return Dataset.join([self._random, *rounds])
 
     def _set_apart(self, config: TrainingConfig) -> np.ndarray:
         """The random strategies that no round trains on: int64 [n]."""

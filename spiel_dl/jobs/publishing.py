@@ -10,6 +10,7 @@ is, is told by NashConv where there is one, and by a match against uniform play.
 from __future__ import annotations
 
 import dataclasses
+import math
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,17 +24,24 @@ from spiel_dl.algorithms import particle_self_play
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.jobs import learner_run
+from spiel_dl.jobs.learner_run import FINISHED_FILE
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import FILE_KIND
 from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.play import presets, zoo
-from spiel_dl.play.matches import play_match
+from spiel_dl.play import matches, presets, zoo
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.runs import tensor_files
-from spiel_dl.runs.run_directory import CHECKPOINT_FILE, RunRecord, read_run, slug, write_json
+from spiel_dl.runs.run_directory import (
+    CHECKPOINT_FILE,
+    RunRecord,
+    read_json,
+    read_run,
+    slug,
+    write_json,
+)
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import turn_based_game
@@ -101,11 +109,15 @@ def publish(
         no such zoo or name.
     """
     zoo.models(folder)  # raises if there is no zoo
+    if num_games:
+        matches.parts_of(num_games)  # raises if it is no such number, before what takes minutes
     record = read_run(run)
     arrays, header = tensor_files.load(run / CHECKPOINT_FILE)
     trained = _trained(run, arrays, header, seed)
     num_steps = _num_steps(arrays, header)
-    if not record.metrics or record.metrics[-1]["step"] != num_steps:
+    finished = run / FINISHED_FILE
+    done = read_json(finished)["num_steps"] if finished.exists() else None
+    if done != num_steps or not record.metrics or record.metrics[-1]["step"] != done:
         raise ValueError(f"the run in {run} is not finished; go on with it by --resume")
     whole_name = _whole_name(name, header)
     blueprint = _of_blueprint(record.config.get("blueprint"))
@@ -201,12 +213,14 @@ def _whole_name(name: str | None, header: Mapping[str, Any]) -> str:
 
 def _match(trained: _Trained, arrays: Arrays, num_games: int, seed: int) -> dict[str, Any]:
     game = turn_based_game(trained.game)
-    result = play_match(game, trained.policy(arrays), UniformPolicy(game, [0, 1]), num_games, seed)
+    result = matches.play_match(
+        game, trained.policy(arrays), UniformPolicy(game, [0, 1]), num_games, seed
+    )
     return {
         "games": num_games,
         "seed": seed,
         "mean_return": result.mean_return,
-        "half_width": result.half_width,
+        "half_width": None if math.isnan(result.half_width) else result.half_width,
     }
 
 

@@ -7,7 +7,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
-from spiel_dl.policies.array_policy import check_player
+from spiel_dl.tree.histories import check_player
 
 
 class SeatedBot(pyspiel.Bot):
@@ -47,7 +47,9 @@ class SeatedBot(pyspiel.Bot):
           ValueError: if the player does not act in this state, or the policy does not know it.
         """
         probabilities = asking.action_probabilities(self._policy, state, self._player)
-        action = self._generator.choice(list(probabilities), p=list(probabilities.values()))
+        # NumPy wants a sum that is closer to 1 than we do.
+        weights = np.array(list(probabilities.values()))
+        action = self._generator.choice(list(probabilities), p=weights / weights.sum())
         return list(probabilities.items()), int(action)
 
     def step(self, state: pyspiel.State) -> int:

@@ -18,7 +18,7 @@ def render(view: Mapping[str, Any]) -> str:
     """The page's HTML.
 
     Args:
-      view: what `algorithms.public_tree_view.PublicTreeView.to_json` returns.
+      view: what `play.public_tree_view.PublicTreeView.to_json` returns.
 
     Raises:
       ValueError: if a number is infinite or not a number.

@@ -58,8 +58,8 @@ def load_policy(
       effort: how to solve; None: the default of `SearchOptions`.
       max_histories: SePoT leaves searches of more histories to the network; None: the default of
         `SearchOptions`.
-      budget: how many particles a search among particles starts with, at most; None: the default
-        of `SearchOptions`.
+      budget: how many histories a search among samples starts from, at most, also that of "abd"
+        and "mmds"; None: the default of `SearchOptions`.
       order: of a knowledge-limited search, the order of knowledge; None: the default of
         `SearchOptions`.
       safety: of a knowledge-limited search, how it is kept from harm; None: the default of
@@ -67,8 +67,8 @@ def load_policy(
       num_expansions: of a search below particles, by how many histories its tree grows; None: the
         default of `SearchOptions`.
       stepsize: of a mirror-descent search; None: the default of `SearchOptions`.
-      num_rollouts: how many games a mirror-descent search plays out; None: the default of
-        `SearchOptions`.
+      num_rollouts: how many games a mirror-descent search or one of "abd" plays out; None: the
+        default of `SearchOptions`.
       leaf_choice: how SePoT's opponent chooses at the leaves; None: the default of `SearchOptions`.
       trust: how far SePoT trusts its opponent to have come by the network; None: the default of
         `SearchOptions`.

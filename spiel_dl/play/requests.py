@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spiel_dl.policies.array_policy import ArrayPolicy, check_player
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, MAX_HISTORIES
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.trust import check_trust
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.histories import TooManyHistoriesError, check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 
 
@@ -25,12 +25,12 @@ class SearchOptions:
       max_histories: SePoT leaves searches of more histories to the network.
       effort: how to solve; kinds other than SePoT and searches below particles take the iterations
         alone.
-      budget: how many particles a search among particles starts with, at most.
+      budget: how many histories a search among samples starts from, at most.
       order: of knowledge-limited searches, the order of knowledge.
       safety: of these, how they are kept from harm, as in their `ParticleConfig`.
       num_expansions: of these and of SePoT below particles, by how many histories their trees grow.
       stepsize: of mirror-descent searches.
-      num_rollouts: how many games a mirror-descent search plays out, at least.
+      num_rollouts: how many games a mirror-descent search or one of "abd" plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
       trust: how far SePoT trusts its opponent to have come by the network, as in its
         `SearchConfig`.

@@ -31,7 +31,8 @@ class Model:
 
     Attributes:
       file: its file, in the folder of the zoo; a critic is in the same file.
-      curve: the file of its metrics over training, likewise: a JSON list of a run's lines.
+      curve: the file of its metrics over training, likewise: a JSON object whose `metrics` are a
+        run's lines.
       game: the complete game string.
       algorithm: what trained it; "critic", where a critic was trained for a policy by itself.
       config: how it learned.

@@ -238,12 +238,6 @@ class ArrayPolicy(openspiel_policy.Policy):
             )
 
 
-def check_player(player: int) -> None:
-    """Raises a ValueError if `player` is not 0 or 1."""
-    if player not in (0, 1):
-        raise ValueError(f"player={player} must be 0 or 1")
-
-
 def read_strategy(
     tree: GameTree | FactoredGame, policy: openspiel_policy.Policy, player: int
 ) -> np.ndarray:

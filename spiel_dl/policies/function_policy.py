@@ -72,11 +72,18 @@ class FunctionPolicy(openspiel_policy.Policy):
           legal: bool [N, A].
 
         Raises:
-          ValueError: if the function answers with another shape, or numbers that are not finite.
+          ValueError: if the function fails on such numbers, or answers with another shape, or with
+            numbers that are not finite.
         """
-        if isinstance(self.function, MaskedFunction):
-            return self._masked(self.function.function(observation, legal), legal)
-        logits = self.function(observation)
+        try:
+            if isinstance(self.function, MaskedFunction):
+                return self._masked(self.function.function(observation, legal), legal)
+            logits = self.function(observation)
+        except RuntimeError as error:
+            raise ValueError(
+                f"the function fails on the {observation.shape[1]} numbers of an information state "
+                f"of {self.game}; is it of another game? {str(error).strip().splitlines()[-1]}"
+            ) from error
         if logits.shape != legal.shape or not logits.isfinite().all():
             raise ValueError(
                 f"the function answers with {tuple(logits.shape)} numbers, for {len(legal)} "
@@ -94,7 +101,12 @@ class FunctionPolicy(openspiel_policy.Policy):
                 "one probability for each action"
             )
         policy = policy.double() * legal
-        return policy / policy.sum(dim=1, keepdim=True)
+        total = policy.sum(dim=1, keepdim=True)
+        if not (total > 0).all():
+            raise ValueError(
+                f"the function gives all legal actions of {self.game} a probability of 0 somewhere"
+            )
+        return policy / total
 
 
 def load_torch_script(path: str | Path) -> Function:
@@ -132,7 +144,11 @@ def load_onnx(path: str | Path) -> Function | MaskedFunction:
 
     def function(*tensors: torch.Tensor) -> torch.Tensor:
         inputs = {name: x.numpy() for name, x in zip(names, tensors, strict=True)}
-        return torch.from_numpy(np.asarray(session.run(None, inputs)[0]))
+        try:
+            answer = session.run(None, inputs)[0]
+        except Exception as error:  # Its errors have no common class, see above.
+            raise RuntimeError(str(error)) from error
+        return torch.from_numpy(np.asarray(answer))
 
     if sorted(names) == sorted(_OWN_INPUTS):
         names = _OWN_INPUTS

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
+from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers import regret_minimization
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 
@@ -47,12 +48,11 @@ def cfr_average(
     return ArrayPolicy(tree, (first, second))
 
 
-def cfr_last(
-    game: AnyGame, iterations: int, weighting: AnyVariant = regret_minimization.CFR
-) -> ArrayPolicy:
-    """The policy that CFR, or another variant, plays after some iterations, without averaging."""
+def cfr_last(game: AnyGame, iterations: int) -> ArrayPolicy:
+    """The policy that CFR plays after some iterations, without averaging."""
     tree = compile_game(game)
-    first, second = (learner.strategy for learner in _run(tree, iterations, weighting).learned)
+    minimizer = _run(tree, iterations, regret_minimization.CFR)
+    first, second = (learner.strategy for learner in minimizer.learned)
     return ArrayPolicy(tree, (first, second))
 
 

@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import check_player, read_strategy
+from spiel_dl.policies.array_policy import read_strategy
 from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.restricted_game import restrict
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.sequence_form import Treeplex
@@ -76,7 +77,6 @@ def of_cfr(
     *,
     p: float = 0.5,
     size: int = 10,
-    effort: Effort | None = None,
 ) -> Portfolios:
     """CFR's iterates against an opponent who follows the model with probability p.
 
@@ -90,7 +90,6 @@ def of_cfr(
       model: the opponent's model.
       p: how much the opponent follows it, 0 to 1.
       size: how many strategies each has, at least 2.
-      effort: which variant of CFR, and on how many threads; how long is settled by `size`.
 
     Raises:
       ValueError: if the game cannot be compiled, or if an argument is not valid.
@@ -105,7 +104,7 @@ def of_cfr(
     plan = realization_plan(form.treeplexes[1], known)
     everywhere = np.ones(form.treeplexes[1].num_infosets, np.bool_)
     whole = restrict(form, (np.ones(1), np.ones(1)), plan, everywhere, p)
-    minimizer = depth_limited.start(whole, effort or Effort())
+    minimizer = depth_limited.start(whole, Effort())
     for index in range(size - 1):
         minimizer.run(2**index - minimizer.iteration)
         own.append(minimizer.learned[0].strategy.copy())

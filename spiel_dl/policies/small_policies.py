@@ -98,7 +98,7 @@ class RememberingPolicy(openspiel_policy.Policy):
             answer = self.policy.action_probabilities(state, player)
             self._answers[key] = answer, getattr(self.policy, "answer_was_searched", None)
         answer, self.answer_was_searched = self._answers[key]
-        return answer
+        return dict(answer)
 
     @functools.cached_property
     def _information_string(self) -> InformationString:

@@ -153,9 +153,9 @@ def write(
         "levels": {picture.name: picture.levels for picture in report.pictures if picture.levels},
         **report.more,
     }
+    write_report(path, content, _markdown(report, content, Path(path).name))
     for picture in report.pictures:
         _draw(picture, Path(path).parent)
-    write_report(path, content, _markdown(report, content, Path(path).name))
     return Path(f"{path}.md")
 
 

@@ -124,10 +124,9 @@ class Growth:
             for plan, treeplex in zip(plans, self.trunk.sequence_form.treeplexes, strict=True)
         )
         if self._searcher.watch is not None:
-            nothing = np.zeros(0)
-            self._searcher.watch(
-                Found(self._player, self.trunk, (first, second), (nothing, nothing))
-            )
+            # What leaves are worth is known with choices at them, and not told without these.
+            leaf_cfvs = None if self.num_leaves else (np.zeros(0), np.zeros(0))
+            self._searcher.watch(Found(self._player, self.trunk, (first, second), leaf_cfvs))
         return first, second
 
     def _become(self, trunk: Trunk[SparseTree]) -> None:

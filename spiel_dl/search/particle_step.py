@@ -89,6 +89,10 @@ class ParticleStep(PlayedStep[SparseSolution]):
         assert answer is not None
         return answer
 
+    def num_bytes(self, solution: SparseSolution) -> int:
+        """That of its tree; see `PlayedStep`."""
+        return solution.num_bytes
+
     def _particles_below(
         self, path: PlayedPath, step: int, before: SparseSolution, generator: np.random.Generator
     ) -> Particles | None:

@@ -17,6 +17,7 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.policies import asking
 from spiel_dl.search.found import Watch
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -83,6 +84,15 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
         self.keys = InfosetKeys(self.rules)
         self.depth_limit = depth_limit
 
+    def check_game_of(self, state: pyspiel.State) -> None:
+        """Raises a ValueError if a state is of another game than the one that is searched."""
+        game = state.get_game()
+        if game is not self.game and str(game) != str(self.game):
+            raise ValueError(
+                f"the state is of {game}, but searches are of {self.game}; ask in states of this "
+                "game, made turn-based"
+            )
+
     def name(self, path: PlayedPath, position: int) -> int:
         """What the solution of what begins at a position depends on, as a key."""
         # What the player has seen settles where searches started on the way.
@@ -127,8 +137,13 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
 
         Args:
           step: what is solved where the search starts anew.
-          max_kept: how many solutions to keep at most.
+          max_kept: how many solutions to keep at most, at least 1.
+
+        Raises:
+          ValueError: if none may be kept.
         """
+        if max_kept < 1:
+            raise ValueError(f"max_kept={max_kept} must be at least 1")
         super().__init__(step.game, [0, 1])
         self.step = step
         self._max_kept = max_kept
@@ -145,7 +160,7 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
           player_id: that player; None: the player to move.
 
         Raises:
-          ValueError: if the player does not act in this state.
+          ValueError: if the player does not act in this state, or the state is of another game.
         """
         path, solution = self._solved(state, player_id)
         return self.step.answer(path, state, solution)
@@ -157,17 +172,14 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
           state: a state of the turn-based game in which a player acts.
 
         Raises:
-          ValueError: if no player acts in this state.
+          ValueError: if no player acts in this state, or the state is of another game.
         """
         return self._solved(state, None)[1]
 
     def _solved(self, state: pyspiel.State, player_id: int | None) -> tuple[PlayedPath, SolutionT]:
         """What a player has seen on the way to a state, and the solution there."""
-        player = state.current_player()
-        if player not in (0, 1) or player_id not in (None, player):
-            raise ValueError(
-                f"player {player_id} does not act in a state whose current player is {player}"
-            )
+        self.step.check_game_of(state)
+        player = asking.acting_player(state, player_id)
         path = self._path(state, player)
         solved = [i for i in path.decisions if self._name(path, i) in self._kept]
         start = solved[-1] if solved else self.step.first(path)

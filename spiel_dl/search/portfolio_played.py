@@ -155,8 +155,19 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         return (rounds >= self.how.first_round) & (end is None or rounds < end)
 
     def first(self, path: PlayedPath) -> int:
-        """The first decision of a round in which there are searches; see `PlayedStep`."""
-        return next(i for i in path.decisions if self.searches_in(path.states)[i])
+        """The first decision of a round in which there are searches; see `PlayedStep`.
+
+        Raises:
+          ValueError: if there is none.
+        """
+        searched = self.searches_in(path.states)
+        for position in path.decisions:
+            if searched[position]:
+                return position
+        raise ValueError(
+            f"nothing is searched here: first_round={self.how.first_round} and "
+            f"end_round={self.how.end_round} leave this part of the game to the first policy"
+        )
 
     def policies(self, player: int, before: PlayedSolution | None) -> PolicyRows:
         """The player's own as it plays, and the opponent's model; see `SePoTPlayedStep`."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import ArrayPolicy, check_player, read_strategy
+from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.responding import ModelStep
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.value_functions.base import check_arguments
@@ -34,7 +35,8 @@ class ResponsePolicy(ContinualPolicy):
     def gap(self) -> float:
         """By how much the steps that were solved may be below their optima, all together.
 
-        In utility units of the whole game; NaN where a value function does not let it be known.
+        In utility units of the whole game; NaN where a value function does not let it be known, or
+        the effort has no tolerance.
         """
         return self.step.gap
 

@@ -27,7 +27,8 @@ class ModelStep(Step):
       model_of: the player of whom the policy holds a model; None: there is no model.
       p: the probability that the opponent follows it.
       gap: by how much the steps that were solved may be below their optima, all together, in
-        utility units of the whole game; NaN where a value function does not let it be known.
+        utility units of the whole game; NaN where a value function does not let it be known, or
+        the effort has no tolerance.
     """
 
     def __init__(

@@ -9,9 +9,11 @@ optimal against this belief, and not safe against other ones.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
 from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
@@ -61,6 +63,12 @@ class SparseSolution:
         tree = self.trunk.tree
         assert isinstance(tree, SparseTree)
         return tree
+
+    @functools.cached_property
+    def num_bytes(self) -> int:
+        """About how much memory its tree takes, counted once: what is cached later is left out."""
+        arrays = (*vars(self.tree).values(), *vars(self.tree.states).values())
+        return sum(each.nbytes for each in arrays if isinstance(each, (np.ndarray, torch.Tensor)))
 
     def action_probabilities(self, player: int, infoset_key: int) -> dict[int, float] | None:
         """The average strategy in an infoset of the trunk; None if no particle leads there.

@@ -50,9 +50,9 @@ def number(
     return value
 
 
-def text(body: Mapping[str, Any], name: str, default: str | None = None) -> str:
+def text(body: Mapping[str, Any], name: str) -> str:
     """A short text that is not empty, without spaces around it."""
-    value = body.get(name, default)
+    value = body.get(name)
     if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
         raise ValueError(f"{name} must be a text of 1 to {_MAX_TEXT} characters")
     if not value.isprintable():

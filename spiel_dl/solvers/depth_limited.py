@@ -15,7 +15,7 @@ import numpy as np
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Clock, Effort
-from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer
 from spiel_dl.solvers.restricted_game import RestrictedGame
 from spiel_dl.solvers.strategies import behaviour_strategy
 
@@ -182,7 +182,15 @@ def start(
     """A regret minimizer for a restricted game: player 1's plans are the free parts z.
 
     Above leaves games end rarely, so more than one thread would cost more there than it saves.
+
+    Raises:
+      ValueError: if the variant of CFR averages no plans.
     """
+    if not effort.weighting.averages_plans:
+        raise ValueError(
+            f"weighting={effort.weighting} averages strategies, and a search needs averages of "
+            f"realization plans; take another variant, for example {CFR_PLUS}"
+        )
     minimizer = RegretMinimizer(
         game.sequence_form,
         effort.weighting,

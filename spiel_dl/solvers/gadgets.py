@@ -176,7 +176,8 @@ def max_margin(
     _check_resolving(subgame, player, player_range, opponent_cfvs)
     num_roots = len(opponent_cfvs)
     groups = np.zeros(num_roots, np.int64) if groups is None else groups
-    if groups.shape != (num_roots,) or not np.isin(np.diff(groups, prepend=0), (0, 1)).all():
+    steps = np.diff(groups, prepend=-1)
+    if groups.shape != (num_roots,) or not np.isin(steps, (0, 1)).all() or (steps[:1] != 1).any():
         raise ValueError(f"groups must be {num_roots} numbers from 0 on, in order; got {groups}")
     if floors is not None:
         _check_floors(subgame, player, floors, groups)

@@ -20,7 +20,6 @@ GameArrays = tuple[
     tuple[TreeplexArrays, TreeplexArrays], tuple[kernels.SlicedPayoffs, kernels.SlicedPayoffs], Pair
 ]
 FIELDS = ("regret", "strategy", "realization", "average", "memory")
-COUNTS = ("iteration", "num_averaged")
 # States are saved and loaded as they are, but perhaps on machines that round differently.
 _TOLERANCE = 1e-6
 
@@ -110,12 +109,16 @@ def check_state(
                 "saved for another game or another variant of CFR"
             )
         _check_numbers(name, found, np.issubdtype(array.dtype, np.integer))
-    for name in ("game", "variant"):
-        if not np.array_equal(state[name], own[name]):
-            raise ValueError(
-                f"the state was saved for another {name}, of the same size: its {name} is "
-                f"{state[name].tolist()}, not {own[name].tolist()}"
-            )
+    if not np.array_equal(state["game"], own["game"]):
+        raise ValueError(
+            "the state was saved for another game, of the same size: checksums of infosets and "
+            "payoffs differ"
+        )
+    if not np.array_equal(state["variant"], own["variant"]):
+        raise ValueError(
+            f"the state was saved for another variant of CFR than {variant}: its numbers are "
+            f"{state['variant'].tolist()}, not {own['variant'].tolist()}"
+        )
     if state["num_averaged"][0] > state["iteration"][0]:
         raise ValueError(
             f"the state has averaged {state['num_averaged'][0]} iterations of only "
@@ -138,6 +141,8 @@ def _add(digest: Any, array: np.ndarray, dtype: type) -> None:
 
 def _check_numbers(name: str, array: np.ndarray, is_count: bool) -> None:
     """Counts are integers >= 0; all but the exponents of a variant is finite."""
+    if not np.issubdtype(array.dtype, np.number):
+        raise ValueError(f"the state's {name} has dtype {array.dtype}, which are no numbers")
     if is_count and (not np.issubdtype(array.dtype, np.integer) or (array < 0).any()):
         raise ValueError(f"the state's {name}, {array}, must consist of integers >= 0")
     if name != "variant" and not np.isfinite(array).all():

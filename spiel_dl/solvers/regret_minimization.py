@@ -22,6 +22,7 @@ import numpy as np
 from spiel_dl.solvers import kernels, minimizer_state
 from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
 from spiel_dl.solvers.checks import check_iterations, check_num_threads, check_values, check_weights
+from spiel_dl.solvers.minimizer_state import Pair
 from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.solvers.variants import (
@@ -32,6 +33,7 @@ from spiel_dl.solvers.variants import (
     PREDICTIVE_CFR_PLUS,
     AnyVariant,
     Weighting,
+    check_goes_by_regrets,
 )
 from spiel_dl.tree.factored.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
@@ -51,7 +53,6 @@ __all__ = [
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
 # Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
 RELATIVE_TOLERANCE = 1e-12
-Pair = tuple[np.ndarray, np.ndarray]
 LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
 """From the players who are updated next, (0,), (1,) or (0, 1), and both realization plans, float64
 [S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
@@ -142,7 +143,8 @@ class RegretMinimizer:
             iteration without alternating updates, for the players who are updated then.
 
         Raises:
-          ValueError: if the number is not an integer >= 0, or values are not finite.
+          ValueError: if the number is not an integer >= 0, or values are not finite. An iteration
+            that an error breaks off is as if it had not begun.
         """
         self._iterate(num_iterations, leaf_sequences, leaf_cfvs)
 
@@ -156,28 +158,44 @@ class RegretMinimizer:
                 "this variant does whole iterations itself; use one thread and no leaves, or "
                 "another variant"
             )
-        plans = (self.learned[0].realization, self.learned[1].realization)
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self.alternating_updates else ((0, 1),)
+        arrays = minimizer_state.arrays_of(self.learned)
         for _ in range(num_iterations):
+            # What comes from outside may fail between the two players' updates.
+            before = {} if leaf_cfvs is None else {k: a.copy() for k, a in arrays.items()}
             self.iteration += 1
             self.num_averaged += 1
-            for group in groups:
-                for player in group:
-                    self._evaluate_payoffs(player, plans[1 - player])
-                if leaf_sequences is not None and leaf_cfvs is not None:
-                    for player, values in zip(group, leaf_cfvs(group, plans), strict=True):
-                        check_values(values)
-                        np.add.at(self._cfvs[player], leaf_sequences[player], values)
-                for player in group:
-                    self._loops.update_player(
-                        self._treeplexes[player],
-                        self.learned[player],
-                        self.num_averaged,
-                        self._numbers,
-                        self._tolerance,
-                        self._cfvs[player],
-                    )
+            try:
+                for group in groups:
+                    self._update(group, leaf_sequences, leaf_cfvs)
+            except BaseException:
+                self.iteration -= 1
+                self.num_averaged -= 1
+                for name, array in before.items():
+                    arrays[name][:] = array
+                raise
+
+    def _update(
+        self, group: tuple[int, ...], leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
+    ) -> None:
+        """Updates the players of a group in an iteration."""
+        plans = (self.learned[0].realization, self.learned[1].realization)
+        for player in group:
+            self._evaluate_payoffs(player, plans[1 - player])
+        if leaf_sequences is not None and leaf_cfvs is not None:
+            for player, values in zip(group, leaf_cfvs(group, plans), strict=True):
+                check_values(values)
+                np.add.at(self._cfvs[player], leaf_sequences[player], values)
+        for player in group:
+            self._loops.update_player(
+                self._treeplexes[player],
+                self.learned[player],
+                self.num_averaged,
+                self._numbers,
+                self._tolerance,
+                self._cfvs[player],
+            )
 
     def _evaluate_payoffs(self, player: int, against: np.ndarray) -> None:
         """The cfvs of a player's sequences against the opponent's realization plan."""
@@ -261,10 +279,12 @@ class RegretMinimizer:
           growth: what the sum of an infoset's positive regrets is multiplied by; positive.
 
         Raises:
-          ValueError: if the growth is not positive, or there was no iteration yet.
+          ValueError: if the growth is not positive, there was no iteration yet, or the variant does
+            not derive strategies from regrets alone.
         """
         if not growth > 0:
             raise ValueError(f"growth={growth} must be positive")
+        check_goes_by_regrets(self.weighting)
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
         for player, learner in enumerate(self.learned):
@@ -343,12 +363,14 @@ class RegretMinimizer:
           weight: confidence in the strategy, in iterations; positive.
 
         Raises:
-          ValueError: if the strategy is not one, or the weight is not positive.
+          ValueError: if the strategy is not one, the weight is not positive, or the variant does
+            not derive strategies from regrets alone.
         """
         treeplex = self.sequence_form.treeplexes[player]
         check_strategy(treeplex, strategy, np.ones(treeplex.num_infosets, np.bool_))
         if not weight > 0:
             raise ValueError(f"weight={weight} must be positive")
+        check_goes_by_regrets(self.weighting)
         self._start_at(player, strategy, weight * self.sequence_form.utility_range)
 
     def state(self) -> dict[str, np.ndarray]:

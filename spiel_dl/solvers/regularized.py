@@ -35,6 +35,7 @@ import scipy.sparse
 
 from spiel_dl.solvers import kernels, regularized_kernels
 from spiel_dl.solvers.checks import check_iterations
+from spiel_dl.solvers.minimizer_state import Pair
 from spiel_dl.solvers.regularized_kernels import Side
 from spiel_dl.solvers.strategies import check_strategy
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
@@ -46,8 +47,6 @@ _LARGEST_STEPSIZE = 0.4
 _FIRST_STEPSIZE = 0.2
 _GROWTH, _SHRINKAGE, _BELOW_TOO_LARGE = 1.25, 0.6, 0.9
 _SHORTEST_STRETCH, _LONGEST_STRETCH = 20, 2000
-
-Pair = tuple[np.ndarray, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

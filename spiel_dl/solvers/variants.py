@@ -34,6 +34,7 @@ import abc
 import dataclasses
 import inspect
 import math
+import types
 import zlib
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
@@ -105,7 +106,8 @@ class Variant(FromFunctions):
       accumulate, derive, average: as in the module's docstring; plain functions, or compiled ones.
       rates: from (iteration, numbers) to what `accumulate` and `derive` get as `now`; None: the
         numbers themselves.
-      numbers: what the functions depend on, as floats.
+      numbers: what the functions depend on, as floats. A saved state tells variants apart by the
+        functions' code and these numbers, not by the values of global or enclosing variables.
     """
 
     accumulate: Callable[..., Any]
@@ -268,6 +270,15 @@ def check_infoset_by_infoset(variant: AnyVariant) -> None:
         )
 
 
+def check_goes_by_regrets(variant: AnyVariant) -> None:
+    """Raises a ValueError if a variant cannot be started at a strategy by setting regrets."""
+    if variant.parts.update_player or variant.parts.run_iterations:
+        raise ValueError(
+            f"{variant} does not play by its regrets alone, so it cannot go on from a strategy; "
+            f"leave out restarts, or take another variant, for example {PREDICTIVE_CFR_PLUS}"
+        )
+
+
 def _numbers_themselves(_iteration: float, numbers: tuple[float, ...]) -> tuple[float, ...]:
     return numbers
 
@@ -277,9 +288,14 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return getattr(function, "py_func", function)
 
 
-def _code_of(function: Callable[..., Any]) -> tuple[bytes, str]:
-    code = _plain(function).__code__
-    return code.co_code, repr(code.co_consts)
+def _code_of(function: Callable[..., Any]) -> tuple[Any, ...]:
+    return _parts_of(_plain(function).__code__)
+
+
+def _parts_of(code: types.CodeType) -> tuple[Any, ...]:
+    """What tells code apart in any process: no addresses."""
+    constants = [_parts_of(c) if isinstance(c, types.CodeType) else c for c in code.co_consts]
+    return code.co_code, code.co_names, code.co_freevars, constants
 
 
 def _check_function(name: str, function: Any, arity: int) -> None:

@@ -91,8 +91,10 @@ def estimate_histories(
       seed: of the playouts, which use no other generator.
 
     Raises:
-      ValueError: if a state breaks OpenSpiel's rules.
+      ValueError: if there are no playouts, or a state breaks OpenSpiel's rules.
     """
+    if num_playouts < 1:
+        raise ValueError(f"num_playouts={num_playouts} must be at least 1")
     generator = random.Random(seed)
     end = time.perf_counter() + seconds
     found: dict[float, list[float]] = {ratio: [] for ratio in _RATIOS}

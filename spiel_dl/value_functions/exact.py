@@ -138,7 +138,7 @@ class ExactLeafValues(LeafValues):
         minimizer.set_range(0, range_0)
         minimizer.set_range(1, range_1)
         while True:
-            minimizer.run(self._stretch)
+            minimizer.run(min(self._stretch, self._max_iterations - minimizer.num_averaged))
             cfv_0, cfv_1 = (self._best_response_values(player) for player in (0, 1))
             self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
             self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)

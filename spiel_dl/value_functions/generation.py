@@ -55,13 +55,8 @@ def generate(
         engine says.
       WorkerDiedError: as `distributed.for_each` does; what is finished stays.
     """
-    trunk = config.trunk()
-    num_states = trunk.leaves.num_public_states
-    if not num_states:
-        raise ValueError(
-            f"{config.game} ends above a depth limit of {config.depth_limit}, so there is nothing "
-            "to value; choose a smaller limit"
-        )
+    check(config)
+    num_states = config.trunk().leaves.num_public_states
     missing = [i for i in range(num_shards) if not _shard_path(directory, i).exists()]
     samples = config.shard_size * num_states
     with tqdm.tqdm(
@@ -79,6 +74,15 @@ def generate(
 
         solve = functools.partial(solve_shard, config)
         distributed.for_each(solve, missing, write, engine)
+
+
+def check(config: DatasetConfig) -> None:
+    """Raises a ValueError if there is nothing to make samples of: no leaves to value."""
+    if not config.trunk().leaves.num_public_states:
+        raise ValueError(
+            f"{config.game} ends above a depth limit of {config.depth_limit}, so there is nothing "
+            "to value; choose a smaller limit"
+        )
 
 
 def solve_shard(config: DatasetConfig, shard: int) -> dict[str, np.ndarray]:

@@ -154,7 +154,16 @@ def test_searches_are_made_between_two_rounds(tree):
     assert searched == {0: False, 1: True, 2: False}
 
 
+def test_the_search_of_a_round_without_searches_is_refused():
+    config = PortfolioConfig(num_rollouts=50, budget=4, first_round=1)
+    policy = ABDPlayPolicy(GAME, MODEL, [OWN], LIMIT, config=config)
+    with pytest.raises(ValueError, match=r"first_round=1 .* leave this part"):
+        policy.solution(policy.game.new_initial_state())
+
+
 def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="max_kept=0 must be at least 1"):
+        ABDPlayPolicy(GAME, MODEL, [OWN], LIMIT, max_kept=0)
     with pytest.raises(ValueError, match="portfolios of 0 and 1 strategies"):
         ABDPlayPolicy(GAME, MODEL, [], LIMIT)
     with pytest.raises(ValueError, match="HighestActionPolicy does not answer many states"):

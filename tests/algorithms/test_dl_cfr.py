@@ -6,7 +6,9 @@ import pytest
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
+from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.tree import DepthLimit
+from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.value_functions import ExactValue, ZeroValue
 from tests.made_up_values import MadeUpValue
 
@@ -119,6 +121,40 @@ def test_values_that_are_not_finite_are_told(player, alternating):
     )
     with pytest.raises(ValueError, match="values that are not finite"):
         solver.run(10)
+    # The iteration that was broken off is as if it had not begun.
+    done = solver.iteration
+    whole = DLCFRSolver(
+        "kuhn_poker",
+        MadeUpValue(lambda *ranges: tuple(map(np.zeros_like, ranges))),
+        DepthLimit(moves=1),
+        alternating_updates=alternating,
+    )
+    whole.run(done)
+    assert done > 0
+    for name, array in whole.state().items():
+        np.testing.assert_array_equal(array, solver.state()[name], err_msg=name)
+
+
+def test_a_state_of_another_value_function_changes_nothing():
+    limit = DepthLimit(moves=1)
+    solver = DLCFRSolver("kuhn_poker", ExactValue(warm_start=True), limit)
+    other = DLCFRSolver("kuhn_poker", ExactValue(), limit)
+    other.run(3)
+    before = solver.state()
+    with pytest.raises(ValueError, match="the state's"):
+        solver.load_state(other.state())
+    for name, array in solver.state().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
+    warm = DLCFRSolver("kuhn_poker", ExactValue(warm_start=True), limit)
+    whole = DLCFRSolver("kuhn_poker", None, BEYOND_THE_GAME)
+    with pytest.raises(ValueError, match="but this solver has no leaves"):
+        whole.load_state(warm.state())
+
+
+@pytest.mark.parametrize("name", ["reg-cfr", "greedy"])
+def test_variants_that_do_not_play_by_their_regrets_are_not_restarted(name):
+    with pytest.raises(ValueError, match="leave out restarts"):
+        DLCFRSolver("kuhn_poker", None, BEYOND_THE_GAME, weighting=VARIANTS[name], restart_every=10)
 
 
 @pytest.mark.parametrize("every", [None, 200])

@@ -244,6 +244,14 @@ def test_solutions_are_freed_with_their_last_reference():
         gc.enable()
 
 
+def test_kept_solutions_count_their_trees():
+    policy = ParticlePolicy(GOOFSPIEL.format(4), ZeroValue(), DepthLimit(rounds=1), budget=20)
+    solution = policy.solution(state_after(GOOFSPIEL.format(4), [3, 2]))
+    tree = solution.tree
+    some = tree.utility.nbytes + tree.player.nbytes + tree.infoset_key.nbytes
+    assert some < policy.step.num_bytes(solution) < 1000 * tree.num_histories
+
+
 def test_a_bot_plays_a_whole_game():
     game = pyspiel.load_game(GOOFSPIEL.format(5))
     policy = ParticlePolicy(
@@ -280,5 +288,5 @@ def test_errors():
         ParticlePolicy(game, None, DepthLimit(rounds=1)).action_probabilities(state)
     with pytest.raises(ValueError, match="has no subgames"):
         ParticlePolicy(game, ExactValue(), DepthLimit(rounds=1)).action_probabilities(state)
-    with pytest.raises(ValueError, match="player 1 does not act"):
+    with pytest.raises(ValueError, match="player 1 does not move"):
         ParticlePolicy(game, None, BEYOND).action_probabilities(state, 1)

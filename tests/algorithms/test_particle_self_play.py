@@ -6,7 +6,7 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import dl_cfr
-from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -28,7 +28,9 @@ SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2
 def test_samples_of_a_game():
     """Rounds 2 and 3 of 4 are looked at, the last of which decides the game by itself."""
     network = ParticleNetwork(SMALL)
-    samples = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleConfig(iterations=2000)).play()
+    samples = ParticleSelfPlay(
+        GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(iterations=2000)
+    ).play()
     assert len(samples) == 2
     for sample in samples:
         for player in (0, 1):
@@ -47,7 +49,7 @@ def test_samples_of_a_game():
 def test_values_that_no_play_can_have_are_not_learned():
     """Learned from, they make the next ones larger still, without bound."""
     network = ParticleNetwork(SMALL)
-    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleConfig(iterations=3))
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(iterations=3))
     learner.play()
     with torch.no_grad():
         for parameter in network.module.parameters():
@@ -62,7 +64,7 @@ def test_values_that_no_play_can_have_are_not_learned():
 def test_values_are_zero_sum_whatever_the_network_says():
     """Networks promise both players something, and players who choose take the best of it."""
     network = ParticleNetwork(SMALL)
-    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleConfig(iterations=3))
+    learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(iterations=3))
     for number in range(4):
         for sample in learner.play():
             together = (sample.belief * sample.cfv).sum()
@@ -79,7 +81,7 @@ def test_a_conditional_network_learns_what_infosets_are_worth_once_reached():
         GOOFSPIEL_4,
         ParticleNetwork(SMALL, conditional=True),
         LIMIT,
-        ParticleConfig(budget=3, iterations=100),
+        ParticleSelfPlayConfig(budget=3, iterations=100),
     )
     for _ in range(10):
         sample = learner.play()[-1]
@@ -97,7 +99,7 @@ def test_a_conditional_network_learns_what_infosets_are_worth_once_reached():
 def test_the_same_seed_plays_the_same():
     losses = []
     for _ in range(2):
-        config = ParticleConfig(budget=4, iterations=3, seed=5)
+        config = ParticleSelfPlayConfig(budget=4, iterations=3, seed=5)
         learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, config)
         losses.append([])
         for _ in range(3):
@@ -112,7 +114,7 @@ def test_the_learning_rate_falls_to_the_last_one():
         GOOFSPIEL_4,
         ParticleNetwork(SMALL),
         LIMIT,
-        ParticleConfig(
+        ParticleSelfPlayConfig(
             budget=4, iterations=3, learning_rate=0.1, final_learning_rate=0.001, decay_steps=2
         ),
     )
@@ -134,7 +136,7 @@ def test_it_learns_to_solve_the_trunk():
     """Uniform play has a trunk NashConv of 0.5, the untrained network of 2.0."""
     network = ParticleNetwork(ParticleSizes(32, 3, 1.0, 3, 2.0))
     learner = ParticleSelfPlay(
-        GOOFSPIEL_4, network, LIMIT, ParticleConfig(budget=50, iterations=50)
+        GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(budget=50, iterations=50)
     )
     learner.run(200)
     solver = dl_cfr.DLCFRSolver(GameTree.from_game(GOOFSPIEL_4), network, LIMIT)
@@ -144,7 +146,9 @@ def test_it_learns_to_solve_the_trunk():
 
 def test_what_is_saved_goes_on_to_the_same_bit(tmp_path):
     """With a buffer that overflows, and one whose features are no bits."""
-    config = ParticleConfig(budget=4, iterations=3, buffer_size=5, learning_rate=0.01, seed=3)
+    config = ParticleSelfPlayConfig(
+        budget=4, iterations=3, buffer_size=5, learning_rate=0.01, seed=3
+    )
 
     def fresh():
         network = ParticleNetwork(SMALL, HalvedFeatures(), conditional=True)
@@ -188,7 +192,7 @@ def test_samples_are_kept_as_they_are():
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path):
-    config = ParticleConfig(budget=4, iterations=3)
+    config = ParticleSelfPlayConfig(budget=4, iterations=3)
     learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, config)
     learner.save(tmp_path / "checkpoint")
     for other in (
@@ -199,13 +203,26 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path):
             other.load(tmp_path / "checkpoint")
 
 
+def test_half_a_state_changes_nothing():
+    config = ParticleSelfPlayConfig(budget=4, iterations=3)
+    learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, config)
+    other = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, config)
+    learner.step()
+    before, half = other.state(), learner.state()
+    del half["generator"]
+    with pytest.raises(ValueError, match="the state has no generator"):
+        other.load_state(half)
+    for name, array in other.state().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
+
+
 def test_errors():
     with pytest.raises(ValueError, match="exploration=2"):
-        ParticleConfig(exploration=2)
+        ParticleSelfPlayConfig(exploration=2)
     with pytest.raises(ValueError, match="budget=0 must be at least 1"):
-        ParticleConfig(budget=0)
+        ParticleSelfPlayConfig(budget=0)
     with pytest.raises(ValueError, match="final_learning_rate=1"):
-        ParticleConfig(final_learning_rate=1.0)
+        ParticleSelfPlayConfig(final_learning_rate=1.0)
     with pytest.raises(ValueError, match="has no Rules"):
         ParticleSelfPlay("kuhn_poker", ParticleNetwork(SMALL), LIMIT)
     with pytest.raises(ValueError, match="choose a smaller limit"):

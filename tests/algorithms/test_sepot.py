@@ -12,7 +12,7 @@ import torch
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import (
@@ -23,6 +23,7 @@ from spiel_dl.learning.transformations import (
     paper_transformations,
     pure_transformations,
 )
+from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers import refinement as refinements
@@ -341,7 +342,7 @@ def test_if_both_players_choose_among_all_continuations_any_blueprint_will_do():
 def test_the_bot_plays_the_policy():
     blueprint = ArrayPolicy.uniform(compiled("kuhn_poker"))
     policy = searched(blueprint, pure_transformations(2), DepthLimit(moves=1))
-    bots = [SePoTBot(policy, player, seed=player) for player in (0, 1)]
+    bots = [policy_bot(policy, player, seed=player) for player in (0, 1)]
     assert all(isinstance(bot, pyspiel.Bot) for bot in bots)
     state = policy.game.new_initial_state()
     for action in (0, 2):
@@ -388,4 +389,4 @@ def test_errors():
     with pytest.raises(ValueError, match="pass critic="):
         SePoTPolicy(tree, blueprint, None, limit).action_probabilities(state)
     with pytest.raises(ValueError, match="player=2 must be 0 or 1"):
-        SePoTBot(SePoTPolicy(tree, blueprint, None, limit), 2)
+        policy_bot(SePoTPolicy(tree, blueprint, None, limit), 2)

@@ -15,11 +15,12 @@ from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTBot, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.self_play import ActingNetwork
 from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.search.mirror_descent_step import MirrorDescentStep
@@ -187,8 +188,9 @@ def test_bots_draw_the_same(game_string):
     )
     for states in hidden_parts(game, seed=4)[:3]:
         player = states[0].current_player()
-        steps = [SePoTBot(policy, player, seed=5).step_with_policy(state) for state in states[:4]]
+        steps = [policy_bot(policy, player, seed=5).step_with_policy(state) for state in states[:4]]
         assert all(step == steps[0] for step in steps)
+        assert steps[0][1] in states[0].legal_actions()
 
 
 @pytest.mark.parametrize("game_string", GAMES)

@@ -66,7 +66,7 @@ def test_a_step_of_kuhn_maximises_the_weighted_sum(limit: int, player: int, seed
     # One step is all that is done: the game is over at the next limit.
     solved = [
         ses.safe_exploitation_search(
-            tree, player, model, alpha, DepthLimit(moves=limit), blueprint
+            tree, player, model, DepthLimit(moves=limit), alpha=alpha, blueprint=blueprint
         ).strategies[player]
         for alpha in alphas
     ]
@@ -96,7 +96,7 @@ def test_a_step_of_kuhn_maximises_the_weighted_sum(limit: int, player: int, seed
 def test_alpha_0_is_safe_and_knows_no_model(game: str, limit: DepthLimit) -> None:
     tree = compile_game(game)
     models = [opponent_models.random_policy(tree, seed) for seed in (0, 1)]
-    found = [ses.safe_exploitation_search(tree, 0, model, 0.0, limit) for model in models]
+    found = [ses.safe_exploitation_search(tree, 0, model, limit, alpha=0.0) for model in models]
     np.testing.assert_array_equal(found[0].strategies[0], found[1].strategies[0])
     assert exploitability.player_exploitability(tree, found[0], 0) == pytest.approx(0.0, abs=1e-9)
     for model, policy in zip(models, found, strict=True):
@@ -112,7 +112,7 @@ def test_perfect_information_cannot_be_exploited() -> None:
     model = opponent_models.random_policy(tree, 0)
     values = []
     for alpha in (0.0, 0.5, 1.0):
-        policy = ses.safe_exploitation_search(tree, 0, model, alpha, DepthLimit(rounds=1))
+        policy = ses.safe_exploitation_search(tree, 0, model, DepthLimit(rounds=1), alpha=alpha)
         assert exploitability.player_exploitability(tree, policy, 0) == pytest.approx(0, abs=1e-9)
         values.append(exploitability.gain(tree, policy, model, 0))
     assert max(values) - min(values) < 1e-9
@@ -123,7 +123,7 @@ def test_it_gains_with_alpha_and_pays_for_it() -> None:
     model = ArrayPolicy.uniform(tree)
     gains, lost = [], []
     for alpha in (0.0, 1.0):
-        policy = ses.safe_exploitation_search(tree, 0, model, alpha, DepthLimit(plies=2))
+        policy = ses.safe_exploitation_search(tree, 0, model, DepthLimit(plies=2), alpha=alpha)
         gains.append(exploitability.gain(tree, policy, model, 0))
         lost.append(exploitability.player_exploitability(tree, policy, 0))
     assert gains[1] > gains[0] + 0.2
@@ -134,4 +134,6 @@ def test_it_gains_with_alpha_and_pays_for_it() -> None:
 def test_alpha_must_be_a_weight(alpha: float) -> None:
     tree = compile_game("kuhn_poker")
     with pytest.raises(ValueError, match=r"alpha=.* must be between 0 and 1"):
-        ses.safe_exploitation_search(tree, 0, ArrayPolicy.uniform(tree), alpha, DepthLimit(moves=1))
+        ses.safe_exploitation_search(
+            tree, 0, ArrayPolicy.uniform(tree), DepthLimit(moves=1), alpha=alpha
+        )

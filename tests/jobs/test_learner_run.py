@@ -12,7 +12,7 @@ import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.jobs import learner_run, loop
@@ -61,7 +61,9 @@ def critic_alone() -> AnyLearner:
 
 def particle() -> AnyLearner:
     network = ParticleNetwork(ParticleSizes(base=4, regression_width=1.0))
-    config = ParticleConfig(budget=4, iterations=3, buffer_size=5, batch_size=3, steps_per_game=2)
+    config = ParticleSelfPlayConfig(
+        budget=4, iterations=3, buffer_size=5, batch_size=3, steps_per_game=2
+    )
     return ParticleSelfPlay(GOOFSPIEL, network, DepthLimit(rounds=1), config)
 
 
@@ -161,6 +163,15 @@ def test_pictures_come_while_it_learns(tmp_path: Path, monkeypatch: pytest.Monke
     run(tmp_path, particle(), 6, schedule=loop.log_spaced(6, 2))
     lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
     assert drawn == [*(json.loads(line)["step"] for line in lines), 6] == [1, 3, 6, 6]
+
+
+def test_a_checkpoint_may_come_before_the_first_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner_run, "_SECONDS_PER_PICTURE", 0.0)
+    monkeypatch.setattr(learner_run, "_SECONDS_PER_CHECKPOINT", 0.0)
+    run(tmp_path, particle(), 6, schedule=loop.every(6))
+    assert json.loads((tmp_path / learner_run.FINISHED_FILE).read_text()) == {"num_steps": 6}
 
 
 def test_wrong_input_is_refused(tmp_path: Path) -> None:

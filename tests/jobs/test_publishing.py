@@ -12,11 +12,11 @@ import pytest
 import spiel_dl as dl
 import spiel_dl.games
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.jobs import publishing
-from spiel_dl.jobs.learner_run import run_learner
+from spiel_dl.jobs.learner_run import FINISHED_FILE, run_learner
 from spiel_dl.jobs.publishing import Tolerance, publish
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_learner import CriticLearner
@@ -53,7 +53,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train(path / "rnad", RNaDSolver("kuhn_poker", RNaDSolver.default_config(**NETWORK), **others))
     large = PPOSolver.default_config(**NETWORK, max_tree_histories=1)
     train(path / "ppo", PPOSolver(GOOFSPIEL, large))
-    config = ParticleConfig(budget=4, iterations=3, batch_size=4)
+    config = ParticleSelfPlayConfig(budget=4, iterations=3, batch_size=4)
     network = ParticleNetwork(ParticleSizes(base=4, regression_width=1.0))
     train(path / "particle", ParticleSelfPlay(GOOFSPIEL, network, DepthLimit(rounds=1), config))
     return path
@@ -152,6 +152,7 @@ def test_a_particle_network(trained: Path, models: Path) -> None:
     assert name == "particle:three_cards"
     assert {"nash_conv", "values"} == model.measured["changes_by_float16"].keys()
     assert model.measured["trunk_nash_conv"] > 0
+    assert model.measured["against_uniform"]["half_width"] is None  # of one pair of games
     game = pyspiel.load_game(GOOFSPIEL)
     for known in (name, f"particle:{trained / 'particle'}"):
         found = dl.load_policy(known).action_probabilities(game.new_initial_state())
@@ -174,6 +175,14 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
         publish(tmp_path, models, "one")
     with pytest.raises(ValueError, match=r"policy=-1\.0 must not be negative"):
         Tolerance(policy=-1.0)
+    finished = trained / "ppo" / FINISHED_FILE
+    told = finished.read_text()
+    finished.unlink()
+    with pytest.raises(ValueError, match="is not finished"):
+        publish(trained / "ppo", models, "one")
+    finished.write_text(told)
+    with pytest.raises(ValueError, match="num_games=3 must be at least 2 and even"):
+        publish(trained / "ppo", models, "one", num_games=3)
     directory = trained / "ppo" / "metrics.jsonl"
     lines = directory.read_text()
     directory.write_text(lines.splitlines(keepends=True)[0])

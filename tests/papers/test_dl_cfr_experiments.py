@@ -383,18 +383,22 @@ def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("network", "random", "at_cfr_d", "expected"),
+    ("entropy", "first", "random", "at_cfr_d", "expected"),
     [
-        (0.32, 0.14, 0.02, [True, True, True]),
-        (0.34, 0.14, 0.02, [False, True, True]),
-        (0.28, 0.15, 0.02, [True, False, True]),
-        (0.32, 0.14, 0.04, [True, True, False]),
+        (0.52, 0.7, 0.14, 0.009, [True, True, True, True]),
+        (0.57, 0.7, 0.14, 0.009, [False, True, True, True]),
+        (0.52, 0.9, 0.14, 0.009, [True, False, True, True]),
+        (0.52, 0.7, 0.16, 0.009, [True, True, False, True]),
+        (0.52, 0.7, 0.14, 0.011, [True, True, True, False]),
     ],
 )
-def test_ranges_are_compared_by_their_distances_and_errors(
-    network: float, random: float, at_cfr_d: float, expected: list[bool]
+def test_ranges_are_compared_by_their_statistics_and_errors(
+    entropy: float, first: float, random: float, at_cfr_d: float, expected: list[bool]
 ) -> None:
-    apart = {"CFR-D": 0.3, "DL-CFR+, network of seed 0": network}
-    l1 = UNNORMALISED + "l1"
-    errors = dl_cfr_ranges.Errors({l1: 0.03}, {l1: at_cfr_d})
-    assert list(dl_cfr_ranges.parts_held(apart, random, [errors])) == expected
+    def of(entropy: float, distance: float) -> dict[str, float]:
+        return {"entropy": entropy, "largest": 0.6, "distance_to_nearest": distance}
+
+    network, chance = "DL-CFR+, network of seed 0", "random strategies set apart"
+    means = {chance: of(0.1, random), "CFR-D": of(0.5, 0.3), network: of(entropy, 0.32)}
+    begin = {"CFR-D": of(0.8, 0.3), network: of(first, 0.3)}
+    assert list(dl_cfr_ranges.parts_held(means, begin, [at_cfr_d])) == expected

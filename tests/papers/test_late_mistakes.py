@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from papers.responses import late_mistakes, online, sampled_match, times
+from papers.responses import late_mistakes, online, sampled_match, sweeps, times
 from papers.responses.experiments import EXPERIMENTS
 from papers.responses.study import Settings, Study
-from papers.study import MET, NOT_MET, PARTLY, run
+from papers.study import MET, NOT_MET, OPEN, PARTLY, run
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.rnr import RNRPolicy
@@ -32,14 +32,19 @@ def points(*pairs: tuple[float, float]) -> list[dict[str, float]]:
 def test_between_two_points_lie_their_mixtures(bound: float, expected: float) -> None:
     """The point in the middle, (0.3, 1.2), lies below the line of its neighbours."""
     found = points((0.1, 1.0), (0.3, 1.2), (0.3, 2.0), (0.7, 3.0))
-    assert late_mistakes.gain_at(found, bound) == pytest.approx(expected)
+    assert sweeps.gain_at(found, bound) == pytest.approx(expected)
 
 
 def test_a_verdict_asks_for_two_games_and_both_kinds() -> None:
-    def summary(*times: float) -> list[dict[str, object]]:
+    def summary(*times: float, most: float = 9.0) -> list[dict[str, object]]:
         kinds = ("late, uniform", "late, random", "random")
         return [
-            {"game": f"game {number // 3}", "opponents": kinds[number % 3], "times": each}
+            {
+                "game": f"game {number // 3}",
+                "opponents": kinds[number % 3],
+                "times": each,
+                "rnr_times": most,
+            }
             for number, each in enumerate(times)
         ]
 
@@ -48,6 +53,7 @@ def test_a_verdict_asks_for_two_games_and_both_kinds() -> None:
     assert told(summary(2.1, 2.0, 9.0, 2.5, 1.9, 9.0)) == PARTLY
     assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0)) == NOT_MET
     assert told(summary(1.9, 1.9, 9.0)[2:]) == "", "random alone, so nothing was tested"
+    assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0, most=1.95)) == OPEN, "nobody can gain more"
 
 
 def test_a_model_that_is_of_no_kind_is_refused(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from papers.particle import study as particle_study
 from papers.particle.experiments import EXPERIMENTS
 from papers.particle.study import Settings, Study
 from papers.study import run
-from spiel_dl.algorithms.particle_self_play import ParticleConfig, ParticleSelfPlay
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.jobs import head_to_head
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree, cut
@@ -29,7 +29,7 @@ DEFAULT_SIZES = {"particle": ParticleSizes()}  # a network's file has its own
 SETTINGS = Settings(
     GAME,
     particle=SIZES,
-    play=ParticleConfig(iterations=5),
+    play=ParticleSelfPlayConfig(iterations=5),
     device="meta",
 )
 

@@ -48,7 +48,10 @@ def test_reports_are_written(tmp_path):
     assert len(run(chosen, study, tmp_path / "reports")) == 2
     before = exploitability.exploitability(GAME_TREE, load_array_policy("uniform", GAME_TREE))
     curves = (tmp_path / "reports" / "curves.md").read_text()
-    assert "**Verdict:** met" in curves, "a uniform blueprint is easily bettered"
+    content = json.loads((tmp_path / "reports" / "curves.json").read_text())
+    limited = content["tables"]["By game, method and budget"][0]
+    assert limited["after"] < limited["before"], "a uniform blueprint is easily bettered"
+    assert content["headline"].startswith(f"{limited['method']} {limited['after']:.3g}, worse in 0")
     assert f"{before:.3g}" in curves
     assert "knowledge-limited, growing: num_expansions=100." in curves
     beliefs = (tmp_path / "reports" / "beliefs.md").read_text()

@@ -12,6 +12,7 @@ import pytest
 
 from papers import scoreboard
 from papers.changes import CHANGES, Change
+from papers.judging import judge_again
 from papers.manifest import MANIFEST
 from papers.paper import PAPERS
 from papers.row import Row
@@ -43,6 +44,16 @@ def test_rows_name_experiments_and_settings_that_there_are(row: Row) -> None:
     assert row.declared.name == row.experiment
     row.settings()
     assert row.minutes > 0
+
+
+@pytest.mark.parametrize("row", MANIFEST, ids=lambda row: row.name)
+def test_reports_are_judged_by_todays_criteria(row: Row, tmp_path: Path) -> None:
+    path = row.report(RESULTS)
+    if row.declared.judge is None or not path.exists():
+        return
+    for each in (path, path.with_suffix(".md")):
+        (tmp_path / each.name).write_bytes(each.read_bytes())
+    assert not judge_again(tmp_path / path.name, row.declared), "run/reproduce.py --scoreboard_only"
 
 
 def test_no_two_rows_write_the_same_report() -> None:
@@ -160,3 +171,12 @@ def test_the_page_has_a_line_for_every_row(tmp_path: Path) -> None:
 def test_the_committed_page_is_that_of_the_committed_reports() -> None:
     """Which reports are old is read there; `reproduce.py --scoreboard_only` renews it."""
     assert (ROOT / "docs" / "scoreboard.md").read_text(encoding="utf-8") == scoreboard.page(RESULTS)
+
+
+def test_a_report_of_another_claim_is_old_and_its_verdict_is_not_shown(tmp_path: Path) -> None:
+    write(tmp_path, ROW, claim="another claim")
+    found = scoreboard.state(ROW, tmp_path, ())
+    assert (found.word, found.why) == (OLD, ("judged by another claim",))
+    assert not scoreboard.needs_new_parts(found)
+    assert "met. The paper" not in scoreboard.page(tmp_path)
+    assert "| met |" not in scoreboard.page(tmp_path)

@@ -184,6 +184,17 @@ def test_bots_play_the_only_action_also_if_its_id_is_0():
     assert bots.policy_bot(Pass(game, [0, 1]), 0).step_with_policy(state) == ([(0, 1.0)], 0)
 
 
+def test_bots_bear_sums_that_differ_from_1_as_policies_may():
+    game = pyspiel.load_game("python_kuhn_poker")
+
+    class Nearly(openspiel_policy.Policy):
+        def action_probabilities(self, state, player_id=None):
+            return {0: 0.0, 1: 1 + 4e-7}
+
+    state = game.new_initial_state().child(0).child(1)
+    assert bots.policy_bot(Nearly(game, [0, 1]), 0).step(state) == 1
+
+
 def test_bots_can_be_pickled_and_go_on_alike():
     game = pyspiel.load_game("kuhn_poker")
     bot = bots.policy_bot(opponent_models.random_policy(game, 0), 0, seed=5)

@@ -56,10 +56,10 @@ def test_a_solution_that_there_is_not() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_are_games_with_settings_that_learners_take(name: str) -> None:
-    from spiel_dl.algorithms.particle_self_play import ParticleConfig
+    from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
     from spiel_dl.algorithms.rnad import RNaDSolver
 
-    configs = {"rnad": RNaDSolver.default_config, "particle": ParticleConfig}
+    configs = {"rnad": RNaDSolver.default_config, "particle": ParticleSelfPlayConfig}
     turn_based_game(PRESETS[name].game)
     for algorithm, settings in PRESETS[name].settings.items():
         given = {key: value for key, value in settings.items() if key != "num_steps"}

@@ -23,6 +23,7 @@ GO_ON = "solve.py --game=kuhn_poker --iterations=100 --resume --run_dir="
 TRUNK = "dl_cfr.py --game=kuhn_poker --iterations=10 --run_dir=new"
 DATA = "generate_data.py --game=kuhn_poker --run_dir=new"
 FIT = "train_value_network.py --data=data --num_epochs=1 --num_units=4 --run_dir=new"
+FROM = "train_value_network.py --data=data --num_epochs=1 --run_dir=new"
 ON_POLICY = "train_on_policy.py --data=data --run_dir=new"
 TRAIN = "train.py --run_dir=new --num_steps=1"
 KUHN = f"{TRAIN} --game=kuhn_poker"
@@ -33,6 +34,8 @@ EXPLOIT = "exploit.py --game=kuhn_poker --run_dir=new"
 
 GAMES = [
     Bad("solve.py --game=", "OpenSpiel has no game ''"),
+    Bad("train.py --run_dir=new --num_steps=1 --game=", "OpenSpiel has no game ''"),
+    Bad("head_to_head.py --game= --first=uniform --second=uniform", "OpenSpiel has no game ''"),
     Bad("solve.py --game", "Missing value for flag --game"),
     Bad("solve.py --game=no_such_game", "OpenSpiel has no game 'no_such_game'"),
     Bad("solve.py --game=leduc", "did you mean 'leduc_poker'"),
@@ -49,7 +52,9 @@ GAMES = [
     Bad("solve.py --game=goofspiel(num_cards=three)", "'goofspiel(num_cards=three)'"),
     Bad(f"solve.py {GOOFSPIEL}(num_cards=0)", "num_cards=0"),
     Bad(f"solve.py {GOOFSPIEL}(num_cards=3,points_order=sideways)", "points_order"),
-    Bad(f"solve.py {GOOFSPIEL}(colours=3)", "colours"),
+    Bad(
+        f"solve.py {GOOFSPIEL}(colours=3)", "Unknown parameter 'colours'. Available parameters are"
+    ),
     Bad("solve.py --game=python_battleships(ship_sizes=3)", "Wrong type for parameter ship_sizes"),
     Bad("solve.py --game=python_battleships(ship_sizes=[9])", "ship"),
     Bad("play.py --game=catch", "only two-player games work here"),
@@ -78,6 +83,7 @@ NUMBERS = [
     Bad(f"{TRUNK} --moves=1 --restart_growth=2", "used with --restart_every only"),
     Bad(f"{TRUNK} --moves=1 --restart_every=0", "restart_every"),
     Bad(f"{DATA} --plies=-3", "--plies=-3: must be at least 1"),
+    Bad(f"{DATA} --moves=100", "ends above a depth limit of 100 moves"),
     Bad(f"{DATA} --moves=1 --shards=0", "--shards=0: must be at least 1"),
     Bad(f"{DATA} --moves=1 --shard_size=0", "shard_size"),
     Bad(f"{DATA} --moves=1 --pure_share=2", "pure_share"),
@@ -85,7 +91,7 @@ NUMBERS = [
     Bad(f"{DATA} --moves=1 --num_workers=0", "num_workers"),
     Bad(f"{DATA} --moves=1 --num_workers=1000000", "--num_workers=1000000 are too many processes"),
     Bad(f"{FIT} --learning_rate=0", "learning_rate"),
-    Bad(f"{FIT} --learning_rate=nan", "learning_rate"),
+    Bad(f"{FIT} --learning_rate=nan", "--learning_rate=nan: must be a number"),
     Bad(f"{FIT} --num_epochs=0", "num_epochs"),
     Bad(f"{FIT} --num_units=0", "num_units"),
     Bad(f"{FIT} --batch_size=0", "batch_size"),
@@ -103,10 +109,13 @@ NUMBERS = [
     Bad(f"{PLAY} --num_games=0", "--num_games=0: must be at least 1"),
     Bad(f"{SHOW} --policy=uniform --moves=3 --player=2", "--player=2: must be between 0 and 1"),
     Bad(f"{SHOW} --policy=cdbr:uniform --moves=3 --look_ahead=0", "--look_ahead=0"),
+    Bad(f"{SHOW} --policy=uniform --moves=3 --look_ahead=2", "uniform does not search"),
     Bad(f"{MATCH} --second=uniform --num_games=5", "num_games=5"),
     Bad(f"{MATCH} --second=uniform --pairs_at_once=0", "pairs_at_once"),
     Bad(f"{EXPLOIT} --hands=0", "--hands=0: must be at least 1"),
     Bad(f"{EXPLOIT} --p=2", "--p=2.0"),
+    Bad(f"{EXPLOIT} --half_life=nan", "--half_life=nan: must be a number"),
+    Bad(f"{EXPLOIT} --response=cdrnr --rounds=1", "has no rounds; give the depth limit in moves"),
     Bad(f"{EXPLOIT} --full_trust_at=0", "--full_trust_at=0.0"),
     Bad("compare_cfr.py --iterations=0", "--iterations=0: must be at least 1"),
     Bad("search_schedule.py --iterations=5", "iterations=5 must be at least 10"),
@@ -129,9 +138,17 @@ CHOICES = [
     Bad(f"{EXPLOIT} --response=shrug", "value should be one of <"),
     Bad("compare_cfr.py --game=kuhn_poker --variants=nothing", "nothing"),
     Bad("reproduce.py --paper=alphago", "value should be one of <"),
-    Bad("reproduce.py --paper=dl_cfr --domain=chess", "chess"),
-    Bad("reproduce.py --paper=dl_cfr --domain=leduc --only=all", "all"),
-    Bad("reproduce.py --paper=dl_cfr --domain=leduc --set=colour=red", "colour"),
+    Bad(
+        "reproduce.py --paper=dl_cfr --domain=chess", "must be one of: goofspiel, oshi_zumo, leduc"
+    ),
+    Bad(
+        "reproduce.py --paper=dl_cfr --domain=leduc --only=all",
+        "experiment 'all' must be one of checkpoints, left_out",
+    ),
+    Bad(
+        "reproduce.py --paper=dl_cfr --domain=leduc --set=colour=red",
+        "there is no setting 'colour'; there are data, num_shards",
+    ),
     Bad("reproduce.py --paper=dl_cfr --domain=leduc --set=num_shards", "num_shards"),
     Bad("reproduce.py --paper=dl_cfr --domain=leduc --set=num_shards=few", "num_shards"),
 ]
@@ -165,8 +182,8 @@ FLAGS = [
     Bad(MATCH, "give --second: "),
     Bad("reproduce.py", "give --all or --paper, one of"),
     Bad("reproduce.py --paper=dl_cfr", "give --domain, one of"),
-    Bad("large_games.py --games=kuhn_poker", "kuhn_poker"),
-    Bad("large_games.py --games=", "''"),
+    Bad("large_games.py --games=kuhn_poker", "python_phantom_ttt, python_dark_hex,"),
+    Bad("large_games.py --games=", "OpenSpiel has no game ''"),
 ]
 
 POLICIES = [
@@ -178,13 +195,20 @@ POLICIES = [
     Bad(f"{PLAY} --opponent=rnr:x:uniform", "P='x' is not a number"),
     Bad(f"{PLAY} --opponent=rnr:2:uniform", "p=2.0"),
     Bad(f"{PLAY} --opponent=cdbr:nobody", "no policy 'nobody'"),
-    Bad(f"{PLAY} --opponent=resolving:nowhere", "nowhere"),
+    Bad(f"{PLAY} --opponent=resolving:nowhere", "cannot read the file nowhere: No such file"),
     Bad(f"{PLAY} --opponent=sepot:nowhere", "nowhere is neither a learner's checkpoint nor"),
     Bad(f"{PLAY} --opponent=particle:nowhere", "nowhere is neither the file of a particle"),
-    Bad(f"{PLAY} --opponent=rnad:nowhere", "nowhere"),
-    Bad(f"{PLAY} --opponent=torn_policy.safetensors", "torn_policy.safetensors"),
-    Bad(f"{PLAY} --opponent=folder", "folder"),
-    Bad("play.py --game=leduc_poker --opponent=run", "kuhn_poker"),
+    Bad(f"{PLAY} --opponent=rnad:nowhere", "rnad:leduc; or play against uniform or human"),
+    Bad(
+        f"{PLAY} --opponent=torn_policy.safetensors",
+        "torn_policy.safetensors was not written by this package",
+    ),
+    Bad(f"{PLAY} --opponent=folder", "folder holds no average_policy.safetensors; give the run"),
+    Bad(f"{PLAY} --opponent=torch:other_game.pt --seat=1", "is it of another game?"),
+    Bad(
+        "play.py --game=leduc_poker --opponent=run",
+        "holds a policy of kuhn_poker(), not of leduc_poker()",
+    ),
     Bad(f"{MATCH} --second=nobody", "no policy 'nobody'"),
     Bad(f"{EXPLOIT} --opponent=nobody", "no policy 'nobody'"),
     Bad(f"{SHOW} --policy=nobody --moves=3", "no policy 'nobody'; give one of uniform"),
@@ -214,8 +238,10 @@ FILES = [
     Bad(f"{GO_ON}no_checkpoint", "checkpoint.safetensors was deleted; put it back"),
     Bad(f"{GO_ON}no_config", "no_config is not empty and holds no run"),
     Bad(f"{GO_ON}in_use", "another process runs in in_use; wait until it has ended"),
-    Bad(f"{TRUNK} --moves=1 --value_function=nowhere", "nowhere"),
-    Bad(f"{TRUNK} --moves=1 --value_function=file", "file"),
+    Bad(
+        f"{TRUNK} --moves=1 --value_function=nowhere", "cannot read the file nowhere: No such file"
+    ),
+    Bad(f"{TRUNK} --moves=1 --value_function=file", "file was not written by this package"),
     Bad(f"{TRUNK} --moves=1 --value_function=run/checkpoint.safetensors", "run/checkpoint"),
     Bad("generate_data.py --game=kuhn_poker --moves=1 --resume --run_dir=run", "cannot resume run"),
     Bad(f"{FIT} --data=nothing", "nothing holds no dataset"),
@@ -223,22 +249,36 @@ FILES = [
     Bad(f"{FIT} --data=run", "run holds no dataset"),
     Bad(f"{FIT} --data=torn_data", "torn_data holds no dataset"),
     Bad(f"{FIT} --data=torn_shard", "torn_shard/random-00000.safetensors"),
-    Bad(f"{FIT} --network=nowhere", "nowhere"),
-    Bad(f"{FIT} --network=file", "file"),
-    Bad(f"{TRAIN} --algorithm=critic --blueprint=nowhere", "nowhere"),
-    Bad(f"{TRAIN} --algorithm=critic --blueprint=file", "file"),
+    Bad(f"{FROM} --network=nowhere", "cannot read the file nowhere: No such file"),
+    Bad(f"{FROM} --network=file", "file was not written by this package"),
+    Bad(f"{FIT} --network=file", "--num_units: of a new network; leave --network out, or them"),
+    Bad(
+        f"{TRAIN} --algorithm=critic --blueprint=nowhere",
+        "cannot read the file nowhere: No such file",
+    ),
+    Bad(f"{TRAIN} --algorithm=critic --blueprint=file", "file was not written by this package"),
     Bad(f"{TRAIN} --game=chess", "information state tensors"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3 --output=folder", "a directory"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3 --output=file/a.html", "a file"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3 --output=", "--output is empty"),
-    Bad(f"{MATCH} --second=uniform --num_games=2 --run_dir=file", "file"),
-    Bad(f"{MATCH} --second=uniform --num_games=2 --output=file/a", "file"),
-    Bad("publish.py --run_dir=nowhere", "nowhere"),
-    Bad("publish.py --run_dir=run", "run"),
+    Bad(
+        f"{MATCH} --second=uniform --num_games=2 --run_dir=file",
+        "--run_dir=file is a file; choose another path",
+    ),
+    Bad(
+        f"{MATCH} --second=uniform --num_games=2 --output=file/a",
+        "--output=file/a: file is a file; choose another path",
+    ),
+    Bad("publish.py --run_dir=nowhere", "nowhere holds no run: there is no config.json"),
+    Bad("publish.py --run_dir=run", "run holds no run of a learner; give one of run/train.py"),
     Bad("report_learners.py --run=nowhere --output=new/report", "nowhere holds no run"),
     Bad("report_learners.py --run=torn_config --output=new/report", "config.json is damaged"),
-    Bad("compare_learners.py --report=nowhere.json --output=new/table", "nowhere.json"),
-    Bad("compare_learners.py --report=file --output=new/table", "file"),
+    Bad(
+        "compare_learners.py --report=nowhere.json --output=new/table",
+        "No such file or directory: nowhere.json",
+    ),
+    Bad("compare_learners.py --report=run/config.json --output=new/table", "is no report of"),
+    Bad("compare_learners.py --report=file --output=new/table", "file is damaged (Expecting value"),
 ]
 
 ALL = {

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.run import bad_inputs
 from tests.run.bad_inputs import Bad
@@ -45,6 +46,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         shutil.copytree(place / "data", place / name)
     tear(place / "torn_data" / "config.json")
     tear(place / "torn_shard" / "random-00000.safetensors")
+    torch.jit.script(torch.nn.Linear(3, 2)).save(str(place / "other_game.pt"))
     damage_runs(place)
     with locked(place / "in_use"):
         yield place

@@ -48,8 +48,10 @@ def test_the_results_can_be_used(finished: Path) -> None:
 
 
 def test_training_starts_from_a_network(finished: Path) -> None:
-    arguments = ("--network=network/network.safetensors", "--left_out_state=1", "--num_units=4")
-    code, _, errors = run(finished, *TRAIN, "--run_dir=again", *arguments, "--max_strategies=30")
+    arguments = ("--network=network/network.safetensors", "--left_out_state=1")
+    code, _, errors = run(
+        finished, *TRAIN[:-1], "--run_dir=again", *arguments, "--max_strategies=30"
+    )
     assert code == 0, errors
     again = PositionalNetwork.load(finished / "again" / "network.safetensors")
     assert (again.header()["num_layers"], again.header()["num_units"]) == (3, 8)

@@ -9,6 +9,7 @@ import pytest
 from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy, ParticleConfig
 from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
 from spiel_dl.algorithms.sepot import SearchConfig
+from spiel_dl.play.position_view import Watched, look
 from spiel_dl.search.growth import Growth
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
@@ -95,6 +96,21 @@ def test_it_grows_within_the_bound_of_a_search():
         assert policy.num_searches == 2
     for small, large in zip(*sizes.values(), strict=True):
         assert small.num_histories <= 121 < large.num_histories
+
+
+@pytest.mark.parametrize("bound", [60, None])
+def test_who_watches_is_not_told_values_that_are_not_known(bound):
+    game_string = next(iter(GAMES))
+    policy = search(game_string, KnowledgeLimitedPolicy, 1, bound, num_expansions=5)
+    for actions in GAMES[game_string]:
+        state = policy.game.new_initial_state()
+        for action in actions:
+            state.apply_action(action)
+        found = look(Watched(lambda: policy), state, may_tell_private=True)
+        assert found.state is not None
+        rows = [row for own in found.state.infosets for row in own]
+        assert rows
+        assert all(row.cfv is None for row in rows)
 
 
 def test_infosets_of_a_public_state_that_is_held_are_answered_alike_in_any_order():

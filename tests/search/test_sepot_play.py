@@ -168,7 +168,7 @@ def test_errors():
     with pytest.raises(ValueError, match="has no Rules"):
         SePoTPlayPolicy("kuhn_poker", blueprint, critic, limit)
     policy = SePoTPlayPolicy(game, blueprint, critic, limit)
-    with pytest.raises(ValueError, match="player 1 does not act"):
+    with pytest.raises(ValueError, match="player 1 does not move"):
         policy.action_probabilities(game.new_initial_state(), 1)
 
 

@@ -11,6 +11,7 @@ from spiel_dl.solvers.depth_limited import Leaves
 from spiel_dl.solvers.effort import Clock, Effort
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, LINEAR_CFR, RegretMinimizer
 from spiel_dl.solvers.restricted_game import restrict, unrestricted
+from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 
 
@@ -114,6 +115,14 @@ def test_errors_of_efforts():
     ):
         with pytest.raises(ValueError, match=message):
             Effort(**wrong)
+
+
+def test_variants_without_plans_are_refused_before_any_iteration():
+    form = GameTree.from_game("kuhn_poker").sequence_form
+    ranges = (np.ones(1), np.ones(1))
+    effort = Effort(10, weighting=VARIANTS["vad-cfr"])
+    with pytest.raises(ValueError, match=r"averages strategies, .* take another variant"):
+        depth_limited.solve(unrestricted(form, ranges), effort)
 
 
 def test_a_clock_shares_out_all_iterations():

@@ -157,6 +157,17 @@ def test_states_are_of_one_variant_and_of_the_same_functions():
         CFRSolver(tree, variant="cfr+").load_state(CFRSolver(tree, variant="pdcfr+").state())
 
 
+def test_functions_that_call_others_are_others():
+    tree = GameTree.from_game("kuhn_poker")
+    larger = Variant(lambda total, new, now: max(total + new, 0.0), derive, average)
+    smaller = Variant(lambda total, new, now: min(total + new, 0.0), derive, average)
+    assert larger.identity == Variant(larger.accumulate, derive, average).identity
+    with pytest.raises(ValueError, match="another variant"):
+        RegretMinimizer(tree.sequence_form, smaller).load_state(
+            RegretMinimizer(tree.sequence_form, larger).state()
+        )
+
+
 def test_minimizers_with_functions_can_be_pickled():
     tree = GameTree.from_game("kuhn_poker")
     own = RegretMinimizer(tree.sequence_form, OWN)

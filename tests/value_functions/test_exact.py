@@ -74,6 +74,14 @@ def test_batches_are_rows():
             np.testing.assert_array_equal(batch[player][row], single[player])
 
 
+def test_no_more_iterations_than_may_be():
+    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
+    function = ExactValue(1e-12, max_iterations=50).bind(leaves)
+    with pytest.warns(RuntimeWarning, match="after 50 iterations"):
+        function.evaluate(*random_ranges(leaves, 3))
+    assert function._minimizer.num_averaged == 50
+
+
 def test_errors():
     with pytest.raises(ValueError, match="tolerance=0"):
         ExactValue(tolerance=0)

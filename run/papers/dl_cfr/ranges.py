@@ -7,14 +7,15 @@ here every comparison is a number.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.dl_cfr.study import NETWORKS, Study
-from papers.study import Experiment, verdict
+from papers.dl_cfr.study import ALL_NUMBERS, BOUNDS, NETWORKS, SUMMARY, Study
+from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms.dl_cfr import asked_ranges
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -42,9 +43,14 @@ _RANDOM, _CFR_D = "random strategies set apart", "CFR-D"
 _ASKED = "asked"
 _MAX_RANDOM_ROWS = 200
 _POINTS_PER_DECADE = 8
-# The paper compares by eye. Here ranges are much alike if their distances to the nearest training
-# range differ by at most this share, and unlike if one distance is at least so many times another.
+# The paper compares by eye. Here ranges are much alike if their statistics differ by at most this
+# share, and unlike if one distance is at least so many times another.
 _ALIKE, _UNLIKE = 0.1, 2.0
+_FIRST = 10
+"""The last of the first iterations."""
+_DISTANCE, _L1 = "distance_to_nearest", UNNORMALISED + "l1"
+_COMPARED = ("entropy", "largest", _DISTANCE)
+_AT_CFR_D = "CFR-D's ranges"
 
 
 class Errors(NamedTuple):
@@ -77,15 +83,10 @@ def _compute(study: Study) -> _Found:
 
 
 def _report(study: Study, found: _Found) -> Report:
-    distance = "distance_to_nearest"
-    apart = {
-        source: float(np.nanmean([row[distance] for row in found.rows if row["source"] == source]))
-        for source in dict.fromkeys(row["source"] for row in found.rows)
-    }
     columns: dict[str, dict[str, float]] = {}
     for seed, errors in found.errors.items():
         columns[f"seed {seed}, validation"] = errors.in_validation
-        columns[f"seed {seed}, CFR-D's ranges"] = errors.at_cfr_d
+        columns[f"seed {seed}, {_AT_CFR_D}"] = errors.at_cfr_d
     summary = [
         {"what": title, **{where: errors[name] for where, errors in columns.items()}}
         for name, title in ALL_ERROR_TITLES.items()
@@ -95,10 +96,12 @@ def _report(study: Study, found: _Found) -> Report:
             "Means over leaf public states that both players reach, and over the players; "
             "distances are total variations. The summary compares a network's errors at ranges of "
             "random strategies that were set apart with those at the ranges that CFR-D asks for.",
-            "Held are, of distances to the nearest training range: a network's is within "
-            f"{_ALIKE:.0%} of CFR-D's; and both are at least {_UNLIKE:g} times that of random "
-            "strategies set apart. And the mean L1 error at CFR-D's ranges is not larger than that "
-            "in validation.",
+            "The paper compares by eye. Held are: in their means over iterations, a network's "
+            "entropies, largest entries and distances to the nearest training range are within "
+            f"{_ALIKE:.0%} of CFR-D's; CFR-D's entropy is the larger one up to iteration {_FIRST}; "
+            f"both are at least {_UNLIKE:g} times as far from training ranges as random strategies "
+            "set apart; and the mean L1 error at CFR-D's ranges is below the paper's "
+            f"{BOUNDS[_L1]}.",
         ],
         Table(summary, {"what": "error", **{where: where for where in columns}}),
         Table(
@@ -111,25 +114,59 @@ def _report(study: Study, found: _Found) -> Report:
         ],
         "source",
         levels={_RANDOM: found.random},
-        headline=f"distance to the nearest training range: {_RANDOM} {found.random[distance]:.2g}, "
-        + ", ".join(f"{source} {value:.2g}" for source, value in apart.items()),
-        verdict=verdict(parts_held(apart, found.random[distance], found.errors.values())),
     )
 
 
-def parts_held(apart: dict[str, float], random: float, errors: Iterable[Errors]) -> Iterator[bool]:
+def _judge(tables: Tables) -> Judgement:
+    """What the paper sees, as numbers; see the notes of the report."""
+    means = _means(tables[ALL_NUMBERS])
+    errors = next(row for row in tables[SUMMARY] if row["what"] == ALL_ERROR_TITLES[_L1])
+    at_cfr_d = [value for where, value in errors.items() if where.endswith(_AT_CFR_D)]
+    apart = [f"{who} {found[_DISTANCE]:.2g}" for who, found in means.items()]
+    uniform = [f"{who} {found['entropy']:.2g}" for who, found in means.items() if who != _RANDOM]
+    return Judgement(
+        verdict(parts_held(means, _means(tables[ALL_NUMBERS], _FIRST), at_cfr_d)),
+        f"distance to the nearest training range: {', '.join(apart)}; entropy: "
+        f"{', '.join(uniform)}",
+    )
+
+
+def _means(
+    rows: Sequence[Mapping[str, Any]], most: float = math.inf
+) -> dict[str, dict[str, float]]:
+    """Means over iterations, up to one, by who asks; of random ranges there is one row."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row.get("iteration") is None or row["iteration"] <= most:
+            found.setdefault(row["source"], []).append(row)
+    return {
+        who: {name: float(np.nanmean([row[name] for row in own])) for name in _COMPARED}
+        for who, own in found.items()
+    }
+
+
+Means = Mapping[str, Mapping[str, float]]
+
+
+def parts_held(means: Means, first: Means, at_cfr_d: Iterable[float]) -> Iterator[bool]:
     """Whether each part of the paper's claim holds.
 
     Args:
-      apart: who asks for ranges, and their mean distance to the nearest training range.
-      random: that of random strategies set apart.
-      errors: of each network.
+      means: who asks for ranges, and means of `STATISTICS` over all iterations.
+      first: the same over the first iterations.
+      at_cfr_d: each network's mean L1 error at the ranges that CFR-D asks for, unnormalised.
     """
-    of_cfr_d = apart[_CFR_D]
-    yield all(abs(value - of_cfr_d) <= _ALIKE * of_cfr_d for value in apart.values())
-    yield min(apart.values()) >= _UNLIKE * random
-    l1 = UNNORMALISED + "l1"
-    yield all(each.at_cfr_d[l1] <= each.in_validation[l1] for each in errors)
+    cfr_d = means[_CFR_D]
+    networks = [who for who in means if who not in (_RANDOM, _CFR_D)]
+    yield all(
+        abs(means[who][name] - cfr_d[name]) <= _ALIKE * cfr_d[name]
+        for who in networks
+        for name in _COMPARED
+    )
+    yield all(first[_CFR_D]["entropy"] > first[who]["entropy"] for who in networks)
+    least = min(means[who][_DISTANCE] for who in (_CFR_D, *networks))
+    yield least >= _UNLIKE * means[_RANDOM][_DISTANCE]
+    yield all(error < BOUNDS[_L1] for error in at_cfr_d)
 
 
 RANGES = Experiment(
@@ -142,6 +179,7 @@ RANGES = Experiment(
     _compute,
     _report,
     NETWORKS,
+    _judge,
 )
 
 

@@ -7,14 +7,15 @@ to the gadgets, and the whole policy is judged, by its exact exploitability.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from papers.dl_cfr.on_policy import USES
-from papers.dl_cfr.study import Study
-from papers.study import Experiment
+from papers.dl_cfr.study import SUMMARY, Study
+from papers.study import Experiment, Judgement, Tables
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingPolicy
@@ -64,9 +65,6 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 
     reference = study.part("resolving-cfr_plus", measure_reference)
     title = _TITLES["exploitability"]
-    by_source: dict[str, list[float]] = {}
-    for row in rows:
-        by_source.setdefault(row["source"], []).append(row["exploitability"])
     return study.report(
         [
             f"{iterations:,} iterations of CFR+ per piece; the optimal value function is solved to "
@@ -79,11 +77,16 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         "source",
         levels=study.level({"exploitability": reference}),
         joined=False,
-        headline="; ".join(
-            f"{source}, best gadget {min(values):.3g}" for source, values in by_source.items()
-        ),
         settings={"exact_tolerance": _EXACT_TOLERANCE},
     )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """By the gadget that is the default, not by the one that came out best."""
+    default = inspect.signature(ContinualResolvingPolicy).parameters["gadget"].default
+    [line] = [line for line in tables[SUMMARY] if line["gadget"] == default]
+    values = [f"{source} {value:.3g}" for source, value in line.items() if source != "gadget"]
+    return Judgement("", f"with the {default} gadget, the default: {'; '.join(values)}")
 
 
 RESOLVING = Experiment(
@@ -94,6 +97,7 @@ RESOLVING = Experiment(
     _rows,
     _report,
     (*USES, "exact_resolving"),
+    _judge,
 )
 
 

@@ -17,8 +17,8 @@ def rows() -> list[Row]:
         found += [
             Row("dl_cfr", "checkpoints", "Figure 2", domain, (*seeds, *random_data), 0.4 * minutes,
                 short_of=fewer),
-            Row("dl_cfr", "exact", "Main Experiments", domain, (), 3),
-            Row("dl_cfr", "on_policy", "Main Experiments", domain, on_policy, 1.5 * minutes),
+            Row("dl_cfr", "exact", "ours", domain, (), 3),
+            Row("dl_cfr", "on_policy", "ours", domain, on_policy, 1.5 * minutes),
             Row("dl_cfr", "left_out", "Main Experiments", domain, left_out, 15,
                 short_of=f"one seed; one leaf public state in {every}, and 10 epochs of 100"),
             Row("dl_cfr", "ranges", "Main Experiments", domain, (*seeds, *random_data), 15,

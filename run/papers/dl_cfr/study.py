@@ -48,6 +48,8 @@ BOUNDS = {
     UNNORMALISED + "linf_mean": 0.1,
 }
 """What the paper's networks stay below ("Main Experiments"), by the names of metrics."""
+SUMMARY, ALL_NUMBERS = "Summary", "All numbers"
+"""The headings of both tables of every report."""
 DATA = ("data", "num_shards", "num_iterations")
 """Settings that every number depends on."""
 NETWORKS = (*DATA, "training", "num_layers", "num_units", "seeds", "device")
@@ -301,7 +303,7 @@ class Study(papers_study.Study[Settings]):
         return Report(
             "",
             [what, *notes],
-            {"Summary": summary, "All numbers": table},
+            {SUMMARY: summary, ALL_NUMBERS: table},
             [picture],
             verdict,
             {"settings": dict(settings or {})},

@@ -35,12 +35,13 @@ def rows() -> list[Row]:
         *found,
         Row("particle", "linear_targets", "Figure 2", None, ("seeds=0,1,2",), 16,
             "particle/linear_targets"),
-        Row("particle", "public_states", "section 6", None, ("num_cards=13",), 5, self_play),
+        Row("particle", "public_states", "Table 1 (appendix A)", None, ("num_cards=13",), 5,
+            self_play),
         # It goes on from 2,400 games.
-        Row("particle", "self_play", "section 6", None,
+        Row("particle", "self_play", "ours", None,
             ("network=results/particle/goofspiel_13/network.safetensors", "iterations=20",
              "play.budget=200", "play.buffer_size=2000", "num_games=4800"), 60, self_play),
-        Row("particle", "match", "section 6", None,
+        Row("particle", "match", "ours", None,
             ("num_games=2000", "iterations=20",
              f"network=runs/{self_play}/self_play/network.safetensors"), 60, self_play),
     ]  # fmt: skip

@@ -18,7 +18,7 @@ from papers import study as papers_study
 from papers.dl_cfr import study as dl_cfr_study
 from papers.dl_cfr.study import TrainedNetwork
 from papers.settings import as_json, check_least
-from spiel_dl.algorithms.particle_self_play import ParticleConfig
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
 from spiel_dl.jobs.on_policy import OnPolicyConfig
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -118,7 +118,7 @@ class Settings:
     linear_steps: int = 20_000
     linear_learning_rate: float = 1e-2
     num_cards: int = 13
-    play: ParticleConfig = dataclasses.field(default_factory=ParticleConfig)
+    play: ParticleSelfPlayConfig = dataclasses.field(default_factory=ParticleSelfPlayConfig)
     num_games: int = 100
     network: str | None = None
 
@@ -250,7 +250,7 @@ class Study(papers_study.Study[Settings]):
         """That of a network's run directory."""
         return f"{kind}-{self.settings.sizes}-seed-{seed}"
 
-    def game_and_play(self) -> tuple[str, DepthLimit, ParticleConfig]:
+    def game_and_play(self) -> tuple[str, DepthLimit, ParticleSelfPlayConfig]:
         """The complete game string of self-play and matches, how deep, and how it is played."""
         settings = self.settings
         game = settings.game or "python_goofspiel_ii(num_cards=13,points_order=descending)"

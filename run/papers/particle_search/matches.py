@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyspiel
 
 from papers.particle_search.study import KLSS, METHODS, MMDS, VARIANTS, Settings, Study
-from papers.study import Experiment
+from papers.study import Experiment, Judgement, Tables
 from spiel_dl.jobs import head_to_head
 from spiel_dl.play import registry
 from spiel_dl.play.presets import game_string
@@ -154,8 +155,8 @@ def _check_points(game: str) -> None:
         )
 
 
-def _at_most(row: dict[str, Any]) -> str:
-    return "" if row["most"] is None else f" of {row['most']:.1%} that there are to win"
+def _at_most(row: Mapping[str, Any]) -> str:
+    return "" if row.get("most") is None else f" of {row['most']:.1%} that there are to win"
 
 
 def _most_points(study: Study, game: str) -> float | None:
@@ -190,11 +191,15 @@ def _matches_report(study: Study, rows: Rows) -> Report:
             f"`{settings.network}`.",
         ],
         {"Matches": Table(rows, _MATCHES)},
-        headline="; ".join(
-            f"{row['game']}, {row['method']}: {row['points']:.1%} of points" + _at_most(row)
-            for row in rows
-        ),
     )
+
+
+def _judge_matches(tables: Tables) -> Judgement:
+    told = (
+        f"{row['game']}, {row['method']}: {row['points']:.1%} of points{_at_most(row)}"
+        for row in tables["Matches"]
+    )
+    return Judgement("", "; ".join(told))
 
 
 def first_infosets(game: FactoredGame, player: int, num_moves: int) -> np.ndarray:
@@ -310,6 +315,7 @@ MATCHES = Experiment(
     _matches,
     _matches_report,
     uses=(*USES, "num_games"),
+    judge=_judge_matches,
 )
 FIRST_MOVES = Experiment(
     "first_moves",

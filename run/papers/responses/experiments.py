@@ -2,6 +2,7 @@
 
 from papers.responses.frontiers import BIASED_RPS, FRONTIER, GADGET_SETS
 from papers.responses.late_mistakes import LATE_MISTAKES
+from papers.responses.local import LOCAL_RESPONSES
 from papers.responses.online import ONLINE
 from papers.responses.sampled_match import SAMPLED_MATCH
 from papers.responses.table import NETWORK, TABLE_1
@@ -10,6 +11,7 @@ from papers.study import by_name
 
 EXPERIMENTS = by_name(
     TABLE_1,
+    LOCAL_RESPONSES,
     FRONTIER,
     GADGET_SETS,
     BIASED_RPS,

@@ -1,4 +1,4 @@
-"""Gain against exploitability of every method: Figures 4 to 7 and 15 of Milec et al. (2024).
+"""Gain against exploitability of every method: Figures 4, 5, 8 and 15 of Milec et al. (2024).
 
 `frontier` sweeps all methods in a game against models, and computes whether the paper's claims
 hold. `gadgets` asks which p leads CDRNR with which gadget to which response, and how far that is
@@ -17,7 +17,7 @@ from typing import Any
 from papers.responses import sweeps
 from papers.responses.responders import Responder
 from papers.responses.study import CHOICES, SWEEP, Labels, Settings, Study
-from papers.study import Experiment, verdict
+from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms.best_nash import safe_best_response
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
@@ -39,6 +39,9 @@ _LOSES = {"full": False, "resolving": True, "max_margin": True, "reach_max_margi
 _ALMOST_NONE = 0.1
 # "Only slightly above the best Nash equilibrium": less than this times its gain.
 _SLIGHTLY = 1.1
+# "Nothing": this part of what the full gadget gains at most.
+_NOTHING = 0.01
+_CLAIMS, _POINTS = "The paper's claims", "All points"
 
 _GAIN, _EXPLOITABILITY = "gain (utility)", "exploitability (utility)"
 _PANELS = (
@@ -83,7 +86,7 @@ def _measure(
 
 
 def _frontier_points(study: Study) -> Found:
-    """Figures 5 to 7: all methods against every model."""
+    """Figure 5: all methods against every model."""
     return [
         (labels, _measure("frontier", study, labels, study.settings))
         for labels in study.responders(FRONTIER_GAMES, FRONTIER_MODELS)
@@ -137,13 +140,59 @@ def _report(
             *notes,
         ],
         {
-            "The paper's claims": Table.of(claims, best_nash="best Nash's gain"),
-            "All points": Table.of(rows, percent="percent of best response's gain"),
+            _CLAIMS: Table.of(claims, best_nash="best Nash's gain"),
+            _POINTS: Table.of(rows, percent="percent of best response's gain"),
         },
         pictures,
-        verdict(claim["holds"] == "yes" for claim in claims),
         more={"settings": used},
-        headline=f"{sum(claim['holds'] == 'yes' for claim in claims)} of {len(claims)} claims hold",
+    )
+
+
+def _judge_frontier(tables: Tables) -> Judgement:
+    """By the paper's own method, CDRNR with the full gadget, and SES; the others are told."""
+    own = sweeps.cdrnr_name("full")
+    claims = [row for row in tables[_CLAIMS] if row["claim"].startswith((own, sweeps.SES))]
+    kinds = {"twice best Nash's gain": "twice", "p bounds": "(1 - p)", "SES": sweeps.SES}
+    counts = []
+    for kind, words in kinds.items():
+        held = [row["holds"] == "yes" for row in claims if words in row["claim"]]
+        counts.append(f"{kind} {sum(held)} of {len(held)}")
+    return Judgement(
+        verdict(row["holds"] == "yes" for row in claims),
+        f"{own} and SES: {', '.join(counts)} claims hold",
+    )
+
+
+def _judge_rps(tables: Tables) -> Judgement:
+    """SES gains nothing, and the full gadget most at the exploitability of any other."""
+    held: list[bool] = []
+    counts = {"SES gains nothing": 0, "full gadget is the best": 0}
+    models = list(dict.fromkeys(row["model"] for row in tables[_POINTS]))
+    for model in models:
+        points: dict[str, list[Mapping[str, Any]]] = {}
+        for row in tables[_POINTS]:
+            if row["model"] == model:
+                points.setdefault(row["method"], []).append(row)
+        own = sweeps.cdrnr_name("full")
+        if own not in points:
+            return Judgement("", f"{own} was left out")
+        most = max(row["gain"] for row in points[own])
+        papers = [sweeps.cdrnr_name(gadget) for gadget in _LOSES]  # `joint` is ours.
+        others = [name for name in papers if name in points and name != own]
+        parts = (
+            all(row["gain"] <= _NOTHING * most for row in points[sweeps.SES]),
+            all(
+                sweeps.gain_at(points[own], row["exploitability"] + _SAME) >= row["gain"] - _SAME
+                for name in others
+                for row in points[name]
+            ),
+        )
+        held += parts
+        for name, part in zip(counts, parts, strict=True):
+            counts[name] += part
+    return Judgement(
+        verdict(held),
+        "; ".join(f"{name} in {count} of {len(models)}" for name, count in counts.items()),
     )
 
 
@@ -169,7 +218,7 @@ def _picture(
 
 
 def check_claims(points: Points) -> list[dict[str, Any]]:
-    """Whether what the paper says of its Figures 5 to 7 holds for the points of one responder.
+    """Whether what the paper says of its Figure 5 holds for the points of one responder.
 
     Returns:
       For each claim: `claim`, `ours`, the gain that it is about, `best_nash`, the best
@@ -332,10 +381,11 @@ FRONTIER = Experiment(
     "frontier",
     "Gain and exploitability",
     _METRIC,
-    f"{_CLAIM} (Figures 5 to 7).",
+    f"{_CLAIM} (Figure 5); held of CDRNR with the full gadget, the paper's own, and of SES.",
     _frontier_points,
     _frontier_report,
     (*CHOICES, *SWEEP),
+    _judge_frontier,
 )
 GADGET_SETS = Experiment(
     "gadgets",
@@ -351,8 +401,10 @@ BIASED_RPS = Experiment(
     "biased_rps",
     "Gain and exploitability in two rounds of biased rock, paper, scissors",
     _METRIC,
-    f"{_CLAIM} (Figure 15).",
+    "SES gains nothing, and the full gadget is the best, before the other gadgets (Figure 15); "
+    "held is that it gains as much as these at the exploitability of each of their points.",
     _rps_points,
     _rps_report,
     ("models", *(name for name in SWEEP if name != "depth_limit")),
+    _judge_rps,
 )

@@ -44,6 +44,8 @@ _EFG = {
 }
 
 
+_POKER = ("leduc_poker", "python_leduc", "kuhn_poker", "python_kuhn_poker")
+"""Short names of the games that LBR is for."""
 MAX_LP_PAYOFFS = 100_000
 """Up to this many payoffs of a game, linear programs of responses take seconds."""
 _NOTHING = 1e-9
@@ -90,6 +92,11 @@ class Responder:
     def has_small_programs(self) -> bool:
         """Whether the game is small enough for linear programs of responses."""
         return self.tree.sequence_form.payoffs.nnz <= MAX_LP_PAYOFFS
+
+    @property
+    def is_poker(self) -> bool:
+        """Whether there is a local best response."""
+        return self.tree.game.get_type().short_name in _POKER
 
     @functools.cached_property
     def best_gain(self) -> float:

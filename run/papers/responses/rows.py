@@ -14,12 +14,13 @@ def rows() -> list[Row]:
         Row("responses", "table_1", "Table 1, ABR", None,
             ("games=leduc,goofspiel_4,goofspiel_5,goofspiel_6", "models=uniform", "players=0",
              "abr_episodes=100000"), 60, "responses/abr"),
+        Row("responses", "local", "Figures 6, 7", minutes=15),
         Row("responses", "gadgets", "Figures 4, 8", minutes=2),
-        Row("responses", "frontier", "Figures 5 to 7", minutes=10),
-        Row("responses", "frontier", "Figures 5 to 7", None,
+        Row("responses", "frontier", "Figure 5", minutes=10),
+        Row("responses", "frontier", "Figure 5", None,
             ("games=goofspiel_5", "models=uniform", "players=0"), 10, "responses/goofspiel_5"),
         *(
-            Row("responses", "frontier", "Figures 5 to 7", None,
+            Row("responses", "frontier", "Figure 5", None,
                 ("games=leduc", f"depth_limit={plies} plies", "scheme=sliding"), 15,
                 f"responses/sliding_{plies}")
             for plies in (2, 4, 6)

@@ -35,7 +35,6 @@ from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
 
 BEST_NASH, LOCAL, MIX, PARETO, RNR, SES = "best Nash", "LBR", "mix", "Pareto set", "RNR", "SES"
 CFR_AVERAGE = "CFR average"
-_POKER = ("leduc_poker", "python_leduc", "kuhn_poker", "python_kuhn_poker")
 
 
 def cdrnr_name(gadget: str) -> str:
@@ -79,7 +78,9 @@ def methods(
         settings.parameters,
     )
     found[SES] = (
-        lambda alpha: safe_exploitation_search(tree, player, model, alpha, limit, blueprint()),
+        lambda alpha: safe_exploitation_search(
+            tree, player, model, limit, alpha=alpha, blueprint=blueprint()
+        ),
         settings.parameters,
     )
     found[MIX] = (
@@ -97,7 +98,7 @@ def methods(
         lambda number: opponent_models.cfr_average(tree, int(number)),
         settings.cfr_iterations,
     )
-    if tree.game.get_type().short_name in _POKER:
+    if responder.is_poker:
         found[LOCAL] = (lambda _: lbr.local_best_response(tree, player, model), (0.0,))
     return found
 
@@ -108,6 +109,25 @@ def _cdrnr(responder: Responder, settings: Settings, gadget: str) -> Respond:
     return lambda p: CDRNRPolicy(
         tree, player, model, limit, p=p, scheme=scheme, gadget=gadget, exact=True
     ).to_array_policy()
+
+
+def gain_at(points: Sequence[Mapping[str, float]], exploitability: float) -> float:
+    """The largest gain of mixtures of points, exploitable by so much at most.
+
+    If all points are more exploitable, the gain of the one that is least so.
+    """
+    least = min(points, key=lambda point: point["exploitability"])
+    gains = [least["gain"]]
+    for one in points:
+        left = exploitability - one["exploitability"]
+        if left < 0:
+            continue
+        gains.append(one["gain"])
+        for other in points:
+            apart = other["exploitability"] - one["exploitability"]
+            if apart > left:
+                gains.append(one["gain"] + (other["gain"] - one["gain"]) * left / apart)
+    return max(gains)
 
 
 def measure(responder: Responder, respond: Respond, parameters: Sequence[float]) -> list[dict]:

@@ -20,6 +20,7 @@ from papers.settings import as_json
 from papers.study import Experiment, verdict
 from spiel_dl.algorithms.best_nash import best_nash
 from spiel_dl.algorithms.cdbr import CDBRPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
@@ -49,6 +50,8 @@ _SAME = 0.1
 # Parts of a best response's gain, per step of which there are a few.
 _TOLERANCE = 1e-4
 _MAX_ITERATIONS = 20_000
+ACCURACY = {"tolerance": _TOLERANCE, "max_iterations": _MAX_ITERATIONS}
+"""Of `cdbr`, as settings of a part."""
 
 
 def _table_1_rows(study: Study) -> Rows:
@@ -169,7 +172,7 @@ NETWORK = Experiment(
 
 def _row(study: Study, labels: Labels) -> dict[str, Any]:
     name = file_name(*labels.values())
-    settings = {**labels, "tolerance": _TOLERANCE, "max_iterations": _MAX_ITERATIONS}
+    settings = {**labels, **ACCURACY}
 
     def compute() -> dict[str, float]:
         start = time.perf_counter()
@@ -190,19 +193,30 @@ def _row(study: Study, labels: Labels) -> dict[str, Any]:
 def gains(responder: Responder) -> dict[str, float]:
     """A row of the table, in percent, but for `best_gain`, in utility units."""
     tree, player, model = responder.tree, responder.player, responder.model
-    exact = responder.has_small_programs
-    effort = Effort(
-        _MAX_ITERATIONS, _TOLERANCE * responder.best_gain, weighting=PREDICTIVE_CFR_PLUS
-    )
     row, largest_gap = {"best_gain": responder.best_gain}, 0.0
     for ahead in _LOOK_AHEAD:
-        limit = DepthLimit(plies=ahead + 1)
-        policy = CDBRPolicy(tree, player, model, limit, exact=exact, effort=effort)
-        row[f"cdbr_{ahead}"] = responder.judge(policy.to_array_policy())["percent"]
-        largest_gap = max(largest_gap, policy.gap)
+        policy, gap = cdbr(responder, ahead)
+        row[f"cdbr_{ahead}"] = responder.judge(policy)["percent"]
+        largest_gap = max(largest_gap, gap)
     row["gap"] = 100 * largest_gap / responder.best_gain
     row["best_nash"] = responder.judge(best_nash(tree, player, model))["percent"]
     return row
+
+
+def cdbr(responder: Responder, ahead: int) -> tuple[ArrayPolicy, float]:
+    """CDBR that looks so many levels ahead, and by how much its steps may be below their optima."""
+    effort = Effort(
+        _MAX_ITERATIONS, _TOLERANCE * responder.best_gain, weighting=PREDICTIVE_CFR_PLUS
+    )
+    policy = CDBRPolicy(
+        responder.tree,
+        responder.player,
+        responder.model,
+        DepthLimit(plies=ahead + 1),
+        exact=responder.has_small_programs,
+        effort=effort,
+    )
+    return policy.to_array_policy(), policy.gap
 
 
 def _learned(responder: Responder, episodes: int) -> dict[str, float]:

@@ -27,7 +27,7 @@ import numpy as np
 
 from papers.sepot.blueprints import blueprint_of, digest_of
 from papers.sepot.evaluation import compiled, judge
-from papers.sepot.study import GameStudy, Study
+from papers.sepot.study import TO_THE_END, GameStudy, Study, within
 from papers.study import Experiment, verdict
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.jobs import learner_run
@@ -229,8 +229,9 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
         if case.reading is None
     }
     rows = []
+    ends = {limit: study.looks_to_the_end(limit) for limit in study.limits}
     for case, result in zip(cases, found, strict=True):
-        if case.reading is None:
+        if case.reading is None or case.depth_limit is None:
             continue
         row = {
             "game": study.name,
@@ -238,13 +239,13 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
             "critic": case.critic if case.critic == EXACT else f"{TRAINED}, seed {case.critic}",
             **dict(zip(_READING, case.reading, strict=True)),
             "limit": str(case.depth_limit),
+            "to_the_end": ends[case.depth_limit],
             "before": before[case.blueprint],
             "after": result["nash_conv"],
             "seconds": result["seconds"],
             "share_searched": result["share_searched"],
         }
-        is_short = case.depth_limit and case.depth_limit.value == 1
-        schemes = study.settings.schemes if is_short else (row["scheme"],)
+        schemes = study.settings.schemes if case.depth_limit.value == 1 else (row["scheme"],)
         rows += [{**row, "scheme": each} for each in schemes]
     return rows
 
@@ -291,7 +292,8 @@ def _by_limit(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     settings = study.settings
     games = study.games(*dict.fromkeys(row["game"] for row in rows))
-    told = [row for row in rows if tuple(row[name] for name in _READING) == DEFAULTS]
+    shown = within(rows)
+    told = [row for row in shown if tuple(row[name] for name in _READING) == DEFAULTS]
     held = verdict(row["after"] <= row["before"] + _WORSE for row in told)
     titles = {
         "own_range": "own range",
@@ -315,13 +317,14 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "fixed:K is R-NaD's exact fixed point after K regularisation policies, quantal:T a "
             "quantal response equilibrium; ~SIGMA~SEED is normal noise on its logits.",
             "All moves were searched to which a player itself comes.",
+            *([TO_THE_END] if len(shown) < len(rows) else []),
             f"Trained critics, if any: {settings.critic_steps:,} steps of "
             f"{settings.learner.batch_size} games, {settings.exploration:.0%} of decisions at "
             "random.",
         ],
         {
             "How often search is worse than its blueprint": Table.of(
-                summary(rows),
+                summary(shown),
                 kind="critic",
                 **titles,
                 worse=_WORSE_IN_WORDS,

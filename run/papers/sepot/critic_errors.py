@@ -16,7 +16,7 @@ import numpy as np
 
 from papers.sepot.blueprints import digest_of, with_exact_critic
 from papers.sepot.evaluation import TRANSFORMATIONS, Search, judge
-from papers.sepot.study import GameStudy, Study
+from papers.sepot.study import TO_THE_END, GameStudy, Study, within
 from papers.study import Experiment
 from spiel_dl.algorithms.sepot import SePoTPolicy
 from spiel_dl.learning.critics import Critic, ExactCritic
@@ -146,6 +146,7 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
     named = [(file_name("critic_errors", *item.settings.values()), item.settings) for item in items]
     found = study.workspace.parts(named, measure, items, f"{study.name}: critic errors")
     rows = []
+    ends = {str(limit): study.looks_to_the_end(limit) for limit in study.limits}
     for (blueprint, limit, error), results in by_line(items, found).items():
         values, before = [result["nash_conv"] for result in results], results[0]["before"]
         lower = sum(value < before for value in values)
@@ -155,6 +156,7 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
                 "blueprint": blueprint,
                 "limit": limit,
                 "error": error,
+                "to_the_end": ends[limit],
                 "before": before,
                 "nash_conv": float(np.mean(values)),
                 "half_width": student_half_width(values),
@@ -177,7 +179,8 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         panel = Panel("error", "nash_conv", _TITLES["error"], "NashConv (utility)", "linear")
         pictures.append(Picture(file_name("critic_errors", game.name), game.name, (panel,), groups))
     # Lines of a limit come in the order of errors.
-    largest = {(row["game"], row["limit"]): row["error"] for row in rows if row["is_lower"]}
+    shown = [row for row in within(rows) if row["is_lower"]]
+    largest = {(row["game"], row["limit"]): row["error"] for row in shown}
     return Report(
         CRITIC_ERRORS.title,
         [
@@ -187,6 +190,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             f"{study.settings.iterations:,} iterations of predictive CFR+ in each search, which "
             "has the defaults else.",
             *(f"{each.describe()}; transformations '{each.transformations}'." for each in games),
+            TO_THE_END,
         ],
         {"NashConv by the critic's error": Table(rows, _TITLES)},
         pictures,

@@ -74,7 +74,7 @@ def _report(study: Study, found: tuple[Rows, Rows]) -> Report:
         f"The network plays until {study.settings.last_rounds} cards are left. The rest of the "
         "game is searched at once, to its end, below so many drawn histories as the bound says."
     )
-    return report_of(study, found, searches)
+    return report_of(study, found, searches, "drawn histories at the root")
 
 
 LATE_ROUNDS = Experiment(

@@ -18,7 +18,7 @@ from papers.sepot.earned import outcome
 from papers.sepot.earned_large import EXACT, Item, part_of
 from papers.sepot.networks import Networks
 from papers.sepot.search_readings import READINGS, Reading
-from papers.sepot.study import GameStudy, Study
+from papers.sepot.study import TO_THE_END, GameStudy, Study, within
 from papers.study import Experiment
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.runs.reports import Report, Table
@@ -120,8 +120,14 @@ def rows_of(
     ]
     found = study.workspace.parts(named, measure, items, f"{study.name}: {what}")
     labels = ("blueprint", "limit", "reading")
+    ends = {limit: study.looks_to_the_end(limit) for limit in study.limits}
     return [
-        {"game": study.name, **{name: item.settings[name] for name in labels}, **result}
+        {
+            "game": study.name,
+            **{name: item.settings[name] for name in labels},
+            "to_the_end": ends[item.depth_limit],
+            **result,
+        }
         for item, result in zip(items, found, strict=True)
     ]
 
@@ -144,6 +150,7 @@ def _large(study: Study) -> Rows:
                         "blueprint": f"seed {seed}",
                         "limit": str(each.limits[0]),
                         "reading": reading,
+                        "to_the_end": False,
                     }
                     rows.append({**labels, **part_of(Item(networks, seed, EXACT, most, reading))})
     return rows
@@ -151,9 +158,6 @@ def _large(study: Study) -> Rows:
 
 def _report(study: Study, rows: Rows) -> Report:
     games = study.games(*dict.fromkeys(row["game"] for row in rows))
-    means = {
-        reading: _gain([row for row in rows if row["reading"] == reading]) for reading in READINGS
-    }
     return Report(
         "",
         [
@@ -162,13 +166,24 @@ def _report(study: Study, rows: Rows) -> Report:
             f"Searches make at most {study.settings.iterations:,} iterations of predictive CFR+.",
             *(f"{name}: {reading.what}." for name, reading in READINGS.items()),
             *(each.describe() + "." for each in games),
+            TO_THE_END,
         ],
         {"By search": Table(rows, _TITLES)},
         headline="mean earned and mean change of NashConv: "
         + "; ".join(
-            f"{reading} {earned:.4f}, {change:+.3f}" for reading, (earned, change) in means.items()
+            f"{each.name}: "
+            + ", ".join(
+                f"{reading} {earned:.4f} and {change:+.3f}"
+                for reading in READINGS
+                for earned, change in [_gain(_of(within(rows), each.name, reading))]
+            )
+            for each in games
         ),
     )
+
+
+def _of(rows: Rows, game: str, reading: str) -> Rows:
+    return [row for row in rows if (row["game"], row["reading"]) == (game, reading)]
 
 
 def _gain(rows: Rows) -> tuple[float, float]:

@@ -104,15 +104,19 @@ def _compute(study: Study) -> tuple[Rows, Rows]:
     return play_readings(study, GAMES, _player)
 
 
-def report_of(study: Study, found: tuple[Rows, Rows], searches: str) -> Report:
+def report_of(
+    study: Study, found: tuple[Rows, Rows], searches: str, bound: str = SUMMARY["max_histories"]
+) -> Report:
     """A report of matches by several readings.
 
     Args:
       study: says which readings.
       found: what `play_readings` returned.
       searches: a sentence: what searches have in common.
+      bound: what the bound of the study is on, as the title of a column.
     """
     summary, rows = found
+    titles = {"max_histories": bound}
     games = study.games(*dict.fromkeys(row["game"] for row in summary))
     return Report(
         "",
@@ -123,12 +127,12 @@ def report_of(study: Study, found: tuple[Rows, Rows], searches: str) -> Report:
             *(f"{each.describe()}." for each in games),
         ],
         {
-            "By search": Table(summary, {**_SEARCH, **SUMMARY}),
-            "All matches": Table(rows, {**_SEARCH, **MATCHES}),
+            "By search": Table(summary, {**_SEARCH, **SUMMARY, **titles}),
+            "All matches": Table(rows, {**_SEARCH, **MATCHES, **titles}),
         },
         headline="; ".join(
             f"{row['reading']}: {row['mean']:.3f} ± {row['half_width'] or math.nan:.2g} "
-            f"({row['max_histories']:,} histories)"
+            f"({row['max_histories']:,} {bound})"
             for row in summary
         ),
     )

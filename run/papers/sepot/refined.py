@@ -146,8 +146,7 @@ def _report(study: Study, found: dict[str, dict[str, list[dict[str, Any]]]]) -> 
         },
         verdict=verdict([*lower, *(held for _, held, _ in bounds)]),
         headline="; ".join(
-            f"{row['game']} {min(row[name] for name in WEIGHTS):.3g} (today {row['today']:.3g})"
-            for row in rows
+            f"{row['game']} {row['ones']:.3g} (today {row['today']:.3g})" for row in rows
         ),
         more={"settings": {"blueprints": BLUEPRINTS, "iterations": ITERATIONS}, "by_game": found},
     )

@@ -33,7 +33,6 @@ from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.trunk import cut
 
 BEST_RESPONSE, IDENTITY, PREVIOUS = "best response", "identity", "previous searches"
 TRAINED_NETWORK = "trained"
@@ -232,15 +231,9 @@ def _cases(study: GameStudy) -> list[Case]:
         Case(study, blueprint, critic, cfvs, limit, level)
         for blueprint, critic in blueprints
         for cfvs in _CONFIGS
-        for limit in (None, *_limits_within(study))
+        for limit in (None, *(each for each in study.limits if not study.looks_to_the_end(each)))
         for level in (0, 1)
     ]
-
-
-def _limits_within(study: GameStudy) -> list[DepthLimit]:
-    """The limits that do not reach the end of the game from its root."""
-    tree = compiled(study.game)
-    return [limit for limit in study.limits if cut(tree, limit).leaves.num_public_states]
 
 
 def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:

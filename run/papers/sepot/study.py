@@ -20,7 +20,7 @@ from typing import Any
 import pyspiel
 
 from papers import study as papers_study
-from papers.sepot.evaluation import Evaluation, Search, evaluate
+from papers.sepot.evaluation import Evaluation, Search, compiled, evaluate
 from papers.sepot.search_readings import ALL_READINGS
 from papers.settings import check_least
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
@@ -39,6 +39,7 @@ from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.training import TrainingConfig
 
 TRAINED = (
@@ -252,6 +253,10 @@ class GameStudy:
         search = SearchConfig(max_histories=most, effort=effort, **config)
         return SePoTPlayPolicy(self.game, act, critic, self.limits[0], config=search)
 
+    def looks_to_the_end(self, depth_limit: DepthLimit) -> bool:
+        """Whether a search from the root leaves nothing to a critic."""
+        return not cut(compiled(self.game), depth_limit).leaves.num_public_states
+
     def describe(self) -> str:
         """The complete game string, as the beginning of a sentence."""
         return f"{self.name} is `{self.game}`"
@@ -311,3 +316,15 @@ def _train_critic(study: GameStudy, seed: int, trained: RunDirectory, step: int)
         learner, directory, num_steps, steps_per_evaluation=num_steps, show_progress=False
     )
     return directory
+
+
+def within(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of searches that leave something to a critic, as `to_the_end` of them says."""
+    return [row for row in rows if not row["to_the_end"]]
+
+
+TO_THE_END = (
+    "Searches that look to the end of the game from its root solve it, whatever blueprint and "
+    "critic are; they are shown, and left out of all counts and means."
+)
+"""What a report says of `within`."""

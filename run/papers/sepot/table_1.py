@@ -17,8 +17,6 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from papers.sepot.networks import Networks
 from papers.sepot.study import TRAINED, Study
 from papers.study import Experiment, verdict
@@ -26,7 +24,6 @@ from spiel_dl.jobs import head_to_head
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.presets import TABLE_1 as TABLE_1_BY_BOUND
 from spiel_dl.play.requests import SearchOptions
-from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
@@ -52,7 +49,6 @@ SUMMARY = {
     "played": "networks, games",
     "mean": "SePoT's mean return (utility)",
     "half_width": "± (95 %, over pairs of games)",
-    "half_width_of_networks": "± (95 %, t, over networks and their games)",
     "paper": "paper",
     "searched": "moves searched, seconds per move",
 }
@@ -207,12 +203,10 @@ def _match(networks: Networks, seed: int, other: int, most: int) -> dict[str, An
 def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A row of Table 1, of all matches of a game and bound, with control variates.
 
-    They are taken to be of equal size, and to have luck of their own. The interval over networks is
-    that of the means of each network's matches, which differ by their games as well.
+    They are taken to be of equal size, and to have luck of their own. The interval is over games,
+    with these networks.
     """
-    by_network: dict[str, list[float]] = {}
-    for row in rows:
-        by_network.setdefault(row["network"], []).append(row["without_luck"])
+    networks = {row["network"] for row in rows}
     widths = [row["half_width_without_luck"] for row in rows]
     known = [width for width in widths if width is not None]
     half_width = None
@@ -224,12 +218,9 @@ def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "max_histories": rows[0]["max_histories"],
         "matches": len(rows),
         "games": games,
-        "played": f"{len(by_network)}, {games:,}",
+        "played": f"{len(networks)}, {games:,}",
         "mean": math.fsum(row["without_luck"] for row in rows) / len(rows),
         "half_width": half_width,
-        "half_width_of_networks": student_half_width(
-            [float(np.mean(v)) for v in by_network.values()]
-        ),
     }
     for name in ("share_searched", "seconds_per_move"):
         told = [row[name] for row in rows if row.get(name) is not None]

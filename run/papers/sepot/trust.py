@@ -11,7 +11,7 @@ import math
 
 from papers.sepot.readings import Rows, rows_of
 from papers.sepot.search_readings import Reading
-from papers.sepot.study import Study
+from papers.sepot.study import TO_THE_END, Study, within
 from papers.study import Experiment
 from spiel_dl.runs.reports import Report, Table
 
@@ -22,6 +22,8 @@ NONE = (0.0, 0.0)
 TRUSTS = (NONE, (0.1, 0.0), (0.3, 0.0), (0.5, 0.0), (0.7, 0.0), (0.3, 0.3), (0.5, 0.5))
 """Of how the opponent has come, and of how it goes on behind the leaves."""
 _SAME = 1e-9
+_SHOWN = ("0, 0", "0.3, 0")
+"""In the headline: none, and the largest that made nothing worse where it was tried first."""
 _TITLES = {
     "game": "game",
     "blueprint": "blueprint",
@@ -33,6 +35,7 @@ _TITLES = {
     "most": "earned by a best response",
 }
 _SUMMARY = {
+    "game": "game",
     "search": "trust, behind leaves",
     "ratio": "NashConv with search / blueprint's (geometric mean)",
     "worse": "worse than the blueprint",
@@ -56,10 +59,10 @@ def _name(trust: tuple[float, float]) -> str:
     return ", ".join(f"{share:g}" for share in trust)
 
 
-def _summary(rows: Rows) -> Rows:
-    """One line for each trust, of all its rows."""
+def _summary(rows: Rows, game: str) -> Rows:
+    """One line for each trust, of all its rows of a game."""
     by_trust: dict[str, Rows] = {}
-    for row in rows:
+    for row in (row for row in within(rows) if row["game"] == game):
         by_trust.setdefault(row["reading"], []).append(row)
     plain, lines = by_trust[_name(NONE)], []
     for search, own in by_trust.items():
@@ -67,6 +70,7 @@ def _summary(rows: Rows) -> Rows:
         logarithms = [math.log(row["after"] / row["before"]) for row in own]
         lines.append(
             {
+                "game": game,
                 "search": search,
                 "ratio": math.exp(math.fsum(logarithms) / number),
                 "worse": _of(sum(row["after"] > row["before"] for row in own), number),
@@ -83,8 +87,8 @@ def _of(count: int, number: int) -> str:
 
 
 def _report(study: Study, rows: Rows) -> Report:
-    summary = _summary(rows)
     games = study.games(*dict.fromkeys(row["game"] for row in rows))
+    summary = [line for each in games for line in _summary(rows, each.name)]
     return Report(
         "",
         [
@@ -95,11 +99,14 @@ def _report(study: Study, rows: Rows) -> Report:
             "search begins; behind leaves, the share that goes on by it. 0, 0 is SePoT as it is.",
             "fixed:K is R-NaD's exact fixed point after K regularisation policies.",
             *(each.describe() + "." for each in games),
+            TO_THE_END,
         ],
         {"By trust": Table(summary, _SUMMARY), "All": Table(rows, _TITLES)},
         headline="NashConv with search / blueprint's, and earned / a best response's: "
         + "; ".join(
-            f"trust {line['search']}: {line['ratio']:.3f}, {line['earned']:.3f}" for line in summary
+            f"{line['game']}, trust {line['search']}: {line['ratio']:.3f}, {line['earned']:.3f}"
+            for line in summary
+            if line["search"] in _SHOWN
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Searches along the game that is played can be pickled at any time, also after they were asked."""
+"""Searches along the game that is played: copies of them, and whose states they answer."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from spiel_dl.search.played import PlayedPolicy
 from spiel_dl.search.policy_rows import rows_of
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.from_openspiel import load_turn_based
 from tests.untrained_blueprints import Blueprint, exact_critic
 
 TREE = GameTree.from_game("python_goofspiel_ii(num_cards=4,points_order=descending)")
@@ -71,6 +72,33 @@ def test_a_copy_answers_alike(maker: str) -> None:
             assert copy.action_probabilities(state) == expected
         state.apply_action(state.legal_actions()[-1])
     assert len(copies) > 3
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize(
+    ("game", "actions"),
+    [
+        ("python_goofspiel_ii(num_cards=3,points_order=descending)", ()),
+        ("python_goofspiel_ii(num_cards=4,points_order=ascending)", ()),
+        ("python_goofspiel_ii(num_cards=3,points_order=descending)", (0, 1, 1, 2)),  # forced
+        ("kuhn_poker", (0, 1)),
+    ],
+)
+def test_states_of_other_games_are_refused(maker: str, game: str, actions: tuple[int, ...]) -> None:
+    state = load_turn_based(game).new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    with pytest.raises(ValueError, match=r"the state is of .*, but searches are of .*num_cards=4"):
+        MAKERS[maker]().action_probabilities(state)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_nobody_acts_at_the_end(maker: str) -> None:
+    state = GAME.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    with pytest.raises(ValueError, match="no player moves"):
+        MAKERS[maker]().action_probabilities(state)
 
 
 def test_rows_of_a_late_policy_are_pickled() -> None:

@@ -1,0 +1,68 @@
+"""Judges reports anew: by today's criteria, from the tables that they have.
+
+What an experiment measured stays as it is. Where `Experiment.judge` or its claim has become another
+since, the report's verdict, headline and claim follow it, and the report says so, and what it came
+with: a criterion that is chosen after the numbers were seen is not one that was set before.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+
+from papers.study import Experiment
+from spiel_dl.runs import reports
+
+_VERDICT, _HEADLINE = "**Verdict:** ", "**Ours:** "
+
+
+def judge_again(path: Path, experiment: Experiment[Any]) -> bool:
+    """Brings a report's verdict, headline and claim to today's criterion.
+
+    Args:
+      path: the JSON file of the report, beside its Markdown.
+      experiment: what it is of.
+
+    Returns:
+      Whether the report was changed.
+    """
+    if experiment.judge is None:
+        return False
+    content = json.loads(path.read_text(encoding="utf-8"))
+    judged = experiment.judge(content["tables"])
+    now = {
+        "verdict": experiment.in_words(judged.verdict),
+        "headline": judged.headline,
+        "claim": experiment.claim,
+    }
+    if all(content.get(name) == value for name, value in now.items()):
+        return False
+    first = content.get("judged_anew") or {name: content.get(name) for name in now}
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
+    markdown = path.with_suffix(".md").read_text(encoding="utf-8")
+    told = (
+        f"Judged anew on {day} from the tables below, by a criterion that was set after they had "
+        f"been seen. The report came with: {first['verdict'] or 'no verdict'} "
+        f"Ours: {first['headline'] or 'no headline'}."
+    )
+    reports.write_report(
+        path.with_suffix(""),
+        {**content, **now, "judged_anew": {**first, "on": day}},
+        _with_judgement(markdown, now["verdict"], now["headline"], told),
+    )
+    return True
+
+
+def _with_judgement(markdown: str, verdict: str, headline: str, told: str) -> str:
+    """A report with another verdict and headline, which it may not have had, below its title."""
+    paragraphs = markdown.split("\n\n")
+    left = [
+        each
+        for each in paragraphs[1:]
+        if not each.startswith((_VERDICT, _HEADLINE, "Judged anew on "))
+    ]
+    return "\n\n".join(
+        [paragraphs[0], f"{_VERDICT}{verdict}", f"{_HEADLINE}{headline}", told, *left]
+    )

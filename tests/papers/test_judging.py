@@ -1,0 +1,165 @@
+"""Reports are judged anew by today's criteria, from their own tables, and say so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from papers.dl_cfr import experiments as dl_cfr
+from papers.dl_cfr.study import ALL_NUMBERS, SUMMARY
+from papers.judging import judge_again
+from papers.particle_search.experiments import EXPERIMENTS as PARTICLE_SEARCH
+from papers.policy_gradients.experiments import EXPERIMENTS as POLICY_GRADIENTS
+from papers.responses import frontiers
+from papers.study import MET, NOT_MET, OPEN, PARTLY, Experiment, Judgement, Study, Tables
+from spiel_dl.jobs.dl_cfr_run import METRIC
+from spiel_dl.runs import reports
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
+
+
+def experiment(claim: str, most: float) -> Experiment[Any]:
+    """Asks whether all numbers are small."""
+
+    def judge(tables: Tables) -> Judgement:
+        largest = max(row["n"] for row in tables["Numbers"])
+        return Judgement(MET if largest < most else NOT_MET, f"at most {largest}")
+
+    def render(_: object, found: list[dict[str, int]]) -> Report:
+        return Report("", ["A note."], {"Numbers": Table.of(found)})
+
+    return Experiment("numbers", "Numbers", "n", claim, lambda _: [{"n": 3}], render, judge=judge)
+
+
+class Tiny(Study[dict[str, int]]):
+    """A study without settings."""
+
+    def __init__(self) -> None:
+        self.settings = {}
+
+
+def write(path: Path, of: Experiment[Any]) -> None:
+    reports.write(of.report(Tiny()), path.with_suffix(""), describe_environment())
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    path = tmp_path / "numbers.json"
+    write(path, experiment("numbers are below 5.", 5))
+    return path
+
+
+def test_what_is_judged_already_stays(report: Path) -> None:
+    before = report.read_bytes()
+    assert json.loads(before)["verdict"] == "met. The paper: numbers are below 5."
+    assert not judge_again(report, experiment("numbers are below 5.", 5))
+    assert report.read_bytes() == before
+
+
+def test_a_report_says_that_it_was_judged_anew_and_what_it_came_with(report: Path) -> None:
+    tables = json.loads(report.read_text())["tables"]
+    assert judge_again(report, experiment("numbers are below 4.", 4))
+    assert judge_again(report, experiment("numbers are below 2.", 2))
+    assert not judge_again(report, experiment("numbers are below 2.", 2))
+    content, text = json.loads(report.read_text()), report.with_suffix(".md").read_text()
+    assert content["verdict"] == "not met. The paper: numbers are below 2."
+    assert content["claim"] == "numbers are below 2."
+    assert content["judged_anew"]["verdict"] == "met. The paper: numbers are below 5."
+    assert content["tables"] == tables
+    lines = text.splitlines()
+    assert lines[2] == "**Verdict:** not met. The paper: numbers are below 2."
+    assert lines[4] == "**Ours:** at most 3"
+    assert "Judged anew on " in lines[6]
+    assert "came with: met. The paper: numbers are below 5. Ours: at most 3." in lines[6]
+    assert text.count("**Verdict:**") == text.count("Judged anew") == 1
+    assert "A note." in text
+
+
+def test_losses_are_held_to_the_best_of_them() -> None:
+    rows = [{"what": "Huber", "mean": 0.07}, {"what": "L2", "mean": 0.06}]
+    assert dl_cfr.LOSSES.judge is not None
+    assert dl_cfr.LOSSES.judge({SUMMARY: rows}) == (MET, "Huber 0.07; L2 0.06")
+    worse = [*rows, {"what": "L1", "mean": 0.13}]
+    assert dl_cfr.LOSSES.judge({SUMMARY: worse}).verdict == PARTLY
+
+
+def test_fewest_samples_must_also_play_well() -> None:
+    huber = UNNORMALISED + "huber"
+    rows = [
+        {"network": "seed 0", "samples": 90_000, huber: 0.0002, METRIC: 0.01},
+        {"network": "seed 0", "samples": 45_000, huber: 0.0009, METRIC: 0.05},
+        {"network": "seed 0", "samples": 20_000, huber: 0.002, METRIC: 0.2},
+    ]
+    assert dl_cfr.AMOUNT.judge is not None
+    found = dl_cfr.AMOUNT.judge({ALL_NUMBERS: rows})
+    assert found == (PARTLY, "45,000 samples, exploitability 0.05")
+    assert dl_cfr.AMOUNT.judge({ALL_NUMBERS: rows[2:]}) == (NOT_MET, "more than were tried")
+
+
+def test_left_out_states_are_held_to_both_readings() -> None:
+    lines = [
+        {"what": ALL_ERROR_TITLES[UNNORMALISED + name], "largest": largest, "paper": 0.1}
+        for name, largest in (("linf", 0.8), ("linf_mean", 0.02))
+    ]
+    assert dl_cfr.LEFT_OUT.judge is not None
+    assert dl_cfr.LEFT_OUT.judge({SUMMARY: lines}).verdict == PARTLY
+
+
+def test_frontiers_are_judged_by_the_papers_own_gadget() -> None:
+    claims = [
+        ("CDRNR, full gains twice as much as the best Nash at", "no"),
+        ("CDRNR, full: p * gain - (1 - p) * exploitability >= 0 for all p", "yes"),
+        ("CDRNR, joint: p * gain - (1 - p) * exploitability >= 0 for all p", "no"),
+        ("SES gains at most 1.1 times as much as the best Nash", "yes"),
+    ]
+    rows = [{"claim": claim, "holds": holds} for claim, holds in claims]
+    assert frontiers.FRONTIER.judge is not None
+    found = frontiers.FRONTIER.judge({"The paper's claims": rows})
+    assert found.verdict == PARTLY
+    assert "gain 0 of 1, p bounds 1 of 1, SES 1 of 1" in found.headline
+
+
+@pytest.mark.parametrize(("gain", "expected"), [(1.4, MET), (1.6, PARTLY)])
+def test_the_full_gadget_is_held_to_mixtures_of_its_points(gain: float, expected: str) -> None:
+    points = [
+        ("CDRNR, full", 1.0, 0.0),
+        ("CDRNR, full", 2.0, 1.0),
+        ("CDRNR, resolving", gain, 0.5),
+        ("CDRNR, joint", 9.0, 0.0),  # not the paper's
+        ("SES", 0.0, 0.0),
+    ]
+    rows = [
+        {"model": "random:0", "method": method, "gain": value, "exploitability": lost}
+        for method, value, lost in points
+    ]
+    assert frontiers.BIASED_RPS.judge is not None
+    assert frontiers.BIASED_RPS.judge({"All points": rows}).verdict == expected
+
+
+def test_one_seed_leaves_policy_gradients_open() -> None:
+    rows = [
+        {"algorithm": algorithm, "game": "phantom_ttt", "seed": seed, "100": 0.7, "1000": last}
+        for seed in (0, 1)
+        for algorithm, last in (("ppo", 0.1), ("mmd", 0.3), ("rnad", 0.2))
+    ]
+    judge = POLICY_GRADIENTS["large_games"].judge
+    assert judge is not None
+    assert judge({"Table": rows}).verdict == PARTLY
+    found = judge({"Table": rows[:3]})
+    assert found.verdict == OPEN
+    assert found.headline.startswith("1 of 2 comparisons with rnad hold; ppo in phantom_ttt: 0.1")
+
+
+def test_curves_of_samples_have_a_headline_at_any_share() -> None:
+    row = {"method": "particle SePoT", "share": 0.3, "before": 0.2, "after": 0.1, "worse": "0 of 5"}
+    judge = PARTICLE_SEARCH["curves"].judge
+    assert judge is not None
+    found = judge({"By game, method and budget": [row]})
+    assert found == (
+        "",
+        "particle SePoT 0.1, worse in 0 of 5 (blueprints 0.2; 30% of the histories)",
+    )
