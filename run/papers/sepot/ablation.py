@@ -239,14 +239,17 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
             "critic": case.critic if case.critic == EXACT else f"{TRAINED}, seed {case.critic}",
             **dict(zip(_READING, case.reading, strict=True)),
             "limit": str(case.depth_limit),
-            "to_the_end": ends[case.depth_limit],
             "before": before[case.blueprint],
             "after": result["nash_conv"],
             "seconds": result["seconds"],
             "share_searched": result["share_searched"],
         }
         schemes = study.settings.schemes if case.depth_limit.value == 1 else (row["scheme"],)
-        rows += [{**row, "scheme": each} for each in schemes]
+        rows += [
+            # Searches at every level search again below the first one.
+            {**row, "scheme": each, "to_the_end": each == "block" and ends[case.depth_limit]}
+            for each in schemes
+        ]
     return rows
 
 

@@ -324,7 +324,7 @@ def within(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 TO_THE_END = (
-    "Searches that look to the end of the game from its root solve it, whatever blueprint and "
-    "critic are; they are shown, and left out of all counts and means."
+    "Searches in blocks that look to the end of the game from its root solve it, whatever "
+    "blueprint and critic are; they are shown, and left out of all counts and means."
 )
 """What a report says of `within`."""
