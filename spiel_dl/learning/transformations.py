@@ -286,7 +286,7 @@ def _restricted(name: str, kept: torch.Tensor) -> Transformation:
 
 def _constant(action: int, num_actions: int) -> Transformation:
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        if policy.shape[-1] != num_actions:
+        if action >= policy.shape[-1]:
             raise ValueError(
                 f"pure transformations are of {num_actions} actions, and the game has "
                 f"{policy.shape[-1]}; make them of as many"

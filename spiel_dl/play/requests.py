@@ -30,7 +30,7 @@ class SearchOptions:
       safety: of these, how they are kept from harm, as in their `ParticleConfig`.
       num_expansions: of these and of SePoT below particles, by how many histories their trees grow.
       stepsize: of mirror-descent searches.
-      num_rollouts: how many games a mirror-descent search or one of "abd" plays out, at least.
+      num_rollouts: mmds, abd: how many games a search plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
       trust: how far SePoT trusts its opponent to have come by the network, as in its
         `SearchConfig`.

@@ -99,8 +99,8 @@ def probabilities(
     """
     if not isinstance(policy, (openspiel_policy.Policy, pyspiel.Policy)):
         raise ValueError(
-            f"{policy!r} is no policy but of type {type(policy).__name__}; give an OpenSpiel policy: of "
-            "a name load_policy makes one, and a solver has average_policy()"
+            f"{policy!r} is no policy but of type {type(policy).__name__}; give an OpenSpiel "
+            "policy: of a name load_policy makes one, and a solver has average_policy()"
         )
     try:
         answer = action_probabilities(policy, state, player)

@@ -151,8 +151,8 @@ def check_arguments(value_function: object, depth_limit: object, *, by_limit: bo
     allowed = value_function is None or isinstance(value_function, kinds)
     if not allowed:
         raise ValueError(
-            f"value_function={value_function!r} must be a ValueFunction or None; it comes before "
-            "the depth limit"
+            f"value_function={value_function!r} must be a ValueFunction or None; the value "
+            "function comes before the depth limit"
         )
     if not isinstance(depth_limit, DepthLimit):
         raise ValueError(

@@ -62,9 +62,7 @@ def test_a_file_of_another_game_is_refused(tmp_path: Path) -> None:
         for game in map(pyspiel.load_game, ("leduc_poker", other))
     ]
     assert sizes[0] == sizes[1]
-    with pytest.raises(
-        ValueError, match=r"the network is of leduc_poker\(\), not of leduc_poker\(a"
-    ):
+    with pytest.raises(ValueError, match=r"is of leduc_poker\(\), not of leduc_poker\(a"):
         registry.load_policy(f"onnx:{tmp_path / 'leduc.onnx'}", other)
 
 
