@@ -201,7 +201,7 @@ def open_run(
     Args:
       default: its path if there is no --run_dir.
       identity: see `RunDirectory`.
-      run_dir: run directory, where checkpoints and results go.
+      run_dir: where checkpoints and results go. Default: a folder below runs/.
       resume: go on with the run in the run directory.
 
     Raises:

@@ -79,14 +79,14 @@ def train(
     last = learner_run.run_learner(
         learner, directory, num_steps, steps_per_evaluation=steps_per_evaluation, fine_tuning=tuning
     )
-    print(f"{'game':<28}{learner.game}")
-    print(f"{'learner steps':<28}{last['step']:,}")
-    print(f"{'seconds of learning':<28}{last['seconds']:.1f}")
+    print(f"{'game':<40}{learner.game}")
+    print(f"{'learner steps':<40}{last['step']:,}")
+    print(f"{'seconds of learning':<40}{last['seconds']:.1f}")
     for name, title in _SAID.items():
         if name in last:
-            print(f"{title:<28}{last[name]:.4f}")
-    print(f"{'curves':<28}{directory.path / learner_run.PLOT_FILE}")
-    print(f"{'checkpoint':<28}{directory.checkpoint_path}")
+            print(f"{title:<40}{last[name]:.4f}")
+    print(f"{'curves':<40}{directory.path / learner_run.PLOT_FILE}")
+    print(f"{'checkpoint':<40}{directory.checkpoint_path}")
 
 
 _NAME = config_flags.read_early("algorithm", _DEFAULT)

@@ -14,6 +14,7 @@ package from then on: `pyspiel.load_game("python_leduc")`.
 """
 
 import importlib
+import importlib.metadata
 from typing import TYPE_CHECKING
 
 from spiel_dl import games  # noqa: F401 - registers them
@@ -133,6 +134,8 @@ _SOURCES = {
 if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
 
     def __getattr__(name: str) -> object:
+        if name == "__version__":
+            return importlib.metadata.version("spiel_dl")
         if name not in _SOURCES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module, attribute = _SOURCES[name]

@@ -96,6 +96,7 @@ CHANGES: Sequence[Change] = (
         "searches that look to the end of the game are left out of counts and means",
         (
             "sepot/leduc/ablation",
+            "sepot/leduc/gadgets/ablation",
             "sepot/leduc/trained/ablation",
             "sepot/leduc/trained_gadgets/ablation",
             "sepot/trust",

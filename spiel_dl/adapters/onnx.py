@@ -37,7 +37,8 @@ def write_onnx(policy: openspiel_policy.Policy, path: str | os.PathLike[str]) ->
     """
     if not isinstance(policy, NetworkPolicy):
         raise ValueError(
-            f"{type(policy).__name__} is no NetworkPolicy, and has no network to write"
+            f"{type(policy).__name__} is no NetworkPolicy, and has no network to write; of a "
+            "learner in a compiled game, save the learner, and load_policy(FILE) has its network"
         )
     if policy.fine_tuning is not None:
         raise ValueError(f"{policy.fine_tuning} cannot be written; leave fine-tuning out")

@@ -29,6 +29,7 @@ import pyspiel
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer
+from spiel_dl.solvers.variant_names import variant_by_name
 from spiel_dl.solvers.variants import AnyVariant, check_goes_by_regrets
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
@@ -58,7 +59,7 @@ class DLCFRSolver:
         value_function: ValueFunction | None,
         depth_limit: DepthLimit,
         *,
-        weighting: AnyVariant = CFR_PLUS,
+        weighting: str | AnyVariant = CFR_PLUS,
         alternating_updates: bool = True,
         restart_every: int | None = None,
         restart_growth: float = 2.0,
@@ -69,7 +70,7 @@ class DLCFRSolver:
           game: the game, its game string, or the compiled game.
           value_function: values the leaves; None if the game ends above the limit.
           depth_limit: where the trunk ends. Beyond the game, this is plain CFR.
-          weighting: the variant of CFR.
+          weighting: the variant of CFR, or its name.
           alternating_updates: update the players in turn, with two evaluations an iteration; if
             not, at once, with one.
           restart_every: iterations between two restarts, at which the solver goes on from its
@@ -82,6 +83,7 @@ class DLCFRSolver:
             value function is given, if numbers of restarts are not positive, or if the variant
             cannot be restarted.
         """
+        weighting = variant_by_name(weighting)
         if restart_every is not None and restart_every < 1:
             raise ValueError(f"restart_every={restart_every} must be at least 1, or None")
         if restart_every is not None:

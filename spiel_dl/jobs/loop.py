@@ -69,6 +69,7 @@ def run_job(
     seconds_per_checkpoint: float = math.inf,
     keeps_on_interrupt: bool = True,
     show_progress: bool = True,
+    label: str | None = None,
 ) -> None:
     """Runs a job to a number of steps, from the directory's checkpoint if it has one.
 
@@ -81,6 +82,7 @@ def run_job(
       seconds_per_checkpoint: write a checkpoint between two measurements after so long.
       keeps_on_interrupt: after Ctrl-C, finish the step and write a checkpoint.
       show_progress: show a progress bar on standard error.
+      label: what the progress bar is called; None: nothing.
 
     Raises:
       ValueError: if the checkpoint is of something else, has done more steps already, or is gone.
@@ -95,7 +97,7 @@ def run_job(
         )
     directory.truncate_metrics(job.step_name, job.done)
     with (
-        _Bar(end, job.unit, show_progress) as bar,
+        _Bar(end, job.unit, show_progress, label) as bar,
         interrupts.held_back() if keeps_on_interrupt else contextlib.nullcontext() as held,
     ):
         while job.done < end:
@@ -124,8 +126,9 @@ def run_job(
 class _Bar:
     """A progress bar that begins after the first stretch: loops are compiled in that."""
 
-    def __init__(self, end: int, unit: str, is_shown: bool):
-        self._options: dict[str, Any] = {"total": end, "unit": unit, "disable": not is_shown}
+    def __init__(self, end: int, unit: str, is_shown: bool, label: str | None):
+        self._options: dict[str, Any] = {"total": end, "unit": unit, "desc": label}
+        self._options["disable"] = not is_shown
         self._progress: tqdm.tqdm | None = None
         self._has_told = False
 

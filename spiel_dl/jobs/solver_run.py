@@ -93,7 +93,7 @@ def run_solver(
       solver: a fresh solver.
       directory: where the run lives.
       num_iterations: how many iterations to have done at the end.
-      label: the solver's name in the picture.
+      label: the solver's name, in the picture and at the progress bar.
       evaluation: how to judge the average policy.
       other_curves: for the picture, from label to metrics of other runs with this evaluation.
       points_per_decade: how many metrics per factor of 10 in iterations.
@@ -120,6 +120,7 @@ def run_solver(
         log_spaced(num_iterations, points_per_decade),
         seconds_per_checkpoint=max(_SECONDS_PER_CHECKPOINT, num_bytes / _BYTES_PER_SECOND),
         show_progress=show_progress,
+        label=label,
     )
     policy = solver.average_policy()
     policy.save(directory.path / AVERAGE_POLICY_FILE)

@@ -126,7 +126,8 @@ class PlayedAhead:
                     ticket = self._crew.submit(order)
         raise WorkerDiedError(
             f"{_MOST_DEATHS} workers died over the games of step {order.number}; if memory was "
-            "wanting, use fewer workers"
+            'wanting, use fewer workers; in a script, begin below `if __name__ == "__main__":`, '
+            "because workers import it"
         )
 
 

@@ -73,9 +73,15 @@ class SelfPlayLearner(Learner):
 
         Raises:
           ValueError: if the game is none that can be learned here, if a transformation is none for
-            it, or if there are parameters of a critic without transformations.
+            it, if the config is another learner's, or if there are parameters of a critic without
+            transformations.
         """
-        config = config or self.default_config()
+        config = self.default_config() if config is None else config
+        if not isinstance(config, self.default_config):
+            raise ValueError(
+                f"config is a {type(config).__name__}; {type(self).__name__} takes a "
+                f"{self.default_config.__name__}"
+            )
         super().__init__(
             game,
             config,

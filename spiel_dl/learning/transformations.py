@@ -286,6 +286,11 @@ def _restricted(name: str, kept: torch.Tensor) -> Transformation:
 
 def _constant(action: int, num_actions: int) -> Transformation:
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        if action >= policy.shape[-1]:
+            raise ValueError(
+                f"pure transformations are of {num_actions} actions, and the game has "
+                f"{policy.shape[-1]}; make them of as many"
+            )
         chosen = torch.zeros_like(policy)
         chosen[..., action] = 1.0
         return chosen

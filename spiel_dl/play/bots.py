@@ -40,13 +40,18 @@ class SeatedBot(pyspiel.Bot):
         """Whether `step_with_policy` works: yes."""
         return True
 
+    def get_policy(self, state: pyspiel.State) -> list[tuple[int, float]]:
+        """The policy in a state, as pairs of action and probability; see `step_with_policy`."""
+        found = asking.checked_probabilities(self._policy, state, self._player)
+        return list(found.items())
+
     def step_with_policy(self, state: pyspiel.State) -> tuple[list[tuple[int, float]], int]:
         """The policy in a state, as pairs of action and probability, and an action drawn from it.
 
         Raises:
           ValueError: if the player does not act in this state, or the policy does not know it.
         """
-        probabilities = asking.action_probabilities(self._policy, state, self._player)
+        probabilities = asking.checked_probabilities(self._policy, state, self._player)
         # NumPy wants a sum that is closer to 1 than we do.
         weights = np.array(list(probabilities.values()))
         action = self._generator.choice(list(probabilities), p=weights / weights.sum())

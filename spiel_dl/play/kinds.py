@@ -125,14 +125,17 @@ def _function(request: Request) -> openspiel_policy.Policy:
 
     is_onnx = request.name.startswith("onnx:")
     load = function_policy.load_onnx if is_onnx else function_policy.load_torch_script
-    game, paths = turn_based_game(request.game), request.source.split(",")
+    paths = request.source.split(",")
     wrong = [path for path in paths if not Path(path).is_file()] or paths[2:]
     if wrong:
         raise ValueError(
             f"no policy {request.name!r}: {wrong[0]} is no file, or the third one; give one, or "
             "two with a comma between them, of player 0 and player 1"
         )
-    policies = [function_policy.FunctionPolicy(game, load(path)) for path in paths]
+    functions = [load(path) for path in paths]
+    known = getattr(functions[0], "game", None) if request.given_game is None else None
+    game = turn_based_game(known or request.game)
+    policies = [function_policy.FunctionPolicy(game, each) for each in functions]
     return policies[0] if len(policies) == 1 else SeatsPolicy((policies[0], policies[1]))
 
 

@@ -144,6 +144,11 @@ class MatchResult:
             reduced = Tally().add(without_luck(pairs, np.concatenate(lucks).mean(axis=1)))
         return MatchResult(Tally().add(pairs), seats, (first, second), reduced)
 
+    def __str__(self) -> str:
+        """Mean return, interval and number of games, in one line."""
+        told = f"mean return {self.mean_return:.4g} ± {self.half_width:.2g} (95 %)"
+        return f"{told} in {self.num_games:,} games"
+
     @property
     def num_games(self) -> int:
         """Games played."""
@@ -304,7 +309,11 @@ class Answer(NamedTuple):
 
 
 def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> list[Answer]:
-    """A policy's answers in states of one turn-based game, in each of which a player acts."""
+    """A policy's answers in states of one turn-based game, in each of which a player acts.
+
+    Raises:
+      ValueError: if one of them is no distribution over the legal actions.
+    """
     if isinstance(policy, asking.AnswersAtOnce):
         start = time.perf_counter()
         found = policy.probabilities_of(states)
@@ -313,7 +322,7 @@ def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> lis
     answers = []
     for state in states:
         start = time.perf_counter()
-        probabilities = asking.action_probabilities(policy, state, state.current_player())
+        probabilities = asking.checked_probabilities(policy, state, state.current_player())
         seconds = time.perf_counter() - start
         was_searched = getattr(policy, "answer_was_searched", None)
         answers.append(Answer(probabilities, seconds, was_searched))

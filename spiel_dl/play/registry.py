@@ -7,6 +7,7 @@ a learner's checkpoint. Trained networks have names of their own, see `play.zoo`
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from spiel_dl.tree.load import AnyGame, compile_game
 
 
 def load_policy(
-    name: str,
+    name: str | os.PathLike[str],
     game: AnyGame | None = None,
     *,
     depth_limit: DepthLimit | None = None,
@@ -47,14 +48,15 @@ def load_policy(
 ) -> openspiel_policy.Policy:
     """The policy of a name.
 
-    Policies that search do so when they are asked. On a compiled game they have `to_array_policy`,
-    which searches everywhere.
+    Policies that search do so when they are asked; `load_array_policy` searches everywhere in a
+    game that is small enough to compile.
 
     Args:
       name: see `play.kinds`, or the path of a policy file, a run directory or a learner's
         checkpoint.
       game: the game, its game string, or the compiled game; None: as the named file says.
-      depth_limit: how deep each search looks; None: one round.
+      depth_limit: how deep each search looks; None: one round, or two moves in games without
+        rounds.
       effort: how to solve; None: the default of `SearchOptions`.
       max_histories: SePoT leaves searches of more histories to the network; None: the default of
         `SearchOptions`.
@@ -103,6 +105,7 @@ def load_policy(
     def load_model(model: str, tree: GameTree) -> ArrayPolicy:
         return load_array_policy(model, tree, device=device, **settings)
 
+    name = os.fspath(name)
     kind = KINDS.get(name.partition(":")[0])
     source = name.partition(":")[2]
     if kind is not None and kind.fits(name):

@@ -10,10 +10,10 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, MAX_HISTORIES
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.trust import check_trust
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError, check_player
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SearchOptions:
       safety: of these, how they are kept from harm, as in their `ParticleConfig`.
       num_expansions: of these and of SePoT below particles, by how many histories their trees grow.
       stepsize: of mirror-descent searches.
-      num_rollouts: how many games a mirror-descent search or one of "abd" plays out, at least.
+      num_rollouts: mmds, abd: how many games a search plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
       trust: how far SePoT trusts its opponent to have come by the network, as in its
         `SearchConfig`.
@@ -102,8 +102,11 @@ class Request:
             ) from error
 
     def search(self) -> SearchOptions:
-        """How to search."""
-        return SearchOptions(**self.settings)
+        """How to search: as deep as `default_depth_limit` says, if nothing else is said."""
+        settings = dict(self.settings)
+        if self.given_game is not None and "depth_limit" not in settings:
+            settings["depth_limit"] = default_depth_limit(turn_based_game(self.given_game))
+        return SearchOptions(**settings)
 
     def number(self) -> int:
         """The source as a whole number."""

@@ -143,7 +143,10 @@ def rnr(request: Request) -> openspiel_policy.Policy:
 def _probability_and_model(request: Request, tree: GameTree) -> tuple[float, ArrayPolicy]:
     """What "P:MODEL" says."""
     number, _, model = request.source.partition(":")
-    return _probability(request, number), request.load_model(model, tree)
+    p = _probability(request, number)
+    if not model:
+        raise ValueError(f"no policy {request.name!r}: it names no model; as in rnr:0.5:cfr:9")
+    return p, request.load_model(model, tree)
 
 
 def _probability(request: Request, number: str) -> float:
@@ -197,10 +200,10 @@ def _sepot_in_a_tree(request: Request, is_continual: bool) -> openspiel_policy.P
     from spiel_dl.algorithms.sepot import SePoTPolicy
     from spiel_dl.learning import checkpoints
 
-    search = request.search()
     if request.given_game is None:
         known = checkpoints.load(request.source).critic.game
         request = dataclasses.replace(request, given_game=known)
+    search = request.search()
     try:
         tree = request.compiled()
     except TooManyHistoriesError as error:

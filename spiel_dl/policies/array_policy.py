@@ -16,6 +16,7 @@ from spiel_dl.runs import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_any, compile_game
 
@@ -171,8 +172,8 @@ class ArrayPolicy(openspiel_policy.Policy):
         header = {**(notes or {}), "kind": _FILE_KIND, "game": str(self.tree.game)}
         tensor_files.save(path, arrays, header)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], game: AnyGame | None = None) -> ArrayPolicy:
+    @staticmethod
+    def load(path: str | os.PathLike[str], game: AnyGame | None = None) -> ArrayPolicy:
         """Reads a policy that `save` or `save_compact` wrote.
 
         Args:
@@ -190,40 +191,41 @@ class ArrayPolicy(openspiel_policy.Policy):
         if header.get("kind") != _FILE_KIND or not complete:
             raise ValueError(f"{path} holds no policy but {header.get('kind')!r}")
         tree = compile_any(header["game"] if game is None else game)
-        if header["game"] != str(tree.game):
+        told = header["game"]
+        if told != str(tree.game) and not is_same_game(load_turn_based(told), tree.game):
             raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
         first, second = (arrays[name] for name in names)
         try:
             if is_packed:
                 first = compact.unpack(tree.treeplexes[0], first)
                 second = compact.unpack(tree.treeplexes[1], second)
-            return cls(tree, (first, second))
+            return ArrayPolicy(tree, (first, second))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
-    @classmethod
-    def uniform(cls, tree: GameTree | FactoredGame) -> ArrayPolicy:
+    @staticmethod
+    def uniform(game: AnyGame) -> ArrayPolicy:
         """The policy that plays all legal actions with the same probability."""
+        tree = compile_any(game)
         first, second = (treeplex.uniform_strategy() for treeplex in tree.treeplexes)
-        return cls(tree, (first, second))
+        return ArrayPolicy(tree, (first, second))
 
-    @classmethod
-    def from_policy(
-        cls, tree: GameTree | FactoredGame, policy: openspiel_policy.Policy
-    ) -> ArrayPolicy:
+    @staticmethod
+    def from_policy(game: AnyGame, policy: openspiel_policy.Policy) -> ArrayPolicy:
         """Reads any policy at every infoset.
 
         Args:
-          tree: the compiled game.
+          game: the game, its game string, or the compiled game.
           policy: an OpenSpiel policy in Python or C++ for this game, for both players.
 
         Raises:
           ValueError: if the policy's probabilities at an infoset are not a distribution over its
             legal actions.
         """
+        tree = compile_any(game, policy)
         if isinstance(policy, ArrayPolicy) and policy.tree is tree:
             return policy
-        return cls(tree, (read_strategy(tree, policy, 0), read_strategy(tree, policy, 1)))
+        return ArrayPolicy(tree, (read_strategy(tree, policy, 0), read_strategy(tree, policy, 1)))
 
     def _check_strings(self) -> None:
         if isinstance(self.tree, FactoredGame):

@@ -97,6 +97,11 @@ def probabilities(
     Raises:
       ValueError: if it has no answer, or one that is not a distribution over the legal actions.
     """
+    if not isinstance(policy, (openspiel_policy.Policy, pyspiel.Policy)):
+        raise ValueError(
+            f"{policy!r} is no policy but of type {type(policy).__name__}; give an OpenSpiel "
+            "policy: of a name load_policy makes one, and a solver has average_policy()"
+        )
     try:
         answer = action_probabilities(policy, state, player)
     except (KeyError, AttributeError, pyspiel.SpielError) as error:
@@ -112,6 +117,21 @@ def probabilities(
             f"{actions} of player {player}'s infoset {infoset_string()!r}"
         )
     return row
+
+
+def checked_probabilities(
+    policy: openspiel_policy.Policy | pyspiel.Policy, state: pyspiel.State, player: int
+) -> dict[int, float]:
+    """A policy's probabilities of all legal actions in a state, not rescaled.
+
+    Raises:
+      ValueError: as `probabilities`.
+    """
+    actions = state.legal_actions(player)
+    row = probabilities(
+        policy, state, player, actions, lambda: state.information_state_string(player)
+    )
+    return dict(zip(actions, row, strict=True))
 
 
 def _original_state(state: pyspiel.TurnBasedSimultaneousState) -> pyspiel.State:

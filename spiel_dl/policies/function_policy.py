@@ -20,6 +20,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
 from spiel_dl.policies.policy_network import policy_of
+from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
 
 Function = Callable[[torch.Tensor], torch.Tensor]
 """From information state tensors, float32 [N, D], to logits of all actions, float [N, A]."""
@@ -34,9 +35,11 @@ class MaskedFunction:
     Attributes:
       function: from information state tensors, float32 [N, D], and legal actions, bool [N, A], to
         probabilities, float [N, A], 0 for illegal actions.
+      game: the game string of the file that it comes from; None: not known.
     """
 
     function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    game: str | None = None
 
 
 class FunctionPolicy(openspiel_policy.Policy):
@@ -47,7 +50,14 @@ class FunctionPolicy(openspiel_policy.Policy):
     """
 
     def __init__(self, game: pyspiel.Game, function: Function | MaskedFunction):
-        """Takes a turn-based game with information state tensors, and the function."""
+        """Takes a turn-based game with information state tensors, and the function.
+
+        Raises:
+          ValueError: if the function says that it is of another game.
+        """
+        known = function.game if isinstance(function, MaskedFunction) else None
+        if known is not None and not is_same_game(game, load_turn_based(known)):
+            raise ValueError(f"the network is of {known}, not of {game}")
         super().__init__(game, [0, 1])
         self.function = function
 
@@ -152,7 +162,7 @@ def load_onnx(path: str | Path) -> Function | MaskedFunction:
 
     if sorted(names) == sorted(_OWN_INPUTS):
         names = _OWN_INPUTS
-        return MaskedFunction(function)
+        return MaskedFunction(function, session.get_modelmeta().custom_metadata_map.get("game"))
     if len(names) != 1:
         raise ValueError(
             f"{path} has the inputs {', '.join(names)}; it must have one, information state "

@@ -12,6 +12,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
+from spiel_dl.tree.from_openspiel import is_same_game
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,24 +114,24 @@ class NetworkPolicy(openspiel_policy.Policy):
 
         Raises:
           ValueError: if both players move in a state, for the network knows the turn-based game
-            only; or if the states are of a game with other tensors.
+            only; or if the states are of another game.
         """
         if any(state.is_simultaneous_node() for state in states):
             raise ValueError(
                 f"both players move in this state, but the network plays {self.game} turn by turn; "
                 "ask in states of that game, pyspiel.convert_to_turn_based makes it"
             )
+        game = states[0].get_game() if states else self.game
+        if not is_same_game(game, self.game):
+            raise ValueError(
+                f"the states are of {game}, but the network plays {self.game}; ask in states of "
+                "that game"
+            )
         actions = [state.legal_actions() for state in states]
         observation = np.empty((len(states), self.network.num_inputs), np.float32)
         legal = np.zeros((len(states), self.network.num_actions), bool)
         for row, state in enumerate(states):
-            tensor = state.information_state_tensor(state.current_player())
-            if len(tensor) != self.network.num_inputs:
-                raise ValueError(
-                    f"{state.get_game()} tells {len(tensor)} numbers, but the network of "
-                    f"{self.game} takes {self.network.num_inputs}; ask in states of that game"
-                )
-            observation[row] = tensor
+            observation[row] = state.information_state_tensor(state.current_player())
             legal[row, actions[row]] = True
         device = self.parameters.device
         rows = policy_rows(

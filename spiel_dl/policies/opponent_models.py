@@ -15,6 +15,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers import regret_minimization
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variant_names import variant_by_name
 from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -39,11 +40,11 @@ def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
 
 
 def cfr_average(
-    game: AnyGame, iterations: int, weighting: AnyVariant = regret_minimization.CFR
+    game: AnyGame, iterations: int, weighting: str | AnyVariant = regret_minimization.CFR
 ) -> ArrayPolicy:
     """The average policy after some iterations of CFR ("CFR-k"), or of another variant of it."""
     tree = compile_game(game)
-    minimizer = _run(tree, iterations, weighting)
+    minimizer = _run(tree, iterations, variant_by_name(weighting))
     first, second = (minimizer.average_strategy(player) for player in (0, 1))
     return ArrayPolicy(tree, (first, second))
 

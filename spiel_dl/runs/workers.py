@@ -109,7 +109,8 @@ def name_item(error: Exception, number: int, item: object) -> None:
 def _hopeless(number: int, num_deaths: int, death: DeathError) -> WorkerDiedError:
     error = WorkerDiedError(
         f"{num_deaths} worker(s) died over item {number}, counted from 0; if memory was wanting, "
-        "use fewer workers, and otherwise raise max_retries"
+        'use fewer workers; in a script, begin below `if __name__ == "__main__":`, because '
+        "workers import it; and otherwise raise max_retries"
     )
     error.__cause__ = death.__cause__
     return error

@@ -20,8 +20,9 @@ from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.policies import asking
 from spiel_dl.search.found import Watch
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.from_rules import InfosetKeys
+from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
 from spiel_dl.tree.sparse_tree import depth_of_steps
 
@@ -73,13 +74,13 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
     keys: InfosetKeys
     depth_limit: DepthLimit
 
-    def __init__(self, game: pyspiel.Game | str, depth_limit: DepthLimit):
+    def __init__(self, game: AnyGame, depth_limit: DepthLimit):
         """Loads the game.
 
         Raises:
           ValueError: if the game has no rules.
         """
-        self.game = load_turn_based(game)
+        self.game = turn_based_game(game)
         self.rules = rules_of(self.game)
         self.keys = InfosetKeys(self.rules)
         self.depth_limit = depth_limit
@@ -87,7 +88,7 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
     def check_game_of(self, state: pyspiel.State) -> None:
         """Raises a ValueError if a state is of another game than the one that is searched."""
         game = state.get_game()
-        if game is not self.game and str(game) != str(self.game):
+        if not is_same_game(game, self.game):
             raise ValueError(
                 f"the state is of {game}, but searches are of {self.game}; ask in states of this "
                 "game, made turn-based"

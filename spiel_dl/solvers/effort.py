@@ -6,6 +6,7 @@ import dataclasses
 import time
 
 from spiel_dl.solvers.checks import check_num_threads
+from spiel_dl.solvers.variant_names import variant_by_name
 from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant
 
 _STRETCH = 100
@@ -21,7 +22,7 @@ class Effort:
       iterations: At most so many iterations of CFR.
       tolerance: Stop at this gap, in utility units, where it is known; None: do all iterations.
       seconds: Stop after so long, but not before the first iteration; None: no limit.
-      weighting: The variant of CFR.
+      weighting: The variant of CFR, or its name, as `variant_names.VARIANTS` has them.
       num_threads: Threads for the payoffs. Results depend on it in the last digits only.
     """
 
@@ -32,6 +33,7 @@ class Effort:
     num_threads: int = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "weighting", variant_by_name(self.weighting))
         if self.iterations < 1:
             raise ValueError(f"iterations={self.iterations} must be at least 1")
         if self.tolerance is not None and not self.tolerance >= 0:

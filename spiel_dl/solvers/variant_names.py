@@ -34,10 +34,12 @@ def variant_by_name(variant: str | AnyVariant) -> AnyVariant:
     """A variant, or the one of a name in `VARIANTS`.
 
     Raises:
-      ValueError: if there is no variant of this name.
+      ValueError: if there is no variant of this name, or it is neither.
     """
-    if not isinstance(variant, str):
+    if isinstance(variant, (variants.Weighting, variants.FromFunctions)):
         return variant
     if variant not in VARIANTS:
-        raise ValueError(f"variant={variant!r} must be one of {', '.join(VARIANTS)}")
+        raise ValueError(
+            f"variant={variant!r} must be one of {', '.join(VARIANTS)}, or a Weighting or Variant"
+        )
     return VARIANTS[variant]

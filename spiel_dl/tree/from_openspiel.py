@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import array
 import difflib
+import functools
 import importlib
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -25,12 +27,40 @@ from spiel_dl.tree.information_states import information_string_function
 from spiel_dl.tree.size_limit import BYTES_PER_STRING, SizeLimit
 
 _ZERO_SUM_TOLERANCE = 1e-9
+_OF_DATA = ("efg_game", "nfg_game")
+"""Games whose strings without parameters stand for data in memory."""
 _MAX_ACTION = np.iinfo(np.int32).max
 # How games refuse to answer for a player who is not to move: those in C++ and those in Python. Any
 # other exception is an error of the game.
 _REFUSALS = (pyspiel.SpielError, ValueError, NotImplementedError)
 # After this many histories the size limit is looked at.
 _LOOK_EVERY = 128
+
+
+def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
+    """Whether what was made for one game serves for the other.
+
+    Games are told apart by their names and parameters, those that are left out being the defaults.
+    Games that were made of data in memory (matrices, `load_efg_game`) do not tell their data, so
+    each of them is the same as itself alone.
+    """
+    if first is second:
+        return True
+    if str(first) != str(second):
+        names = {game.get_type().short_name for game in (first, second)}
+        if len(names) > 1 or first.get_parameters() != second.get_parameters():
+            return False
+    return _says_all(str(first))
+
+
+@functools.lru_cache(maxsize=256)
+def _says_all(game_string: str) -> bool:
+    """Whether a game string says all of the game, those inside it included."""
+    registered = pyspiel.registered_names()
+    return all(
+        name in registered and not (name in _OF_DATA and not parameters)
+        for name, parameters in re.findall(r"(\w+)\((\w*)", game_string)
+    )
 
 
 def load_turn_based(game: pyspiel.Game | str) -> pyspiel.Game:
@@ -41,6 +71,11 @@ def load_turn_based(game: pyspiel.Game | str) -> pyspiel.Game:
     """
     if isinstance(game, str):
         game = _load_game(game)
+    if not hasattr(game, "get_type"):
+        raise ValueError(
+            f"{game!r} is no game but of type {type(game).__name__}; give a game string, a "
+            "pyspiel.Game or a compiled game, which come before policies and limits"
+        )
     game_type = game.get_type()
     if game.num_players() != 2:
         raise ValueError(

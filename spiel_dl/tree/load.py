@@ -8,7 +8,7 @@ import pyspiel
 
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.families import factored_game_if_large
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 
 AnyGame: TypeAlias = pyspiel.Game | str | GameTree | FactoredGame
@@ -45,7 +45,7 @@ def compile_game(game: AnyGame, *policies: object) -> GameTree:
     turn_based = load_turn_based(game)
     for policy in policies:
         tree = getattr(policy, "tree", None)
-        if isinstance(tree, GameTree) and str(tree.game) == str(turn_based):
+        if isinstance(tree, GameTree) and is_same_game(tree.game, turn_based):
             return tree
     return GameTree.from_game(turn_based)
 
@@ -60,6 +60,6 @@ def compile_any(game: AnyGame, *policies: object) -> GameTree | FactoredGame:
     turn_based = load_turn_based(game)
     for policy in policies:
         tree = getattr(policy, "tree", None)
-        if isinstance(tree, FactoredGame) and str(tree.game) == str(turn_based):
+        if isinstance(tree, FactoredGame) and is_same_game(tree.game, turn_based):
             return tree
     return factored_game_if_large(turn_based) or compile_game(turn_based, *policies)

@@ -229,7 +229,7 @@ class SizeLimit:
             if self._estimate.at_least > self.max_histories:
                 self.refuse(num_seen, depth)
         if self._by_memory and num_seen * BYTES_PER_HISTORY + extra_bytes > self._room:
-            self.refuse(num_seen, depth)
+            self.refuse(num_seen, depth, extra_bytes)
         if elapsed > _SECONDS_BEFORE_PROGRESS:
             self._show(num_seen)
 
@@ -255,15 +255,16 @@ class SizeLimit:
                 f"memory are available. {_REMEDY}"
             )
 
-    def refuse(self, num_seen: int, depth: int) -> NoReturn:
-        """Raises the error for a game with too many histories."""
+    def refuse(self, num_seen: int, depth: int, extra_bytes: int = 0) -> NoReturn:
+        """Raises the error for a game with too many histories; arguments as in `look`."""
         seen = f"{num_seen:,} seen, the last one at depth {depth}"
         estimate = f"; {self._estimate}" if self._estimate else ""
         if self._by_memory:
             raise TooManyHistoriesError(
                 f"{self._game}: more histories than fit into memory ({seen}{estimate}). "
                 f"{_gigabytes(self._memory)} are available, which is enough for "
-                f"{self.max_histories:,} at about {BYTES_PER_HISTORY} bytes each. {_REMEDY}"
+                f"{self.max_histories:,} at about {BYTES_PER_HISTORY} bytes each; the infosets' "
+                f"strings take {_gigabytes(extra_bytes)} besides. {_REMEDY}"
             )
         raise TooManyHistoriesError(
             f"{self._game}: more than max_histories={self.max_histories:,} histories ({seen}"
@@ -289,8 +290,8 @@ class SizeLimit:
 
 
 _REMEDY = (
-    "Solve a smaller game, learn a policy by self-play or search below some of its states; or pass "
-    "max_histories= to try all the same."
+    "Solve a smaller game, learn a policy by self-play or search below some of its states; or try "
+    "all the same, by GameTree.from_game(game, max_histories=...)."
 )
 
 

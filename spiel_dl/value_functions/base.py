@@ -149,10 +149,14 @@ def check_arguments(value_function: object, depth_limit: object, *, by_limit: bo
     """
     kinds = (ValueFunction, Mapping) if by_limit else (ValueFunction,)
     allowed = value_function is None or isinstance(value_function, kinds)
-    if not isinstance(depth_limit, DepthLimit) or not allowed:
+    if not allowed:
         raise ValueError(
-            f"value_function={value_function!r} must be a ValueFunction or None, and depth_limit="
-            f"{depth_limit!r} a DepthLimit; the value function comes before the depth limit"
+            f"value_function={value_function!r} must be a ValueFunction or None; the value "
+            "function comes before the depth limit"
+        )
+    if not isinstance(depth_limit, DepthLimit):
+        raise ValueError(
+            f"depth_limit={depth_limit!r} must be a DepthLimit, such as DepthLimit(moves=2)"
         )
 
 

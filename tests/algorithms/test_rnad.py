@@ -15,8 +15,9 @@ import pytest
 import torch
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
-from spiel_dl.algorithms import rnad
+from spiel_dl.algorithms import mmd, rnad
 from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import log_policy
@@ -333,6 +334,10 @@ def test_wrong_parameters_are_refused(changes: dict[str, Any], message: str) -> 
 
 
 def test_wrong_games_and_networks_are_refused() -> None:
+    with pytest.raises(ValueError, match="config is a MMDConfig; RNaDSolver takes a RNaDConfig"):
+        rnad.RNaDSolver("kuhn_poker", mmd.MMDConfig())
+    with pytest.raises(ValueError, match="are of 5 actions, and the game has 2"):
+        rnad.RNaDSolver("kuhn_poker", SMALL, transformations=pure_transformations(5))
     with pytest.raises(ValueError, match="player"):
         rnad.RNaDSolver("kuhn_poker(players=3)", SMALL)
     with pytest.raises(ValueError, match=r"hidden_sizes=\(0,\)"):

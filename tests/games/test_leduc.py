@@ -375,6 +375,7 @@ def test_words_for_people() -> None:
         ("raise_sizes=[0]", r"raise_sizes=\[0\]"),
         ("raise_sizes=[]", "max_raises=0"),
         ("ante=0", "ante=0"),
+        ("ante=2147483647", "use smaller ones, for at most 2147483647"),
         (f"raise_sizes=[{';'.join(map(str, range(1, 128)))}]", "127 sizes; use at most 126"),
     ],
 )

@@ -9,6 +9,7 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.play.bots import policy_bot
 from spiel_dl.play.matches import (
     MatchResult,
     ask,
@@ -176,6 +177,36 @@ def test_parts_hold_all_pairs():
     parts = parts_of(20, pairs_at_once=3)
     assert list(itertools.chain(*parts)) == list(range(10))
     assert max(map(len, parts)) == 3
+
+
+@pytest.mark.parametrize("answer", [{0: 0.5, 2: 0.5}, {0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}])
+def test_answers_that_are_no_distributions_are_refused(answer):
+    game = pyspiel.load_game("kuhn_poker")
+
+    class Wrong(openspiel_policy.Policy):
+        def action_probabilities(self, state, player_id=None):
+            return answer
+
+    wrong, uniform = Wrong(game, [0, 1]), openspiel_policy.UniformRandomPolicy(game)
+    with pytest.raises(ValueError, match="is not a distribution over the legal actions"):
+        play_match(game, wrong, uniform, 10)
+    state = game.new_initial_state().child(0).child(1)
+    bot = policy_bot(wrong, 0)
+    for ask_bot in (bot.step, bot.get_policy):
+        with pytest.raises(ValueError, match="is not a distribution over the legal actions"):
+            ask_bot(state)
+
+
+def test_a_bot_tells_its_policy_and_a_match_its_result():
+    game = pyspiel.load_game("kuhn_poker")
+    uniform = openspiel_policy.UniformRandomPolicy(game)
+    bot = policy_bot(uniform, 0)
+    assert bot.provides_policy()
+    assert bot.get_policy(game.new_initial_state().child(0).child(1)) == [(0, 0.5), (1, 0.5)]
+    bets = HighestActionPolicy(game, [0, 1])
+    told = play_match(game, bets, uniform, 4000, seed=3)
+    expected = f"mean return {told.mean_return:.4g} ± {told.half_width:.2g} (95 %) in 4,000 games"
+    assert str(told) == expected
 
 
 def test_errors():

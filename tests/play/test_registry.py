@@ -237,10 +237,29 @@ def test_policies_of_a_game_that_is_not_compiled_answer_its_states() -> None:
             assert sum(answer.values()) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("name", ["cdbr:uniform", "resolving:zero", "late:uniform"])
+def test_searches_have_a_depth_limit_in_games_without_rounds(name: str) -> None:
+    """Two moves, as scripts have it."""
+    state = TREE.state(int(TREE.first_history[0][0]))
+    found = [
+        load_policy(name, "kuhn_poker", **limit).action_probabilities(state)
+        for limit in ({}, {"depth_limit": DepthLimit(moves=2)})
+    ]
+    assert found[0] == found[1]
+
+
+def test_names_without_a_model_are_told() -> None:
+    with pytest.raises(ValueError, match=r"no policy 'rnr:0\.5': it names no model"):
+        load_policy("rnr:0.5", "kuhn_poker")
+
+
 def test_files_say_of_which_game_they_are(tmp_path: Path) -> None:
     path = tmp_path / AVERAGE_POLICY_FILE
     ArrayPolicy.uniform(TREE).save(path)
-    assert load_policy(str(path)).game == TREE.game
+    assert load_policy(str(path)).game == load_policy(path).game == TREE.game
+    assert ArrayPolicy.load(path, "kuhn_poker(players=2)").tree.num_histories == TREE.num_histories
+    with pytest.raises(ValueError, match="holds a policy of kuhn_poker"):
+        ArrayPolicy.load(path, "leduc_poker")
     RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8, 8), batch_size=16)).save(tmp_path / "rnad")
     assert str(load_policy(str(tmp_path / "rnad")).game) == str(TREE.game)
     with pytest.raises(ValueError, match=r"cfr:3 does not say of which game it is; pass game="):

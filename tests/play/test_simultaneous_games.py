@@ -181,7 +181,8 @@ def test_bots_play_the_only_action_also_if_its_id_is_0():
             return {0: 1.0}
 
     state = game.new_initial_state().child(0).child(1)
-    assert bots.policy_bot(Pass(game, [0, 1]), 0).step_with_policy(state) == ([(0, 1.0)], 0)
+    policy, action = bots.policy_bot(Pass(game, [0, 1]), 0).step_with_policy(state)
+    assert (dict(policy), action) == ({0: 1.0, 1: 0.0}, 0)
 
 
 def test_bots_bear_sums_that_differ_from_1_as_policies_may():

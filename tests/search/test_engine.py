@@ -97,9 +97,9 @@ def test_arguments_in_another_order_are_told_at_once(kind):
 def test_a_depth_limit_that_is_none_is_told_at_once():
     tree = GameTree.from_game("kuhn_poker")
     uniform = ArrayPolicy.uniform(tree)
-    with pytest.raises(ValueError, match="depth_limit=3 a DepthLimit"):
+    with pytest.raises(ValueError, match="depth_limit=3 must be a DepthLimit"):
         SePoTPolicy(tree, uniform, None, 3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="depth_limit=3 a DepthLimit"):
+    with pytest.raises(ValueError, match="depth_limit=3 must be a DepthLimit"):
         CDRNRPolicy(tree, 0, uniform, 3, p=0.5)  # type: ignore[arg-type]
 
 

@@ -94,6 +94,13 @@ def _small_games() -> list[Row]:
              "fixed:2~0.6~0,fixed:6~0.6~1,fixed:2~1.0~2,mmd:leduc,rnad:leduc",
              "own_ranges=played", "given_cfvs=transformations", "schemes=block"), 15,
             "sepot/leduc/plies"),
+        *(
+            Row("sepot", "ablation", "ours", None,
+                (f"games={game}", "iterations=250", "own_ranges=played",
+                 "given_cfvs=transformations,critic", "schemes=block",
+                 "gadgets=resolving,refined,max_margin"), 5, f"sepot/{folder}/gadgets")
+            for folder, game in (("goofspiel_5", "goofspiel_5_descending"), ("leduc", "leduc"))
+        ),
         # By the default rates, and above a network of another learner.
         *(
             Row("sepot", "ablation", "ours", None,

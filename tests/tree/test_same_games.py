@@ -1,0 +1,74 @@
+"""Which games are the same, so that what was made for one serves for the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import exploitability as openspiel_exploitability
+
+import spiel_dl as dl
+from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
+
+EFG = 'EFG 2 R "g" {{ "0" "1" }} ""\np "" 1 1 "a" {{ "l" "r" }} 0\n{0}\n{1}\n'
+
+
+def matrix_game(rows: list[list[float]]) -> pyspiel.Game:
+    array = np.array(rows, np.float64)
+    return pyspiel.create_matrix_game("g", "g", ["r0", "r1"], ["c0", "c1"], array, -array)
+
+
+def test_games_are_told_by_names_and_parameters() -> None:
+    kuhn = load_turn_based("kuhn_poker")
+    assert is_same_game(kuhn, load_turn_based("kuhn_poker(players=2)"))
+    assert not is_same_game(kuhn, load_turn_based("leduc_poker"))
+    four = "python_goofspiel_ii(num_cards=4,points_order={})"
+    descending = load_turn_based(four.format("descending"))
+    assert is_same_game(descending, load_turn_based(four.format("descending")))
+    assert not is_same_game(descending, load_turn_based(four.format("ascending")))
+    goofspiel = "goofspiel(imp_info=True,num_cards=4,points_order=descending)"
+    assert is_same_game(load_turn_based(goofspiel), load_turn_based(goofspiel))
+
+
+def test_games_of_data_are_the_same_as_themselves_alone() -> None:
+    games = [matrix_game([[0, 1], [1, 0]]), matrix_game([[10, 0], [0, 1]])]
+    turned = [load_turn_based(game) for game in games]
+    assert str(turned[0]) == str(turned[1])
+    assert is_same_game(turned[0], turned[0])
+    assert not is_same_game(turned[0], turned[1])
+    listed = [
+        pyspiel.load_efg_game(EFG.format(*(f't "" {n} "" {{ {n} {-n} }}' for n in each)))
+        for each in ((1, 2), (3, 4))
+    ]
+    assert not is_same_game(listed[0], listed[1])
+
+
+def test_policies_are_judged_in_the_game_that_is_given() -> None:
+    """Both games have the same string; the policy is an equilibrium of the first."""
+    first, second = matrix_game([[0, 1], [1, 0]]), matrix_game([[10, 0], [0, 1]])
+    solver = dl.CFRPlus(first)
+    solver.run(500)
+    policy = solver.average_policy()
+    assert dl.nash_conv(first, policy) == pytest.approx(0.0, abs=1e-6)
+    expected = openspiel_exploitability.nash_conv(load_turn_based(second), policy)
+    assert dl.nash_conv(second, policy) == pytest.approx(expected, abs=1e-9)
+    assert expected == pytest.approx(4.5, abs=1e-3)
+    assert dl.best_response_value(second, policy, 0) == pytest.approx(5.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda policy: dl.nash_conv(policy, "kuhn_poker"), "is no game but of type ArrayPolicy"),
+        (lambda _: dl.solve(None), "None is no game"),
+        (lambda _: dl.nash_conv("kuhn_poker", "uniform"), "'uniform' is no policy but of type str"),
+        (lambda _: dl.Effort(weighting=3), "variant=3 must be one of cfr"),
+        (
+            lambda policy: dl.CDBR("kuhn_poker", 0, dl.DepthLimit(moves=1), policy),
+            "depth_limit=.* must be a DepthLimit, such as",
+        ),
+    ],
+)
+def test_exchanged_arguments_are_told(call, message) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=message):
+        call(dl.ArrayPolicy.uniform("kuhn_poker"))
