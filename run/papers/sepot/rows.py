@@ -106,8 +106,8 @@ def _small_games() -> list[Row]:
             Row("sepot", "ablation", "ours", None,
                 ("games=goofspiel_5_descending", f"blueprints={learner}:goofspiel_5_descending",
                  five, "critic_steps=20000", "critics=trained", "iterations=250",
-                 "own_ranges=played", "given_cfvs=transformations,critic", "schemes=block"), 10,
-                f"sepot/goofspiel_5/{place}")
+                 "own_ranges=played", "given_cfvs=transformations,critic", "schemes=block",
+                 "gadgets=resolving,refined"), 15, f"sepot/goofspiel_5/{place}")
             for learner, place in (("mmd", "trained_20000"), ("rnad", "trained_rnad"))
         ),
         Row("sepot", "isolated", "ours", minutes=20),
