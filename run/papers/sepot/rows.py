@@ -126,7 +126,7 @@ def _small_games() -> list[Row]:
         Row("sepot", "readings", "ours", None,
             ("games=goofspiel_5_descending,leduc,battleships_2x2", "iterations=250"), 5),
         Row("sepot", "readings", "ours", None,
-            ("games=goofspiel_5_random", "iterations=250"), 30, "sepot/goofspiel_5_random"),
+            ("games=goofspiel_5_random", "iterations=250"), 200, "sepot/goofspiel_5_random"),
         Row("sepot", "bounded", "ours", None,
             ("iterations=250", "bounds=200,300,1000,2000,100000"), 5),
         Row("sepot", "trust", "ours", None, ("iterations=250",), 10),
