@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from papers.dl_cfr import experiments as dl_cfr
+from papers.dl_cfr.left_out import LEFT_OUT
 from papers.dl_cfr.study import ALL_NUMBERS, SUMMARY
+from papers.dl_cfr.variations import AMOUNT, LOSSES
 from papers.judging import judge_again
 from papers.particle_search.experiments import EXPERIMENTS as PARTICLE_SEARCH
 from papers.policy_gradients.experiments import EXPERIMENTS as POLICY_GRADIENTS
@@ -81,10 +82,10 @@ def test_a_report_says_that_it_was_judged_anew_and_what_it_came_with(report: Pat
 
 def test_losses_are_held_to_the_best_of_them() -> None:
     rows = [{"what": "Huber", "mean": 0.07}, {"what": "L2", "mean": 0.06}]
-    assert dl_cfr.LOSSES.judge is not None
-    assert dl_cfr.LOSSES.judge({SUMMARY: rows}) == (MET, "Huber 0.07; L2 0.06")
+    assert LOSSES.judge is not None
+    assert LOSSES.judge({SUMMARY: rows}) == (MET, "Huber 0.07; L2 0.06")
     worse = [*rows, {"what": "L1", "mean": 0.13}]
-    assert dl_cfr.LOSSES.judge({SUMMARY: worse}).verdict == PARTLY
+    assert LOSSES.judge({SUMMARY: worse}).verdict == PARTLY
 
 
 def test_fewest_samples_must_also_play_well() -> None:
@@ -94,10 +95,10 @@ def test_fewest_samples_must_also_play_well() -> None:
         {"network": "seed 0", "samples": 45_000, huber: 0.0009, METRIC: 0.05},
         {"network": "seed 0", "samples": 20_000, huber: 0.002, METRIC: 0.2},
     ]
-    assert dl_cfr.AMOUNT.judge is not None
-    found = dl_cfr.AMOUNT.judge({ALL_NUMBERS: rows})
+    assert AMOUNT.judge is not None
+    found = AMOUNT.judge({ALL_NUMBERS: rows})
     assert found == (PARTLY, "45,000 samples, exploitability 0.05")
-    assert dl_cfr.AMOUNT.judge({ALL_NUMBERS: rows[2:]}) == (NOT_MET, "more than were tried")
+    assert AMOUNT.judge({ALL_NUMBERS: rows[2:]}) == (NOT_MET, "more than were tried")
 
 
 def test_left_out_states_are_held_to_both_readings() -> None:
@@ -105,8 +106,8 @@ def test_left_out_states_are_held_to_both_readings() -> None:
         {"what": ALL_ERROR_TITLES[UNNORMALISED + name], "largest": largest, "paper": 0.1}
         for name, largest in (("linf", 0.8), ("linf_mean", 0.02))
     ]
-    assert dl_cfr.LEFT_OUT.judge is not None
-    assert dl_cfr.LEFT_OUT.judge({SUMMARY: lines}).verdict == PARTLY
+    assert LEFT_OUT.judge is not None
+    assert LEFT_OUT.judge({SUMMARY: lines}).verdict == PARTLY
 
 
 def test_frontiers_are_judged_by_the_papers_own_gadget() -> None:
