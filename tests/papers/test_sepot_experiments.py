@@ -353,8 +353,13 @@ def test_errors(trained: Path, tmp_path: Path) -> None:
 def final(*values: Sequence[float], network: float = 0.5) -> list[dict[str, Any]]:
     """Last points of searches of 1, 2, ... rounds, from their numbers by seed."""
     return [
-        {"nash_conv": float(np.mean(each)), "network": network, "values": list(each)}
-        for each in values
+        {
+            "policy": f"search, {rounds} rounds",
+            "nash_conv": float(np.mean(each)),
+            "network": network,
+            "values": list(each),
+        }
+        for rounds, each in enumerate(values, start=1)
     ]
 
 
@@ -369,7 +374,9 @@ def test_claims_of_curves() -> None:
     ]
     longer = final([0.6] * 4, [0.30, 0.31, 0.29, 0.30], [0.40, 0.41, 0.39, 0.41])
     assert claims("goofspiel_5_random", longer) == [True, True, False]
-    assert claims("leduc", final([0.6], [0.3])) == [True, False]
+    # Two rounds are all of Leduc.
+    assert claims("leduc", final([0.6], [0.3])) == [True]
+    assert claims("leduc", final([0.4], [0.3])) == [False]
 
 
 @pytest.mark.parametrize(

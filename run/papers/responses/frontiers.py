@@ -14,7 +14,7 @@ from typing import Any
 
 from papers.responses import sweeps
 from papers.responses.study import CHOICES, SWEEP, Labels, Settings, Study
-from papers.study import Experiment, Judgement, Tables, verdict
+from papers.study import CONTRADICTED, Experiment, Judgement, Tables, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -146,12 +146,15 @@ def _judge_frontier(tables: Tables) -> Judgement:
     own = sweeps.cdrnr_name("full")
     claims = [row for row in tables[_CLAIMS] if row["claim"].startswith((own, sweeps.SES))]
     kinds = {"twice best Nash's gain": "twice", "p bounds": "(1 - p)", "SES": sweeps.SES}
-    counts = []
+    counts, of_cdrnr = [], []
     for kind, words in kinds.items():
         held = [row["holds"] == "yes" for row in claims if words in row["claim"]]
         counts.append(f"{kind} {sum(held)} of {len(held)}")
+        of_cdrnr += [] if words == sweeps.SES else held
+    # What SES does not gain is no merit of CDRNR's.
+    none_holds = bool(of_cdrnr) and not any(of_cdrnr)
     return Judgement(
-        verdict(row["holds"] == "yes" for row in claims),
+        CONTRADICTED if none_holds else verdict(row["holds"] == "yes" for row in claims),
         f"{own} and SES: {', '.join(counts)} claims hold",
     )
 
@@ -260,7 +263,8 @@ FRONTIER = Experiment(
     "frontier",
     "Gain and exploitability",
     METRIC,
-    f"{_CLAIM} (Figure 5); held of CDRNR with the full gadget, the paper's own, and of SES.",
+    f"{_CLAIM} (Figure 5); held of CDRNR with the full gadget, the paper's own, and of SES, and "
+    "contradicted where nothing holds of CDRNR, whatever SES does.",
     _frontier_points,
     _frontier_report,
     (*CHOICES, *SWEEP),
