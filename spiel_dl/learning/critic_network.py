@@ -15,8 +15,8 @@ import torch
 
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critics import Critic
-from spiel_dl.policies.listed_inputs import ListedInputs
-from spiel_dl.policies.perceptron import Perceptron
+from spiel_dl.networks.listed_inputs import ListedInputs
+from spiel_dl.networks.perceptron import Perceptron
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
 

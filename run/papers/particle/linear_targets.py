@@ -16,11 +16,11 @@ import torch
 
 from papers.particle.study import Study
 from papers.study import Experiment, Judgement, Tables, verdict
-from spiel_dl.optimization import Descent, LearningRate
+from spiel_dl.networks.feed_forward import feed_forward
+from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.run_directory import log_spaced_steps
-from spiel_dl.value_functions.feed_forward import feed_forward
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 
 ARCHITECTURES = ("linear", "projection", "concatenation_1", "concatenation_2")

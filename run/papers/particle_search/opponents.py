@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from papers.particle_search import matches
@@ -77,7 +77,7 @@ def _rows(study: Study, opponents: Sequence[str]) -> Rows:
     return rows
 
 
-def _is_above(row: dict[str, Any]) -> bool:
+def _is_above(row: Mapping[str, Any]) -> bool:
     """Whether every move was searched, and the interval is above 0."""
     above = row["without_luck"] > row["half_width_without_luck"]
     return bool(above and row["share_searched"] == 1)
