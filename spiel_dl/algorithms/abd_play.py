@@ -19,7 +19,6 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
-from spiel_dl.policies import asking
 from spiel_dl.search.policy_rows import acting_policy, rows_of
 from spiel_dl.search.portfolio_played import PlayedPortfolios, PortfolioPlayedStep
 from spiel_dl.search.portfolio_played import PortfolioConfig as PortfolioConfig
@@ -78,15 +77,11 @@ class ABDPlayPolicy(SePoTPlayPolicy):
         self._blueprint = own[0]
         self._play(step, max_kept)
 
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """Probabilities of all legal actions; see `PlayedPolicy`."""
-        self.step.check_game_of(state)
+    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
+        """As in `PlayedPolicy`; where nothing is searched, what `own[0]` plays."""
         if self.step.searches_in(state.batch)[0]:
-            return super().action_probabilities(state, player_id)
-        player = asking.acting_player(state, player_id)
+            return super()._answer(state, player)
         self.num_moves += len(state.legal_actions(player)) > 1
         self.step.answer_was_searched = False
-        found: dict[int, float] = self._blueprint.action_probabilities(state, player_id)
+        found: dict[int, float] = self._blueprint.action_probabilities(state, player)
         return found

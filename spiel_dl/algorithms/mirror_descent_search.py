@@ -15,7 +15,6 @@ from __future__ import annotations
 import pyspiel
 
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.policies import asking
 from spiel_dl.search.mirror_descent_step import ActionValues, MirrorDescentStep
 from spiel_dl.search.mirror_descent_step import MirrorDescentConfig as MirrorDescentConfig
 from spiel_dl.search.played import PlayedPolicy
@@ -56,13 +55,8 @@ class MirrorDescentPolicy(PlayedPolicy[ActionValues]):
         super().__init__(step, _MAX_KEPT)
         self.answer_was_searched = False
 
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """Probabilities of all legal actions; see `PlayedPolicy`. One action needs no search."""
-        self.step.check_game_of(state)
+    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
+        """As in `PlayedPolicy`; one action needs no search."""
         actions = state.legal_actions()
         self.answer_was_searched = len(actions) > 1
-        if len(actions) == 1 and asking.acting_player(state, player_id) in (0, 1):
-            return {actions[0]: 1.0}
-        return super().action_probabilities(state, player_id)
+        return super()._answer(state, player) if self.answer_was_searched else {actions[0]: 1.0}

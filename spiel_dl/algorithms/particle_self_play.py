@@ -39,7 +39,7 @@ import torch
 import tqdm
 
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.optimization import Descent, LearningRate
+from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.runs import tensor_files
 from spiel_dl.search import sparse_solution
 from spiel_dl.search.sparse_solution import SparseSolution

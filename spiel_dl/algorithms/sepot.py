@@ -219,16 +219,13 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
         self.num_moves = 0
         self.num_moves_searched = 0
 
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """Probabilities of all legal actions; see `PlayedPolicy`. One action needs no search."""
-        self.step.check_game_of(state)
+    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
+        """As in `PlayedPolicy`; one action needs no search."""
         actions = state.legal_actions()
-        if len(actions) == 1 and asking.acting_player(state, player_id) in (0, 1):
+        if len(actions) == 1:
             self.step.answer_was_searched = False
             return {actions[0]: 1.0}
-        answer = super().action_probabilities(state, player_id)
+        answer = super()._answer(state, player)
         self.num_moves += 1
         self.num_moves_searched += self.step.answer_was_searched
         return answer

@@ -265,7 +265,7 @@ def _is_same(first: GameTree | FactoredGame, second: GameTree | FactoredGame) ->
     if first is second:
         return True
     are_factored = isinstance(first, FactoredGame) and isinstance(second, FactoredGame)
-    return are_factored and str(first.game) == str(second.game)
+    return are_factored and is_same_game(first.game, second.game)
 
 
 def read_plan(

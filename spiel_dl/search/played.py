@@ -163,7 +163,12 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         Raises:
           ValueError: if the player does not act in this state, or the state is of another game.
         """
-        path, solution = self._solved(state, player_id)
+        self.step.check_game_of(state)
+        return self._answer(state, asking.acting_player(state, player_id))
+
+    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
+        """Probabilities of all legal actions of the player who acts in a state of the game."""
+        path, solution = self._solved(state, player)
         return self.step.answer(path, state, solution)
 
     def solution(self, state: pyspiel.State) -> SolutionT:
@@ -175,12 +180,11 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         Raises:
           ValueError: if no player acts in this state, or the state is of another game.
         """
-        return self._solved(state, None)[1]
-
-    def _solved(self, state: pyspiel.State, player_id: int | None) -> tuple[PlayedPath, SolutionT]:
-        """What a player has seen on the way to a state, and the solution there."""
         self.step.check_game_of(state)
-        player = asking.acting_player(state, player_id)
+        return self._solved(state, asking.acting_player(state))[1]
+
+    def _solved(self, state: pyspiel.State, player: int) -> tuple[PlayedPath, SolutionT]:
+        """What a player has seen on the way to a state, and the solution there."""
         path = self._path(state, player)
         solved = [i for i in path.decisions if self._name(path, i) in self._kept]
         start = solved[-1] if solved else self.step.first(path)

@@ -108,9 +108,9 @@ class GameTree(CompiledTree):
         return self.infoset_strings[player][int(self.infoset_key[player, history])]
 
     def _check_game_of(self, state: pyspiel.State) -> None:
-        # Keys do not tell games apart as strings mostly do.
+        # Keys do not tell games apart, and strings not always.
         game = state.get_game()
-        if game is not self.game and str(game) != str(self.game):
+        if not from_openspiel.is_same_game(game, self.game):
             raise ValueError(
                 f"the state is of {game}, not of {self.game}; ask with a state of the tree's game"
             )

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.feed_forward import feed_forward
 from spiel_dl.value_functions.samples import Batch, Samples
 from spiel_dl.value_functions.value_network import NetworkLeafValues, ValueNetwork
 

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 import tqdm
 
-from spiel_dl.optimization import Descent, LearningRate
+from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples

@@ -16,7 +16,7 @@ from spiel_dl.jobs import head_to_head
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import matches, registry, requests
-from spiel_dl.play.presets import PRESETS, TABLE_1
+from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy
@@ -212,8 +212,6 @@ def test_reports(tmp_path):
     assert found["tables"]["Matches"][0]["wall_clock"] > 0
     text = (tmp_path / "report.md").read_text()
     assert f"| {row['mean']:.3g} |" in text
-    # The whole text has this program's command, in which the word may be.
-    assert "paper" not in head_to_head.table([row]).to_markdown()
     assert "one process with the threads" in text
     # One pair gives no interval, and JSON has no NaN.
     row = head_to_head.measure(*names, num_games=2)
@@ -277,17 +275,6 @@ def test_continual_search_needs_a_compiled_game(checkpoints, monkeypatch):
     name = f"sepot_continual:{checkpoints[GOOFSPIEL]}"
     with pytest.raises(ValueError, match=r"needs a compiled game.* take sepot:"):
         registry.load_policy(name, load_turn_based(GOOFSPIEL), **QUICK.keywords())
-
-
-def test_the_papers_table():
-    for found in TABLE_1.values():
-        assert found.keys() < PRESETS.keys()
-    game, first = "battleships_5x5", "sepot:somewhere"
-    assert head_to_head.paper_result(game, first) == "0.3458 ± 0.0016"
-    more = SearchOptions(max_histories=100_000)
-    assert head_to_head.paper_result(game, first, more) == "0.3654 ± 0.0020"
-    for other in ((game, "uniform"), ("leduc", first), (game, first, QUICK)):
-        assert head_to_head.paper_result(*other) is None
 
 
 @pytest.mark.parametrize("name", PRESETS)

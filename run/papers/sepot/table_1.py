@@ -18,11 +18,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from papers.sepot.networks import Networks
+from papers.sepot.paper_results import TABLE_1 as TABLE_1_BY_BOUND
+from papers.sepot.paper_results import paper_result
 from papers.sepot.study import TRAINED, Study
 from papers.study import Experiment, verdict
 from spiel_dl.jobs import head_to_head
 from spiel_dl.play import registry, zoo
-from spiel_dl.play.presets import TABLE_1 as TABLE_1_BY_BOUND
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -227,5 +228,4 @@ def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         found[name] = math.fsum(told) / len(told) if told else None
     share = "-" if found["share_searched"] is None else f"{found['share_searched']:.1%}"
     found["searched"] = f"{share}, {found['seconds_per_move']:.3g} s"
-    # What `head_to_head.paper_result` says is the same for all of them.
-    return {**found, "paper": rows[0].get("paper")}
+    return {**found, "paper": paper_result(found["game"], found["max_histories"])}
