@@ -25,7 +25,6 @@ from spiel_dl.search.portfolio_played import PortfolioConfig as PortfolioConfig
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.particles import rules_of
-from spiel_dl.value_functions.base import check_arguments
 
 
 class ABDPlayPolicy(SePoTPlayPolicy):
@@ -63,7 +62,6 @@ class ABDPlayPolicy(SePoTPlayPolicy):
         Raises:
           ValueError: if the game has no rules, if `own` is empty, or if a policy is none of these.
         """
-        check_arguments(None, depth_limit)
         game = load_turn_based(game)
         rules = rules_of(game)
         rows = [[rows_of(rules, each) for each in side] for side in (own, (model, *others))]

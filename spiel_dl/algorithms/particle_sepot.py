@@ -27,7 +27,6 @@ from spiel_dl.search.particle_sepot_step import ParticleConfig as ParticleConfig
 from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.value_functions.base import check_arguments
 
 
 class ParticleSePoTPolicy(SePoTPlayPolicy):
@@ -65,7 +64,6 @@ class ParticleSePoTPolicy(SePoTPlayPolicy):
         Raises:
           ValueError: if the game has no rules, or if the config needs the whole game's tree.
         """
-        check_arguments(None, depth_limit)
         self._play(
             self._make_step(
                 game,

@@ -70,7 +70,6 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
-from spiel_dl.value_functions.base import check_arguments
 
 MAX_KEPT = 4096
 """How many searches a policy remembers at most that is asked along games."""
@@ -113,7 +112,6 @@ class SePoTPolicy(ContinualPolicy):
             a policy for it.
         """
         config = config or SearchConfig()
-        check_arguments(None, depth_limit)
         tree = compile_game(game, blueprint)
         left_out = _left_out(tree, depth_limit, config)
         pieces = Pieces(tree, depth_limit, config.scheme, config.first_level, left_out)
@@ -209,7 +207,6 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
         Raises:
           ValueError: if the game has no rules, or if the config needs the whole game's tree.
         """
-        check_arguments(None, depth_limit)
         config = config or SearchConfig(max_histories=MAX_HISTORIES)
         self._play(SePoTPlayedStep(game, blueprint, critic, depth_limit, config))
 
