@@ -16,6 +16,7 @@ No subgame is solved, and no public state is needed.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -54,9 +55,10 @@ class MirrorDescentConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.stepsize > 0 or not self.magnet >= 0:
+        if not (0 < self.stepsize < math.inf and 0 <= self.magnet < math.inf):
             raise ValueError(
-                f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0"
+                f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0, "
+                "and both finite"
             )
         for name, least in (
             ("num_steps", 1),
