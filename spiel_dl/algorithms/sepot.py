@@ -57,11 +57,11 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critics import Critic
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.played import PlayedPolicy
+from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import MAX_HISTORIES
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.search.sepot_played import PlayedSolution, Seconds, SePoTPlayedStep
@@ -188,7 +188,7 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
     def __init__(
         self,
         game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        blueprint: AnyBlueprint,
         critic: Critic,
         depth_limit: DepthLimit,
         *,
@@ -198,14 +198,15 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
 
         Args:
           game: a game with `Rules`, or its game string.
-          blueprint: from information state tensors and legal actions, on the CPU, to action
-            probabilities, on any device.
+          blueprint: a policy network or the uniform policy; or a function from information state
+            tensors and legal actions, on the CPU, to action probabilities, on any device.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
           config: the rest; None: the defaults, up to `MAX_HISTORIES`.
 
         Raises:
-          ValueError: if the game has no rules, or if the config needs the whole game's tree.
+          ValueError: if the game has no rules, if the blueprint is none of these, or if the config
+            needs the whole game's tree.
         """
         config = config or SearchConfig(max_histories=MAX_HISTORIES)
         self._play(SePoTPlayedStep(game, blueprint, critic, depth_limit, config))

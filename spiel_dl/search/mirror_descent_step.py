@@ -24,10 +24,14 @@ import pyspiel
 import torch
 
 from spiel_dl.learning.rollouts import PlayOn
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.beliefs import Beliefs
 from spiel_dl.search.played import PlayedPath, PlayedStep
-from spiel_dl.search.policy_rows import TensorPolicy, play_on_by
+from spiel_dl.search.policy_rows import (
+    AnyBlueprint,
+    TensorPolicy,
+    acting_blueprint,
+    play_on_by,
+)
 from spiel_dl.tree.depth_limit import DepthLimit
 
 
@@ -94,15 +98,16 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
     """
 
     def __init__(
-        self, game: pyspiel.Game | str, blueprint: ActingPolicy, config: MirrorDescentConfig
+        self, game: pyspiel.Game | str, blueprint: AnyBlueprint, config: MirrorDescentConfig
     ):
         """Loads the game; see `algorithms.mirror_descent_search.MirrorDescentPolicy`."""
         super().__init__(game, DepthLimit(moves=1))
         self.config = config
         self.num_drawn = 0
         self._beliefs = Beliefs(self.game, config.max_listed)
-        self._policies = TensorPolicy(self.rules, blueprint)
-        self._play_on: PlayOn = play_on_by(self.rules, blueprint)
+        acting = acting_blueprint(blueprint)
+        self._policies = TensorPolicy(self.rules, acting)
+        self._play_on: PlayOn = play_on_by(self.rules, acting)
 
     @property
     def num_regenerations(self) -> int:

@@ -26,11 +26,11 @@ import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.rollouts import play_out_by
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.beliefs import Belief
 from spiel_dl.search.found import Found
 from spiel_dl.search.particle_sepot_step import ParticleConfig, ParticleSePoTStep
 from spiel_dl.search.played import PlayedPath
+from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.portfolio_step import with_model_chosen
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_played import Plan, PlayedSolution
@@ -138,7 +138,7 @@ class PortfolioPlayedStep(ParticleSePoTStep):
     def __init__(
         self,
         game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        blueprint: AnyBlueprint,
         portfolios: PlayedPortfolios,
         depth_limit: DepthLimit,
         how: PortfolioConfig,
