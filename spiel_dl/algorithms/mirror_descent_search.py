@@ -18,6 +18,7 @@ from spiel_dl.search.mirror_descent_step import ActionValues, MirrorDescentStep
 from spiel_dl.search.mirror_descent_step import MirrorDescentConfig as MirrorDescentConfig
 from spiel_dl.search.played import PlayedPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint
+from spiel_dl.tree.load import AnyGame
 
 _MAX_KEPT = 16
 """How many searches are remembered."""
@@ -36,14 +37,14 @@ class MirrorDescentPolicy(PlayedPolicy[ActionValues]):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         blueprint: AnyBlueprint,
         config: MirrorDescentConfig | None = None,
     ):
         """Loads the game.
 
         Args:
-          game: a game with `Rules`, or its game string.
+          game: a game with `Rules`, its game string, or the compiled game.
           blueprint: a policy network or the uniform policy; or a function from information state
             tensors and legal actions, on the CPU, to action probabilities, on any device.
           config: how to search; None: the defaults.

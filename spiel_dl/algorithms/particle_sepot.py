@@ -18,8 +18,6 @@ given cfvs and its choices are those of a sample, and nothing is guaranteed.
 
 from __future__ import annotations
 
-import pyspiel
-
 from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
 from spiel_dl.learning.critics import Critic
 from spiel_dl.search.particle_sepot_step import ParticleConfig as ParticleConfig
@@ -27,6 +25,7 @@ from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
 from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 
 
 class ParticleSePoTPolicy(SePoTPlayPolicy):
@@ -40,7 +39,7 @@ class ParticleSePoTPolicy(SePoTPlayPolicy):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         blueprint: AnyBlueprint,
         critic: Critic,
         depth_limit: DepthLimit,
@@ -52,7 +51,7 @@ class ParticleSePoTPolicy(SePoTPlayPolicy):
         """Loads the game.
 
         Args:
-          game: a game with `Rules`, or its game string.
+          game: a game with `Rules`, its game string, or the compiled game.
           blueprint: a policy network or the uniform policy; or a function from information state
             tensors and legal actions, on the CPU, to action probabilities, on any device.
           critic: of this blueprint.

@@ -187,7 +187,7 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         blueprint: AnyBlueprint,
         critic: Critic,
         depth_limit: DepthLimit,
@@ -197,7 +197,7 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
         """Loads the game.
 
         Args:
-          game: a game with `Rules`, or its game string.
+          game: a game with `Rules`, its game string, or the compiled game.
           blueprint: a policy network or the uniform policy; or a function from information state
             tensors and legal actions, on the CPU, to action probabilities, on any device.
           critic: of this blueprint.

@@ -33,6 +33,7 @@ from spiel_dl.search.policy_rows import (
     play_on_by,
 )
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,9 +98,7 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
       num_drawn: how many searches were made in public states that were not listed.
     """
 
-    def __init__(
-        self, game: pyspiel.Game | str, blueprint: AnyBlueprint, config: MirrorDescentConfig
-    ):
+    def __init__(self, game: AnyGame, blueprint: AnyBlueprint, config: MirrorDescentConfig):
         """Loads the game; see `algorithms.mirror_descent_search.MirrorDescentPolicy`."""
         super().__init__(game, DepthLimit(moves=1))
         self.config = config

@@ -12,7 +12,6 @@ import dataclasses
 import time
 
 import numpy as np
-import pyspiel
 import torch
 
 from spiel_dl.games.rules import StateBatch
@@ -25,6 +24,7 @@ from spiel_dl.search.sepot_config import SAFETY, SearchConfig
 from spiel_dl.search.sepot_played import MOST, Plan, PlayedSolution, SePoTPlayedStep
 from spiel_dl.search.sepot_search import Root
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 
 
@@ -93,7 +93,7 @@ class ParticleSePoTStep(SePoTPlayedStep):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         blueprint: AnyBlueprint,
         critic: Critic | None,
         depth_limit: DepthLimit,

@@ -13,6 +13,7 @@ from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 from spiel_dl.value_functions.base import ValueFunction, check_arguments
 
@@ -26,7 +27,7 @@ class ParticleStep(PlayedStep[SparseSolution]):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         value_function: ValueFunction | None,
         depth_limit: DepthLimit,
         *,

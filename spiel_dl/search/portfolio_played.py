@@ -21,7 +21,6 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-import pyspiel
 import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
@@ -43,6 +42,7 @@ from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.solvers.restricted_game import check_probability, restrict
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 
 DEFAULT_EFFORT = Effort(iterations=200)
@@ -137,7 +137,7 @@ class PortfolioPlayedStep(ParticleSePoTStep):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         blueprint: AnyBlueprint,
         portfolios: PlayedPortfolios,
         depth_limit: DepthLimit,

@@ -35,6 +35,7 @@ from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.tree.public_states import Reconstruction
@@ -118,7 +119,7 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         blueprint: AnyBlueprint,
         critic: Critic | None,
         depth_limit: DepthLimit,

@@ -100,6 +100,11 @@ def test_a_network_is_searched_upon_as_its_method_is(search: str) -> None:
         assert answer == pytest.approx(wanted, abs=1e-4)
 
 
+@pytest.mark.parametrize("search", UPON)
+def test_the_compiled_game_is_the_game(search: str) -> None:
+    assert answers_of(UPON[search](BLUEPRINT, game=TREE)) == answers_of(UPON[search](BLUEPRINT))
+
+
 def test_games_of_a_network_are_played_out_in_compiled_loops() -> None:
     steps = [mirror_descent(each).step for each in (network_policy(), BLUEPRINT)]
     rollouts = [step._play_on.__self__ for step in steps]
