@@ -147,6 +147,12 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         particles = ParticleConfig(budget=how.budget, max_listed=0, seed=how.seed)
         super().__init__(game, blueprint, None, depth_limit, SearchConfig(), particles)
         self.portfolios, self.how, self.gap = portfolios, how, np.nan
+        self._num_unfinished = 0
+
+    @property
+    def num_unfinished(self) -> int:
+        """How many searches ended above the tolerance of their effort."""
+        return self._num_unfinished
 
     def searches_in(self, states: StateBatch) -> np.ndarray:
         """Whether there are searches in the round of states: bool [N]."""
@@ -215,6 +221,8 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         game = restrict(form, ranges, plan, everywhere, self.how.p)
         solution = depth_limited.solve(game, self.how.effort)
         self.gap = solution.gap
+        if self.how.effort.tolerance is not None:
+            self._num_unfinished += int(self.gap > self.how.effort.tolerance)
         found = realization_plan(own, solution.strategy[: own.num_sequences], ranges[0])
         if self.watch is not None:
             plans = (found, above) if player == 0 else (above, found)
