@@ -52,12 +52,12 @@ class ParticlePolicy(PlayedPolicy[SparseSolution]):
           value_function: values the leaves; None if the game ends above every limit.
           depth_limit: how deep each block is.
           budget: how many particles a block starts with, at most.
-          effort: how long to iterate, in each block.
+          effort: how long to iterate, in each block; without a tolerance, as averages are kept.
           seed: of the particles.
           max_kept: how many solutions to keep.
 
         Raises:
-          ValueError: if the game has no rules, or a number is too small.
+          ValueError: if the game has no rules, a number is too small, or there is a tolerance.
         """
         step = ParticleStep(
             game, value_function, depth_limit, budget=budget, effort=effort, seed=seed

@@ -333,6 +333,8 @@ def test_errors():
         ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(0))
     with pytest.raises(ValueError, match="pass value_function="):
         ContinualResolvingPolicy("kuhn_poker", None, limit)
+    with pytest.raises(ValueError, match=r"tolerance=0\.1 cannot be used here: .*; leave it out"):
+        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(1, 0.1))
     policy = ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(1))
     with pytest.raises(ValueError, match="no player moves"):
         policy.action_probabilities(policy.game.new_initial_state())

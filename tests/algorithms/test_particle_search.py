@@ -292,6 +292,8 @@ def test_errors():
         ParticlePolicy("kuhn_poker", None, DepthLimit(moves=1))
     with pytest.raises(ValueError, match="budget=1"):
         ParticlePolicy(game, None, DepthLimit(moves=1), budget=1)
+    with pytest.raises(ValueError, match=r"tolerance=0\.1 cannot be used here: .*; leave it out"):
+        ParticlePolicy(game, ZeroValue(), DepthLimit(moves=1), effort=Effort(1, 0.1))
     state = pyspiel.load_game(game).new_initial_state()
     with pytest.raises(ValueError, match="pass value_function="):
         ParticlePolicy(game, None, DepthLimit(rounds=1)).action_probabilities(state)
