@@ -67,13 +67,13 @@ def test_only_what_is_asked_for_is_solved():
     tree = GameTree.from_game(GOOFSPIEL_4)
     lazy = unsafe_search(tree, DepthLimit(rounds=1))
     state = tree.game.new_initial_state()
-    assert lazy.num_solved == 0
+    assert len(lazy._done) == 0
     lazy.action_probabilities(state)
-    assert lazy.num_solved == 1
+    assert len(lazy._done) == 1
     for action in (0, 1):
         state.apply_action(action)
     answer = lazy.action_probabilities(state)
-    assert lazy.num_solved == 2
+    assert len(lazy._done) == 2
     assert lazy.to_array_policy().action_probabilities(state) == answer
 
 
