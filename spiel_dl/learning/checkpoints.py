@@ -2,7 +2,7 @@
 
     blueprint, critic = checkpoints.load("runs/sepot/leduc/checkpoint.safetensors")
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
-    policy = SePoTPlayPolicy(game, blueprint.act, critic, DepthLimit(rounds=1))  # in large games
+    policy = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1))  # in large games
 
 Checkpoints, or the run directories that hold them, may be those of `run/train.py`, or of any
 learner with a critic; the policy alone can be read from those without one. Models of the zoo are

@@ -12,19 +12,19 @@ import dataclasses
 import time
 
 import numpy as np
-import pyspiel
 import torch
 
 from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.beliefs import Belief, Beliefs
 from spiel_dl.search.growth import Growth
 from spiel_dl.search.played import PlayedPath
+from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import SAFETY, SearchConfig
 from spiel_dl.search.sepot_played import MOST, Plan, PlayedSolution, SePoTPlayedStep
 from spiel_dl.search.sepot_search import Root
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 
 
@@ -93,8 +93,8 @@ class ParticleSePoTStep(SePoTPlayedStep):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        game: AnyGame,
+        blueprint: AnyBlueprint,
         critic: Critic | None,
         depth_limit: DepthLimit,
         config: SearchConfig,

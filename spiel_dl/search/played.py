@@ -19,7 +19,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.policies import asking
 from spiel_dl.search.found import Watch
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.load import AnyGame, turn_based_game
@@ -78,8 +78,9 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
         """Loads the game.
 
         Raises:
-          ValueError: if the game has no rules.
+          ValueError: if the game has no rules, or the limit is no `DepthLimit`.
         """
+        check_depth_limit(depth_limit)
         self.game = turn_based_game(game)
         self.rules = rules_of(self.game)
         self.keys = InfosetKeys(self.rules)

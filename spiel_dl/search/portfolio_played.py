@@ -21,16 +21,15 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-import pyspiel
 import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.rollouts import play_out_by
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.beliefs import Belief
 from spiel_dl.search.found import Found
 from spiel_dl.search.particle_sepot_step import ParticleConfig, ParticleSePoTStep
 from spiel_dl.search.played import PlayedPath
+from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.portfolio_step import with_model_chosen
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_played import Plan, PlayedSolution
@@ -43,6 +42,7 @@ from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.solvers.restricted_game import check_probability, restrict
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 
 DEFAULT_EFFORT = Effort(iterations=200)
@@ -137,8 +137,8 @@ class PortfolioPlayedStep(ParticleSePoTStep):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        game: AnyGame,
+        blueprint: AnyBlueprint,
         portfolios: PlayedPortfolios,
         depth_limit: DepthLimit,
         how: PortfolioConfig,
@@ -147,6 +147,12 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         particles = ParticleConfig(budget=how.budget, max_listed=0, seed=how.seed)
         super().__init__(game, blueprint, None, depth_limit, SearchConfig(), particles)
         self.portfolios, self.how, self.gap = portfolios, how, np.nan
+        self._num_unfinished = 0
+
+    @property
+    def num_unfinished(self) -> int:
+        """How many searches ended above the tolerance of their effort."""
+        return self._num_unfinished
 
     def searches_in(self, states: StateBatch) -> np.ndarray:
         """Whether there are searches in the round of states: bool [N]."""
@@ -215,6 +221,8 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         game = restrict(form, ranges, plan, everywhere, self.how.p)
         solution = depth_limited.solve(game, self.how.effort)
         self.gap = solution.gap
+        if self.how.effort.tolerance is not None:
+            self._num_unfinished += int(self.gap > self.how.effort.tolerance)
         found = realization_plan(own, solution.strategy[: own.num_sequences], ranges[0])
         if self.watch is not None:
             plans = (found, above) if player == 0 else (above, found)

@@ -7,7 +7,7 @@ import torch
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import dl_cfr
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
-from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+from spiel_dl.algorithms.trunk_exploitability import trunk_nash_conv
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
@@ -141,7 +141,7 @@ def test_it_learns_to_solve_the_trunk():
     learner.run(200)
     solver = dl_cfr.DLCFRSolver(GameTree.from_game(GOOFSPIEL_4), network, LIMIT)
     solver.run(100)
-    assert trunk_exploitability(solver.trunk.tree, solver.average_policy(), LIMIT) < 0.3
+    assert trunk_nash_conv(solver.trunk.tree, solver.average_policy(), LIMIT) < 0.3
 
 
 def test_what_is_saved_goes_on_to_the_same_bit(tmp_path):

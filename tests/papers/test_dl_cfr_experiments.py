@@ -18,7 +18,7 @@ from papers.dl_cfr.study import DOMAINS, Settings, Study
 from papers.study import run
 from spiel_dl.algorithms import continual_resolving
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
-from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_losses
+from spiel_dl.algorithms.trunk_exploitability import trunk_losses, trunk_nash_conv
 from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.jobs.on_policy import OnPolicyConfig
 from spiel_dl.runs import reports
@@ -216,7 +216,7 @@ def test_the_optimal_value_function_is_judged_at_every_limit(finished: Path) -> 
     assert len(last) == len(set(variants)) == 5
     solver = DLCFRSolver(SETTINGS.data.game, ExactValue(0.01, stretch=20), LIMIT)
     solver.run(SETTINGS.num_iterations)
-    ours = trunk_exploitability(SETTINGS.data.game, solver.average_policy(), LIMIT)
+    ours = trunk_nash_conv(SETTINGS.data.game, solver.average_policy(), LIMIT)
     row = next(row for row in last if row["variant"] == "subgames from scratch")
     assert row["trunk_nash_conv"] == pytest.approx(ours, abs=1e-9)
 
