@@ -89,7 +89,13 @@ class RememberingPolicy(openspiel_policy.Policy):
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None
     ) -> dict[int, float]:
-        """The wrapped policy's answer; errors are its own, and those of `acting_player`."""
+        """The wrapped policy's answer; errors are its own, and those of `acting_player`.
+
+        Raises:
+          ValueError: if the state is of another game than the wrapped policy's.
+        """
+        # Strings do not tell games apart, so that answers of one would serve in others.
+        asking.check_either_game_of(state, self.game)
         player = asking.acting_player(state, player_id)
         key = (player, self._information_string(state, player))
         if key not in self._answers:
