@@ -7,7 +7,7 @@ first, and player 1 moves without knowing how. Policies may be for either form o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
@@ -15,6 +15,8 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.tree.from_openspiel import check_game_of
 from spiel_dl.tree.histories import is_converted
 
+AnyPolicy: TypeAlias = openspiel_policy.Policy | pyspiel.Policy
+"""A policy in Python or in C++."""
 SUM_TOLERANCE = 1e-6
 """By how much the sum of a policy's probabilities may differ from 1."""
 
@@ -67,7 +69,7 @@ def check_either_game_of(state: pyspiel.State, game: pyspiel.Game) -> None:
 
 
 def action_probabilities(
-    policy: openspiel_policy.Policy | pyspiel.Policy, state: pyspiel.State, player: int
+    policy: AnyPolicy, state: pyspiel.State, player: int
 ) -> Mapping[int, float]:
     """A policy's answer in a state.
 
@@ -98,7 +100,7 @@ def action_probabilities(
 
 
 def probabilities(
-    policy: openspiel_policy.Policy | pyspiel.Policy,
+    policy: AnyPolicy,
     state: pyspiel.State,
     player: int,
     actions: list[int],
@@ -133,9 +135,7 @@ def probabilities(
     return row
 
 
-def checked_probabilities(
-    policy: openspiel_policy.Policy | pyspiel.Policy, state: pyspiel.State, player: int
-) -> dict[int, float]:
+def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) -> dict[int, float]:
     """A policy's probabilities of all legal actions in a state, not rescaled.
 
     Raises:
