@@ -14,6 +14,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.tree.from_openspiel import check_game_of
 from spiel_dl.tree.histories import is_converted
+from spiel_dl.tree.information_states import information_string_function
 
 AnyPolicy: TypeAlias = openspiel_policy.Policy | pyspiel.Policy
 """A policy in Python or in C++."""
@@ -142,10 +143,12 @@ def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) 
       ValueError: as `probabilities`.
     """
     actions = state.legal_actions(player)
-    row = probabilities(
-        policy, state, player, actions, lambda: state.information_state_string(player)
-    )
+    row = probabilities(policy, state, player, actions, lambda: _infoset_string(state, player))
     return dict(zip(actions, row, strict=True))
+
+
+def _infoset_string(state: pyspiel.State, player: int) -> str:
+    return information_string_function(state.get_game())(state, player)
 
 
 def _original_state(state: pyspiel.TurnBasedSimultaneousState) -> pyspiel.State:

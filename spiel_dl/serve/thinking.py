@@ -75,8 +75,8 @@ def answer(place: Place, player: Player, seed: int) -> Place:
     state = table.state_of(place)
     while not state.is_terminal() and state.current_player() != place.seat:
         turn, watched = len(place.history), _watched(player, place.game)
-        probabilities = asking.action_probabilities(watched.policy, state, state.current_player())
-        action = table.draw(dict(probabilities), seed, turn)
+        probabilities = asking.checked_probabilities(watched.policy, state, state.current_player())
+        action = table.draw(probabilities, seed, turn)
         place = table.play_chance(place._replace(history=(*place.history, action)), seed)
         state = table.state_of(place)
     return place
