@@ -15,7 +15,7 @@ from typing import NamedTuple, TextIO
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.play.registry import load_policy
+from spiel_dl.play.registry import keywords_of, load_policy
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies import asking
 from spiel_dl.tree.load import AnyGame, turn_based_game
@@ -311,7 +311,7 @@ def load_opponent(
     if name == "human":
         return None
     try:
-        return load_policy(name, game, **(search.keywords() if search else {}))
+        return load_policy(name, game, **(keywords_of(search, name) if search else {}))
     except ValueError as error:
         raise ValueError(
             f"no opponent {name!r}: {error}; or play against uniform or human"
