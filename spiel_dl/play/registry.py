@@ -184,12 +184,6 @@ def _of_path(request: Request) -> openspiel_policy.Policy:
     return checkpoints.load_blueprint(path, request.given_game, request.device)
 
 
-def is_search(name: str) -> bool:
-    """Whether the policy of a name is a search."""
-    kind = KINDS.get(name.partition(":")[0])
-    return kind is not None and bool(kind.uses)
-
-
 def options_of(name: str) -> set[str]:
     """Which of the `SearchOptions` a policy uses, those of a policy within it included."""
     return {option for kind in _kinds_along(name) for option in kind.uses}

@@ -86,8 +86,8 @@ def test_the_table_of_names() -> None:
     for kind in KINDS.values():
         assert f"`{kind.name}" in scripts
         assert kind.pattern in POLICY_NAMES
-        assert registry.is_search(f"{kind.name}:3") == (kind.name in SEARCHES)
-    assert not registry.is_search("some/file")
+        assert bool(registry.options_of(f"{kind.name}:3")) == (kind.name in SEARCHES)
+    assert not registry.options_of("some/file")
 
 
 SEARCHES = {
