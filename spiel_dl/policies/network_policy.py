@@ -75,7 +75,7 @@ class NetworkPolicy(openspiel_policy.Policy):
           game: the turn-based game.
           network: for this game's information state tensors and actions.
           parameters: float32 [P], not copied.
-          fine_tuning: as above.
+          fine_tuning: what is done to the network's policy before it is played; None: nothing.
 
         Raises:
           ValueError: if the network is for other tensors or actions.
