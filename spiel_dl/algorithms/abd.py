@@ -75,7 +75,11 @@ class ABDPolicy(ResponsePolicy):
         """Compiles the game and makes portfolios; searches nothing yet.
 
         Args:
-          game, player, model, depth_limit, p, exact, effort: as CDRNR's, see `algorithms.cdrnr`.
+          game: the game, its game string, or the compiled game.
+          player: who responds.
+          model: the opponent's policy as far as it is known; its part for `player` is not read.
+          depth_limit: how many levels a step looks ahead.
+          p: the probability that the opponent follows the model, 0 to 1.
           scheme: "sliding": a step at every level. "block": a step every so many levels.
           portfolios: "cfr": CFR's iterates against an opponent who follows the model with
             probability p. "transformations": SePoT's 22 of an average of CFR+, and the best
@@ -84,6 +88,8 @@ class ABDPolicy(ResponsePolicy):
           num_samples: games to play from a leaf for each pair of strategies; None: matrices are
             exact.
           seed: of these games.
+          exact: solve each step by linear programming, not by CFR.
+          effort: how long to iterate, in each step.
 
         Raises:
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.

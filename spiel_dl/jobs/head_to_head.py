@@ -49,6 +49,9 @@ _SEARCH = {
     "stepsize": "stepsize",
     "num_rollouts": "rollouts, at least",
     "iterations": "iterations",
+    "tolerance": "tolerance",
+    "seconds": "seconds, at most",
+    "weighting": "variant of CFR",
     "leaf_choice": "choice at leaves",
     "trust": "trust",
     "leaf_trust": "trust behind leaves",
@@ -313,8 +316,10 @@ def _load(
     """Both policies. Each process loads them once, and again if a digest of files is another."""
     del files
     game = turn_based_game(game_string)
-    settings = search.keywords()
-    first, second = (registry.load_policy(name, game, device=device, **settings) for name in names)
+    first, second = (
+        registry.load_policy(name, game, device=device, **registry.keywords_of(search, name))
+        for name in names
+    )
     return first, second
 
 

@@ -41,14 +41,16 @@ class MirrorDescentConfig:
     """How a search by mirror descent is made.
 
     Attributes:
-      stepsize: Eta, of one step.
-      magnet: Alpha, how strongly the uniform policy attracts.
-      num_steps: How many steps, all by the same action values.
-      num_rollouts: How many games are played out in each search, at least; every history that is
-        drawn is played out equally often after each action.
-      budget: From how many histories, at most.
-      max_listed: A public state of more histories is not listed; they are drawn.
-      seed: Of what is drawn. The same infoset always draws the same.
+      stepsize: The size eta of one step, with action values in utility ranges; positive.
+      magnet: The strength alpha with which each step draws the policy to the uniform one; 0 is
+        mirror descent.
+      num_steps: The number of steps, all of which are made by the same action values.
+      num_rollouts: The least number of games that are played out in each search. Every history is
+        played out equally often after each action.
+      budget: The largest number of histories of the infoset from which games are played out.
+      max_listed: Public states of at most so many histories are listed in full. From larger ones,
+        histories are drawn.
+      seed: The seed of all draws. Searches in the same infoset always draw the same.
     """
 
     stepsize: float = 1.0

@@ -20,7 +20,7 @@ from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.policies import asking
 from spiel_dl.search.found import Watch
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
-from spiel_dl.tree.from_openspiel import is_same_game
+from spiel_dl.tree.from_openspiel import check_game_of
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
@@ -85,15 +85,6 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
         self.rules = rules_of(self.game)
         self.keys = InfosetKeys(self.rules)
         self.depth_limit = depth_limit
-
-    def check_game_of(self, state: pyspiel.State) -> None:
-        """Raises a ValueError if a state is of another game than the one that is searched."""
-        game = state.get_game()
-        if not is_same_game(game, self.game):
-            raise ValueError(
-                f"the state is of {game}, but searches are of {self.game}; ask in states of this "
-                "game, made turn-based"
-            )
 
     def name(self, path: PlayedPath, position: int) -> int:
         """What the solution of what begins at a position depends on, as a key."""
@@ -164,7 +155,7 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         Raises:
           ValueError: if the player does not act in this state, or the state is of another game.
         """
-        self.step.check_game_of(state)
+        check_game_of(state, self.game)
         return self._answer(state, asking.acting_player(state, player_id))
 
     def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
@@ -181,7 +172,7 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         Raises:
           ValueError: if no player acts in this state, or the state is of another game.
         """
-        self.step.check_game_of(state)
+        check_game_of(state, self.game)
         return self._solved(state, asking.acting_player(state))[1]
 
     def _solved(self, state: pyspiel.State, player: int) -> tuple[PlayedPath, SolutionT]:

@@ -54,13 +54,14 @@ class PortfolioConfig:
 
     Attributes:
       p: The probability that the opponent follows the model, 0 to 1.
-      num_rollouts: How many games are played out in each search, at least; every leaf is played
-        out equally often by each pair of strategies.
-      budget: From how many histories of the infoset a search starts, at most.
-      first_round: Before this round, counted from 0, the first strategy of the player's portfolio
-        is played.
-      end_round: From this round on, too; None: never.
-      seed: Of what is drawn. The same infoset always draws the same.
+      num_rollouts: The least number of games that are played out in each search. Every leaf is
+        played out equally often by each pair of strategies.
+      budget: The largest number of histories of the infoset that a search starts from, at least 2.
+      first_round: The first round in which the player searches, counted from 0. Before it, the
+        player plays the first strategy of its portfolio.
+      end_round: The first round in which the player no longer searches, and plays the first
+        strategy of its portfolio again; None: it searches to the end of the game.
+      seed: The seed of all draws. Searches in the same infoset always draw the same.
       effort: How long to iterate in each search.
     """
 

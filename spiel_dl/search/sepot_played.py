@@ -37,7 +37,6 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
-from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.tree.public_states import Reconstruction
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.tree.trunk import Trunk
@@ -133,8 +132,6 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
                 "use continual=False and given_cfvs='transformations' or 'critic', or compile the "
                 "game"
             )
-        if config.scheme not in SCHEMES:
-            raise ValueError(f"scheme={config.scheme!r} must be one of {SCHEMES}")
         self.seconds: Seconds | None = None
         self.num_searches = 0
         self.num_left_to_blueprint = 0

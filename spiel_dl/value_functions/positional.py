@@ -145,7 +145,7 @@ class PositionalNetwork(ValueNetwork):
     def _layout(self, leaves: LeafSet) -> PositionalLayout:
         """The layout of leaves for which the parameters are; a ValueError for others."""
         layout = PositionalLayout.of_leaves(leaves)
-        self._check_domain(_describe(leaves, layout))
+        self._check_domain(_describe(leaves, layout), leaves.tree.game)
         return layout
 
     @staticmethod

@@ -382,7 +382,7 @@ def test_errors():
     with pytest.raises(ValueError, match="leaf_choice='none' must be one of"):
         SearchConfig(leaf_choice="none")
     with pytest.raises(ValueError, match="scheme='none' must be one of"):
-        SePoTPolicy(tree, blueprint, None, limit, config=SearchConfig(scheme="none"))
+        SearchConfig(scheme="none")
     state = tree.game.new_initial_state()
     for action in (0, 1):
         state.apply_action(action)

@@ -148,7 +148,7 @@ def test_states_of_other_games_are_refused(maker: str, game: str, actions: tuple
     state = load_turn_based(game).new_initial_state()
     for action in actions:
         state.apply_action(action)
-    with pytest.raises(ValueError, match=r"the state is of .*, but searches are of .*num_cards=4"):
+    with pytest.raises(ValueError, match=r"the state is of .*, not of .*num_cards=4"):
         MAKERS[maker]().action_probabilities(state)
 
 

@@ -44,9 +44,10 @@ _TITLES = {
 
 def _search(method: str, settings: Settings) -> SearchOptions:
     """How both sides search: with the same effort, where they solve subgames."""
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
     options = matches.options_of(method, settings)
-    return dataclasses.replace(options, effort=effort, max_histories=settings.max_histories)
+    return dataclasses.replace(
+        options, effort=settings.iterations, max_histories=settings.max_histories
+    )
 
 
 def _rows(study: Study, opponents: Sequence[str]) -> Rows:

@@ -11,7 +11,6 @@ that are not there yet are left out, and named in the report.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Sequence
@@ -27,7 +26,6 @@ from spiel_dl.play import registry, zoo
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 
 GAMES = tuple(TABLE_1_BY_BOUND[100_000])
 Rows = list[dict[str, Any]]
@@ -182,7 +180,6 @@ def _match(networks: Networks, seed: int, other: int, most: int) -> dict[str, An
         "seed": match,
         "files": [registry.digest(each) for each in (own, opponent)],
     }
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
     measure = functools.partial(
         head_to_head.measure,
         study.name,
@@ -190,7 +187,7 @@ def _match(networks: Networks, seed: int, other: int, most: int) -> dict[str, An
         opponent,
         num_games=settings.num_games,
         seed=match,
-        search=SearchOptions(study.limits[0], most, effort),
+        search=SearchOptions(study.limits[0], most, settings.iterations),
         control_variates=own,
         device=settings.device,
         workspace=study.workspace.within(name),
