@@ -41,7 +41,7 @@ def main(
     """
     environment = describe_environment()
     game_string = PRESETS[preset].game if preset else game or ""
-    search = _SEARCH.build(game_string)
+    search = _SEARCH.build(game_string, first, second)
     engine, what = _WORKERS.build(), "pairs of games, in parts"
     workspace = None if run_dir is None else script.open_workspace(run_dir, engine)
     row = _MATCH.build(

@@ -47,7 +47,7 @@ def main(
     loaded = turn_based_game(game)
     match = terminal.Match(
         loaded,
-        terminal.load_opponent(opponent, loaded, _SEARCH.build(game)),
+        terminal.load_opponent(opponent, loaded, _SEARCH.build(game, opponent)),
         sys.stdin,
         sys.stdout,
         seat=None if seat == "random" else int(seat),

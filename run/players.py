@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from spiel_dl.commands import config_flags, script
+from spiel_dl.play import registry
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, SAFETY
 from spiel_dl.solvers.effort import Effort
@@ -43,17 +42,28 @@ class SearchFlags:
         self._effort = config_flags.define(
             Effort,
             only=["iterations"],
-            defaults={"iterations": SearchOptions().effort.iterations},
+            defaults={"iterations": DEFAULT_EFFORT.iterations},
         )
 
-    def build(self, game: str) -> SearchOptions:
+    def build(self, game: str, *names: str) -> SearchOptions:
         """How to search in a game: one round deep, or two moves, if no limit was given.
 
+        Args:
+          game: the game string.
+          *names: those of the policies that play.
+
         Raises:
-          ValueError: if there is no such game, or the flags contradict each other.
+          ValueError: if there is no such game, the flags contradict each other, or one was given
+            that none of the policies uses.
         """
         limit = self._limit.build if self._limit.given else None
         found = limit() if limit else default_depth_limit(turn_based_game(game))
-        iterations = self._effort.build().iterations
-        effort = dataclasses.replace(DEFAULT_EFFORT, iterations=iterations)
-        return self._options.build(depth_limit=found, effort=effort)
+        used, reason = set[str](), f"not used by {' and '.join(names)}; leave them out"
+        for name in names:
+            used |= registry.options_of(name)
+        self._options.refuse(reason, but=used)
+        if "depth_limit" not in used:
+            self._limit.refuse(reason)
+        if "effort" not in used:
+            self._effort.refuse(reason)
+        return self._options.build(depth_limit=found, effort=self._effort.build().iterations)

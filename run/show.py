@@ -14,7 +14,6 @@ from spiel_dl.commands import config_flags, script
 from spiel_dl.commands.parameters import Bounds, Positive
 from spiel_dl.play import kinds, public_tree_page, registry
 from spiel_dl.play.public_tree_view import view_public_tree
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import compile_game
@@ -41,10 +40,11 @@ def _how_to_search(
       player: who responds in cdbr; the other player is the model.
     """
     ahead = Pieces(tree, limit, "sliding").limit(look_ahead)
-    return ahead, {"depth_limit": ahead, "effort": Effort(iterations), "player": player}
+    return ahead, {"depth_limit": ahead, "effort": iterations, "player": player}
 
 
 _SEARCH = config_flags.define(_how_to_search, "Search", leave_out=["tree", "limit"])
+_OPTIONS = {"look_ahead": "depth_limit", "iterations": "effort", "player": "player"}
 
 
 def main(
@@ -65,13 +65,17 @@ def main(
     limit = _LIMIT.build()
     with script.waiting(f"listing the histories of {game}"):
         tree = compile_game(game)
+    used = registry.options_of(policy)
+    _SEARCH.refuse(
+        f"not used by {policy}; leave them out",
+        but=[flag for flag, option in _OPTIONS.items() if option in used],
+    )
     name: str = policy
     how: dict[str, Any] = {}
-    if registry.is_search(policy):
-        ahead, how = _SEARCH.build(tree, limit)
-        name = f"{policy}, {ahead} ahead"
-    else:
-        _SEARCH.refuse(f"of searches, and {policy} does not search; leave them out")
+    if used:
+        ahead, options = _SEARCH.build(tree, limit)
+        how = {option: value for option, value in options.items() if option in used}
+        name = f"{policy}, {ahead} ahead" if "depth_limit" in used else policy
     shown = registry.load_array_policy(policy, tree, device=device, **how)
     view = view_public_tree(tree, shown, limit, name)
     public_tree_page.write(output, view.to_json())

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from spiel_dl.algorithms.sepot import load as SePoT  # noqa: N812
     from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game as solve_lp
     from spiel_dl.algorithms.solve import solve
-    from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+    from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_nash_conv
     from spiel_dl.play.bots import policy_bot
     from spiel_dl.play.matches import play_match
     from spiel_dl.play.registry import load_policy
@@ -90,6 +90,7 @@ __all__ = [
     "solve",
     "solve_lp",
     "trunk_exploitability",
+    "trunk_nash_conv",
 ]
 
 _SOURCES = {
@@ -128,6 +129,7 @@ _SOURCES = {
     "solve": ("algorithms.solve", "solve"),
     "solve_lp": ("algorithms.sequence_form_lp", "solve_zero_sum_game"),
     "trunk_exploitability": ("algorithms.trunk_exploitability", "trunk_exploitability"),
+    "trunk_nash_conv": ("algorithms.trunk_exploitability", "trunk_nash_conv"),
 }
 """Where each name is defined: its module and what it is called there."""
 

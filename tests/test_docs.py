@@ -346,9 +346,9 @@ def claims() -> Iterator[tuple[str, Path]]:
     """The numbers in bold of the README's "Measured", and the report that each is of."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.split("## Measured")[1].split("\n## ")[0]
-    for item in section.split("\n- ")[1:]:
-        [report] = re.findall(r"\]\((results/[^)]+)\.md\)", item)
-        for number in re.findall(r"\*\*([\d.,]+)\*\*", item):
+    for row in re.findall(r"^\|.*\*\*.*$", section, re.MULTILINE):
+        [report] = re.findall(r"\]\((results/[^)]+)\.md\)", row)
+        for number in re.findall(r"\*\*([\d.,]+)\*\*", row):
             yield number, ROOT / f"{report}.json"
 
 

@@ -53,6 +53,7 @@ NAVIGATION = {
         "Solvers <api/solvers>",
         "Value functions <api/value_functions>",
         "Policies <api/policies>",
+        "Networks <api/networks>",
         "Learning <api/learning>",
         "Search <api/search>",
         "Algorithms <api/algorithms>",

@@ -45,7 +45,8 @@ def judge_again(path: Path, experiment: Experiment[Any]) -> bool:
     told = (
         f"Judged anew on {day} from the tables below, by a criterion that was set after they had "
         f"been seen. The report came with: {first['verdict'] or 'no verdict'} "
-        f"Ours: {first['headline'] or 'no headline'}."
+        f"Ours: {first['headline'] or 'no headline'}. Where the text below names a criterion, it "
+        "is the earlier one."
     )
     reports.write_report(
         path.with_suffix(""),

@@ -87,23 +87,38 @@ PAPERS = {
             "Kovařík et al. (2021), value functions for depth-limited solving",
             True,
             (
-                "trunk exploitability with public states left out of training, and losses and "
-                "sizes of networks in Oshi-Zumo and Leduc, to save time",
+                "trunk exploitability with public states left out of training, and losses, "
+                "amounts of data and sizes of networks in Oshi-Zumo and Leduc, to save time",
             ),
         ),
-        Paper("particle", "Šustr et al. (2021), particle value functions"),
+        Paper(
+            "particle",
+            "Šustr et al. (2021), particle value functions",
+            not_covered=(
+                "after how many epochs the particle network's trunk is as good as the positional "
+                "one's (11 and 134, Figure 3) is shown in the pictures and not judged",
+            ),
+        ),
         Paper(
             "responses",
             "Milec et al. (2024), continual depth-limited responses",
             not_covered=(
                 "Table 2, SlumBot: it plays no-limit hold'em, which is out of reach",
-                "Figures 9 and 10, and step sizes of CDRNR (appendix G), to save time",
+                "Figures 9 and 10, CDRNR with the values of 500 iterations of CFR (Figure 5) and "
+                "the exploiting strategy of Figure 15, to save time",
+                "that CDRNR is better than the mix of CDBR with an equilibrium, and gains over "
+                "half of what there is at almost no exploitability: all points are in the "
+                "frontiers, and neither is judged",
             ),
         ),
         Paper(
             "sepot",
             "Kubíček et al. (2023), look-ahead search on top of policy networks",
-            not_covered=("Table 1 with 25,000 histories, to save time",),
+            not_covered=(
+                "Table 1 with 25,000 histories, to save time",
+                "that training with search is more stable (Figure 3a): the pictures show spreads "
+                "over seeds, and nothing is judged",
+            ),
         ),
         Paper("particle_search", "search where public states are too large to list"),
         Paper("policy_gradients", "Rudolph et al. (2025), policy gradients in large games"),

@@ -33,6 +33,9 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 CURRENT, OLD, MISSING = "current", "old", "missing"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _NO_HEADLINE, _OTHER_CLAIM = "no headline", "judged by another claim"
+_SMALLER = (
+    "Smaller than in the paper, or than our defaults where a paper names no size, to save time:"
+)
 _HEADER = ("where", "experiment", "the paper", "ours", "verdict", "state")
 
 
@@ -154,7 +157,8 @@ def page(results: Path) -> str:
     parts = [
         "# Scoreboard",
         "Experiments of the papers, and ours: what the paper says, what came out here, and whether "
-        "the two agree. What is not covered stands below each table. `run/papers/manifest.py` "
+        "the two agree. Benchmarks and tables of learners are not among them. What is not covered "
+        "stands below each table. `run/papers/manifest.py` "
         "lists them, `make reproduce` runs what is missing or old, and this page is made of the "
         "reports' JSON files by `python run/reproduce.py --scoreboard_only`, which judges reports "
         "anew where their criterion has become another one.",
@@ -174,7 +178,7 @@ def page(results: Path) -> str:
             parts.append(f"Not covered: {'; '.join(paper.not_covered)}.")
         cut = [f"- `{row.name}`: {row.short_of}." for row, _ in own if row.short_of]
         if cut:
-            parts += ["Smaller than in the paper, to save time:", "\n".join(cut)]
+            parts += [_SMALLER, "\n".join(cut)]
     return "\n\n".join(parts) + "\n"
 
 

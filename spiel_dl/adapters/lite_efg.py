@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.load import AnyGame, compile_game
 
 
@@ -62,5 +63,5 @@ def to_lite_efg(policy: ArrayPolicy, environment: Any, strategy: Any) -> None:
 
 
 def _check_game(game: Any, environment: Any) -> None:
-    if str(game) != str(environment.game):
+    if not is_same_game(game, environment.game):
         raise ValueError(f"the policy is of {game}, LiteEFG's environment of {environment.game}")

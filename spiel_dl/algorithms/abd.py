@@ -46,6 +46,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.value_functions.matrices import AnyPortfolios, ExactMatrices, SampledMatrices
 
@@ -74,7 +75,11 @@ class ABDPolicy(ResponsePolicy):
         """Compiles the game and makes portfolios; searches nothing yet.
 
         Args:
-          game, player, model, depth_limit, p, exact, effort: as CDRNR's, see `algorithms.cdrnr`.
+          game: the game, its game string, or the compiled game.
+          player: who responds.
+          model: the opponent's policy as far as it is known; its part for `player` is not read.
+          depth_limit: how many levels a step looks ahead.
+          p: the probability that the opponent follows the model, 0 to 1.
           scheme: "sliding": a step at every level. "block": a step every so many levels.
           portfolios: "cfr": CFR's iterates against an opponent who follows the model with
             probability p. "transformations": SePoT's 22 of an average of CFR+, and the best
@@ -83,15 +88,20 @@ class ABDPolicy(ResponsePolicy):
           num_samples: games to play from a leaf for each pair of strategies; None: matrices are
             exact.
           seed: of these games.
+          exact: solve each step by linear programming, not by CFR.
+          effort: how long to iterate, in each step.
 
         Raises:
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
         """
         pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
         known = ArrayPolicy(pieces.tree, policy.strategies)
-        made = (
-            _portfolios(portfolios, known, player, p) if isinstance(portfolios, str) else portfolios
-        )
+        if isinstance(portfolios, str):
+            made = _portfolios(portfolios, known, player, p)
+        elif isinstance(portfolios, Portfolios):
+            made = _checked(portfolios, known, player)
+        else:
+            made = functools.partial(_made_at, make=portfolios, model=known, player=player)
         matrices: ExactMatrices | SampledMatrices = ExactMatrices(player, made)
         if num_samples is not None:
             matrices = SampledMatrices(player, made, num_samples, seed)
@@ -136,7 +146,11 @@ def transformed_portfolios(
         for each in (player, 1 - player)
     ]
     first = portfolio_makers.model_and_response(tree, player, model)
-    return Portfolios(np.concatenate([first.own, rows[0]]), np.concatenate([first.others, rows[1]]))
+    return Portfolios(
+        player,
+        np.concatenate([first.own, rows[0]]),
+        np.concatenate([first.others, rows[1]]),
+    )
 
 
 def _portfolios(name: str, model: ArrayPolicy, player: int, p: float) -> AnyPortfolios:
@@ -153,3 +167,43 @@ def _portfolios(name: str, model: ArrayPolicy, player: int, p: float) -> AnyPort
     if name not in make:
         raise ValueError(f"portfolios={name!r} must be one of {PORTFOLIOS}, or Portfolios")
     return make[name]()
+
+
+def _made_at(
+    leaves: LeafSet[GameTree],
+    make: Callable[[LeafSet[GameTree]], Portfolios],
+    model: ArrayPolicy,
+    player: int,
+) -> Portfolios:
+    """What a function makes for the leaves of a trunk; errors as for `_checked`."""
+    return _checked(make(leaves), model, player)
+
+
+def _checked(portfolios: Portfolios, model: ArrayPolicy, player: int) -> Portfolios:
+    """The portfolios.
+
+    Raises:
+      ValueError: if they are another player's or of another game, or do not begin with the model.
+    """
+    remedy = "make them by policies.portfolios.by_hand for this game, player and model"
+    if portfolios.player != player:
+        raise ValueError(
+            f"the portfolios are player {portfolios.player}'s, but player {player} responds; "
+            f"{remedy}"
+        )
+    for name, who, found in (
+        ("own", player, portfolios.own),
+        ("others", 1 - player, portfolios.others),
+    ):
+        num_sequences = model.tree.treeplexes[who].num_sequences
+        if found.ndim != 2 or not len(found) or found.shape[1] != num_sequences:
+            raise ValueError(
+                f"portfolios.{name} has shape {found.shape}, but must hold strategies of player "
+                f"{who}'s {num_sequences} sequences in {model.tree.game}, one a row; {remedy}"
+            )
+    if not np.allclose(portfolios.others[0], model.strategies[1 - player], rtol=0.0, atol=1e-6):
+        raise ValueError(
+            "portfolios.others[0] is not the model, which the opponent follows behind the depth "
+            f"limit with probability p; {remedy}"
+        )
+    return portfolios

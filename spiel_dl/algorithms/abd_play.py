@@ -19,14 +19,12 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
-from spiel_dl.policies import asking
 from spiel_dl.search.policy_rows import acting_policy, rows_of
 from spiel_dl.search.portfolio_played import PlayedPortfolios, PortfolioPlayedStep
 from spiel_dl.search.portfolio_played import PortfolioConfig as PortfolioConfig
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
-from spiel_dl.value_functions.base import check_arguments
 
 
 class ABDPlayPolicy(SePoTPlayPolicy):
@@ -39,7 +37,7 @@ class ABDPlayPolicy(SePoTPlayPolicy):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         model: openspiel_policy.Policy,
         own: Sequence[openspiel_policy.Policy],
         depth_limit: DepthLimit,
@@ -51,7 +49,7 @@ class ABDPlayPolicy(SePoTPlayPolicy):
         """Loads the game.
 
         Args:
-          game: a game with `Rules`, or its game string.
+          game: a game with `Rules`, its game string, or the compiled game.
           model: the opponent's, for both seats: a policy network, the uniform policy, or a
             `LatePolicy` of these.
           own: what the player may go on with behind the depth limit; the first one is what it plays
@@ -64,9 +62,8 @@ class ABDPlayPolicy(SePoTPlayPolicy):
         Raises:
           ValueError: if the game has no rules, if `own` is empty, or if a policy is none of these.
         """
-        check_arguments(None, depth_limit)
-        game = load_turn_based(game)
-        rules = rules_of(game)
+        turn_based = turn_based_game(game)
+        rules = rules_of(turn_based)
         rows = [[rows_of(rules, each) for each in side] for side in (own, (model, *others))]
         portfolios = PlayedPortfolios(rules, rows[0], rows[1])
 
@@ -74,19 +71,15 @@ class ABDPlayPolicy(SePoTPlayPolicy):
         if blueprint is None:
             raise ValueError("the first of `own` must be a policy network or the uniform policy")
         how = config or PortfolioConfig()
-        step = PortfolioPlayedStep(game, blueprint, portfolios, depth_limit, how)
+        step = PortfolioPlayedStep(turn_based, blueprint, portfolios, depth_limit, how)
         self._blueprint = own[0]
         self._play(step, max_kept)
 
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """Probabilities of all legal actions; see `PlayedPolicy`."""
-        self.step.check_game_of(state)
+    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
+        """As in `PlayedPolicy`; where nothing is searched, what `own[0]` plays."""
         if self.step.searches_in(state.batch)[0]:
-            return super().action_probabilities(state, player_id)
-        player = asking.acting_player(state, player_id)
+            return super()._answer(state, player)
         self.num_moves += len(state.legal_actions(player)) > 1
         self.step.answer_was_searched = False
-        found: dict[int, float] = self._blueprint.action_probabilities(state, player_id)
+        found: dict[int, float] = self._blueprint.action_probabilities(state, player)
         return found

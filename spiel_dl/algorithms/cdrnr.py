@@ -4,8 +4,10 @@ Milec, Kubíček, Lisý (2024), "Continual Depth-limited Responses for Computing
 Sequential Games", section 4. As in CDBR, each step looks down to a horizon. But the opponent
 follows the model only with probability p, and else does what is worst for the player, who does not
 see which. So its realization plan above the horizon is p * model + (1 - p) * free, also in the
-ranges that the value function gets (`solvers.restricted_game`). p = 0 is continual resolving, p = 1
-is CDBR, and one step over the whole game is the restricted Nash response (`algorithms.rnr`).
+ranges that the value function gets (`solvers.restricted_game`). p = 0 is continual resolving, and
+one step over the whole game is the restricted Nash response (`algorithms.rnr`). p = 1 is CDBR with
+the same scheme and depth limit, up to which of a step's solutions is found; by default, CDBR slides
+and CDRNR goes in blocks.
 
 The opponent may have come to a step by another way than the step before expected. What makes up for
 it is the gadget. *Gain* is the expected utility against the model less the game's value v; *safety*

@@ -113,10 +113,6 @@ class CFRSolver:
         """
         self.minimizer.load_state(state)
 
-    def cumulative_regrets(self, player: int) -> np.ndarray:
-        """A copy of a player's cumulative regrets: float64 [S], in the order of its sequences."""
-        return self.minimizer.learned[player].regret.copy()
-
 
 class CFRPlusSolver(CFRSolver):
     """CFR+ (Tammelin 2014): negative cumulative regrets are dropped, the average is linear."""

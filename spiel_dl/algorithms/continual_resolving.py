@@ -70,13 +70,14 @@ class ContinualResolvingPolicy(ContinualPolicy):
           gadget: "resolving", "max_margin", "reach_max_margin" or "unsafe".
           refinement: what root infosets count where the opponent need not enter: "ones", "prior" or
             "mixed", see `solvers.refinement`; None: the gadget is not refined.
-          effort: how long to iterate, in each piece; its tolerance is not used. With `ExactValue`
-            and limits of one round, CFR+ had half the exploitability of linear CFR in Leduc, and
-            less in Goofspiel with 4 cards too.
+          effort: how long to iterate, in each piece; without a tolerance, as averages are kept.
+            With `ExactValue` and limits of one round, CFR+ had half the exploitability of linear
+            CFR in Leduc, and less in Goofspiel with 4 cards too.
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if the gadget is unknown or cannot be
-            refined, or if the game goes on at the limit and there is no value function.
+            refined, if the game goes on at the limit and there is no value function, or if there is
+            a tolerance.
         """
         check_gadget(gadget, refinement, GADGETS)
         check_arguments(value_function, depth_limit)

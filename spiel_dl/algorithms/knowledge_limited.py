@@ -12,7 +12,7 @@ histories of the own infoset, those that the opponent may then hold possible, an
      are the critic's, so that any depth limit may be used.
   3. Where there are more histories than the budget, they are drawn, infoset by infoset.
 
-    policy = KnowledgeLimitedPolicy(game, blueprint.act, critic, DepthLimit(rounds=1),
+    policy = KnowledgeLimitedPolicy(game, blueprint, critic, DepthLimit(rounds=1),
                                     particles=ParticleConfig(order=1, budget=500))
 
 Not safe, at any order below that of the public state: what is solved at one infoset assumes the

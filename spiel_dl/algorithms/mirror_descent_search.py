@@ -3,7 +3,7 @@
 Sokota et al. (2023), "The Update-Equivalence Framework for Decision-Time Planning";
 `search.mirror_descent_step` says how.
 
-    policy = MirrorDescentPolicy(game, blueprint.act, MirrorDescentConfig(stepsize=1.0))
+    policy = MirrorDescentPolicy(game, blueprint, MirrorDescentConfig(stepsize=1.0))
 
 If all players did so in all infosets, by exact action values, the whole policy would make one step
 of (magnetic) mirror descent from the blueprint. Of one player's deviation in one infoset this says
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import pyspiel
 
-from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.policies import asking
 from spiel_dl.search.mirror_descent_step import ActionValues, MirrorDescentStep
 from spiel_dl.search.mirror_descent_step import MirrorDescentConfig as MirrorDescentConfig
 from spiel_dl.search.played import PlayedPolicy
+from spiel_dl.search.policy_rows import AnyBlueprint
+from spiel_dl.tree.load import AnyGame
 
 _MAX_KEPT = 16
 """How many searches are remembered."""
@@ -37,32 +37,27 @@ class MirrorDescentPolicy(PlayedPolicy[ActionValues]):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        game: AnyGame,
+        blueprint: AnyBlueprint,
         config: MirrorDescentConfig | None = None,
     ):
         """Loads the game.
 
         Args:
-          game: a game with `Rules`, or its game string.
-          blueprint: from information state tensors and legal actions, on the CPU, to action
-            probabilities, on any device.
+          game: a game with `Rules`, its game string, or the compiled game.
+          blueprint: a policy network or the uniform policy; or a function from information state
+            tensors and legal actions, on the CPU, to action probabilities, on any device.
           config: how to search; None: the defaults.
 
         Raises:
-          ValueError: if the game has no rules.
+          ValueError: if the game has no rules, or the blueprint is none of these.
         """
         step = MirrorDescentStep(game, blueprint, config or MirrorDescentConfig())
         super().__init__(step, _MAX_KEPT)
         self.answer_was_searched = False
 
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """Probabilities of all legal actions; see `PlayedPolicy`. One action needs no search."""
-        self.step.check_game_of(state)
+    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
+        """As in `PlayedPolicy`; one action needs no search."""
         actions = state.legal_actions()
         self.answer_was_searched = len(actions) > 1
-        if len(actions) == 1 and asking.acting_player(state, player_id) in (0, 1):
-            return {actions[0]: 1.0}
-        return super().action_probabilities(state, player_id)
+        return super()._answer(state, player) if self.answer_was_searched else {actions[0]: 1.0}

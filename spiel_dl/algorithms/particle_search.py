@@ -16,13 +16,12 @@ Nothing but public observations and the player's own observations is used.
 
 from __future__ import annotations
 
-import pyspiel
-
 from spiel_dl.search.particle_step import ParticleStep
 from spiel_dl.search.played import PlayedPolicy
 from spiel_dl.search.sparse_solution import DEFAULT_EFFORT, SparseSolution
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.value_functions.base import ValueFunction
 
 
@@ -37,7 +36,7 @@ class ParticlePolicy(PlayedPolicy[SparseSolution]):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         value_function: ValueFunction | None,
         depth_limit: DepthLimit,
         *,
@@ -49,16 +48,16 @@ class ParticlePolicy(PlayedPolicy[SparseSolution]):
         """Loads the game; solves nothing yet.
 
         Args:
-          game: a game with `Rules`, or its game string.
+          game: a game with `Rules`, its game string, or the compiled game.
           value_function: values the leaves; None if the game ends above every limit.
           depth_limit: how deep each block is.
           budget: how many particles a block starts with, at most.
-          effort: how long to iterate, in each block.
+          effort: how long to iterate, in each block; without a tolerance, as averages are kept.
           seed: of the particles.
           max_kept: how many solutions to keep.
 
         Raises:
-          ValueError: if the game has no rules, or a number is too small.
+          ValueError: if the game has no rules, a number is too small, or there is a tolerance.
         """
         step = ParticleStep(
             game, value_function, depth_limit, budget=budget, effort=effort, seed=seed

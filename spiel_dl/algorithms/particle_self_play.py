@@ -39,13 +39,14 @@ import torch
 import tqdm
 
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.optimization import Descent, LearningRate
+from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.runs import tensor_files
 from spiel_dl.search import sparse_solution
 from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import Particles, rules_of
@@ -279,9 +280,10 @@ class ParticleSelfPlay:
         """
         arrays, header = tensor_files.load(path)
         for name, value in self._identity().items():
-            if header.get(name) != value:
+            told = header.get(name)
+            if told != value and not (name == "game" and is_game_of(str(told), self.game)):
                 raise ValueError(
-                    f"{path} has {name} {header.get(name)}, not {value}; use the same game and "
+                    f"{path} has {name} {told}, not {value}; use the same game and "
                     "settings, or another file"
                 )
         self.load_state(arrays)

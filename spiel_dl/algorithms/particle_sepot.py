@@ -9,7 +9,7 @@ To decide in an infoset (`search.particle_sepot_step`, `search.beliefs`):
   2. As in SePoT (`algorithms.sepot`), the game below them is solved down to the depth limit, with
      multi-valued leaves and given cfvs by the critic; each history counts for those it stands for.
 
-    policy = ParticleSePoTPolicy(game, blueprint.act, critic, DepthLimit(rounds=1),
+    policy = ParticleSePoTPolicy(game, blueprint, critic, DepthLimit(rounds=1),
                                  particles=ParticleConfig(budget=500))
 
 If the budget holds the whole public state, this is SePoT to the last digits. Below, the opponent's
@@ -18,16 +18,14 @@ given cfvs and its choices are those of a sample, and nothing is guaranteed.
 
 from __future__ import annotations
 
-import pyspiel
-
 from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
 from spiel_dl.learning.critics import Critic
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.particle_sepot_step import ParticleConfig as ParticleConfig
 from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
+from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.value_functions.base import check_arguments
+from spiel_dl.tree.load import AnyGame
 
 
 class ParticleSePoTPolicy(SePoTPlayPolicy):
@@ -41,8 +39,8 @@ class ParticleSePoTPolicy(SePoTPlayPolicy):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        game: AnyGame,
+        blueprint: AnyBlueprint,
         critic: Critic,
         depth_limit: DepthLimit,
         *,
@@ -53,9 +51,9 @@ class ParticleSePoTPolicy(SePoTPlayPolicy):
         """Loads the game.
 
         Args:
-          game: a game with `Rules`, or its game string.
-          blueprint: from information state tensors and legal actions, on the CPU, to action
-            probabilities, on any device.
+          game: a game with `Rules`, its game string, or the compiled game.
+          blueprint: a policy network or the uniform policy; or a function from information state
+            tensors and legal actions, on the CPU, to action probabilities, on any device.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
           config: how to search; None: the defaults of `SearchConfig`, which set no bound.
@@ -63,9 +61,9 @@ class ParticleSePoTPolicy(SePoTPlayPolicy):
           max_kept: how many searches are remembered at most; the latest ones.
 
         Raises:
-          ValueError: if the game has no rules, or if the config needs the whole game's tree.
+          ValueError: if the game has no rules, if the blueprint is none of these, or if the config
+            needs the whole game's tree.
         """
-        check_arguments(None, depth_limit)
         self._play(
             self._make_step(
                 game,

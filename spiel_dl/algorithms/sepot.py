@@ -57,11 +57,11 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critics import Critic
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.played import PlayedPolicy
+from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import MAX_HISTORIES
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.search.sepot_played import PlayedSolution, Seconds, SePoTPlayedStep
@@ -70,7 +70,6 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
-from spiel_dl.value_functions.base import check_arguments
 
 MAX_KEPT = 4096
 """How many searches a policy remembers at most that is asked along games."""
@@ -113,7 +112,6 @@ class SePoTPolicy(ContinualPolicy):
             a policy for it.
         """
         config = config or SearchConfig()
-        check_arguments(None, depth_limit)
         tree = compile_game(game, blueprint)
         left_out = _left_out(tree, depth_limit, config)
         pieces = Pieces(tree, depth_limit, config.scheme, config.first_level, left_out)
@@ -189,8 +187,8 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        game: AnyGame,
+        blueprint: AnyBlueprint,
         critic: Critic,
         depth_limit: DepthLimit,
         *,
@@ -199,17 +197,17 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
         """Loads the game.
 
         Args:
-          game: a game with `Rules`, or its game string.
-          blueprint: from information state tensors and legal actions, on the CPU, to action
-            probabilities, on any device.
+          game: a game with `Rules`, its game string, or the compiled game.
+          blueprint: a policy network or the uniform policy; or a function from information state
+            tensors and legal actions, on the CPU, to action probabilities, on any device.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
           config: the rest; None: the defaults, up to `MAX_HISTORIES`.
 
         Raises:
-          ValueError: if the game has no rules, or if the config needs the whole game's tree.
+          ValueError: if the game has no rules, if the blueprint is none of these, or if the config
+            needs the whole game's tree.
         """
-        check_arguments(None, depth_limit)
         config = config or SearchConfig(max_histories=MAX_HISTORIES)
         self._play(SePoTPlayedStep(game, blueprint, critic, depth_limit, config))
 
@@ -219,16 +217,13 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
         self.num_moves = 0
         self.num_moves_searched = 0
 
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """Probabilities of all legal actions; see `PlayedPolicy`. One action needs no search."""
-        self.step.check_game_of(state)
+    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
+        """As in `PlayedPolicy`; one action needs no search."""
         actions = state.legal_actions()
-        if len(actions) == 1 and asking.acting_player(state, player_id) in (0, 1):
+        if len(actions) == 1:
             self.step.answer_was_searched = False
             return {actions[0]: 1.0}
-        answer = super().action_probabilities(state, player_id)
+        answer = super()._answer(state, player)
         self.num_moves += 1
         self.num_moves_searched += self.step.answer_was_searched
         return answer

@@ -21,8 +21,9 @@ from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability as exploitability_of
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.variants import AnyVariant
+from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_any
 
 DEFAULT_VARIANT = "hs-pdcfr+"
 _FIRST_LOOK = 16
@@ -44,7 +45,7 @@ class SolvedPolicy(ArrayPolicy):
 
     def __init__(
         self,
-        tree: GameTree,
+        tree: GameTree | FactoredGame,
         strategies: tuple[np.ndarray, np.ndarray],
         *,
         exploitability: float,
@@ -89,7 +90,7 @@ def solve(
         raise ValueError(f"seconds={seconds} must be positive and finite")
     if not exploitability >= 0:
         raise ValueError(f"exploitability={exploitability} must not be negative")
-    tree = compile_game(game)
+    tree = compile_any(game)
     solver = CFRSolver(tree, variant=variant, num_threads=num_threads)
     stretch, best = 1, (math.inf, solver.current_policy(), "current")
     while True:

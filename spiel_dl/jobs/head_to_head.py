@@ -30,7 +30,6 @@ _TITLES = {
     "half_width": "± (95 %, over pairs)",
     "without_luck": "mean, with control variates",
     "half_width_without_luck": "± (95 %, over pairs), with control variates",
-    "paper": "paper, SePoT against R-NaD",
     "share_searched": "moves searched, first",
     "mean_as_0": "as player 0",
     "mean_as_1": "as player 1",
@@ -50,6 +49,9 @@ _SEARCH = {
     "stepsize": "stepsize",
     "num_rollouts": "rollouts, at least",
     "iterations": "iterations",
+    "tolerance": "tolerance",
+    "seconds": "seconds, at most",
+    "weighting": "variant of CFR",
     "leaf_choice": "choice at leaves",
     "trust": "trust",
     "leaf_trust": "trust behind leaves",
@@ -178,7 +180,7 @@ def measure(
         description=description,
     )
     wall_clock = time.perf_counter() - start
-    row: dict[str, Any] = {
+    return {
         "game": presets.game_string(game),
         "first": first,
         "second": second,
@@ -188,8 +190,6 @@ def measure(
         **registry.options_used(search, first, second),
         "threads": (workspace.engine if workspace else engine).threads,
     }
-    said = paper_result(game, first, search)
-    return row if said is None else {**row, "paper": said}
 
 
 def outcome(result: MatchResult, control_variates: str | None = None) -> dict[str, Any]:
@@ -213,22 +213,6 @@ def outcome(result: MatchResult, control_variates: str | None = None) -> dict[st
         "slowest_move_of_second": result.times[1].slowest,
         "share_searched_of_second": result.times[1].share_searched,
     }
-
-
-def paper_result(game: str, first: str, search: SearchOptions = _SEARCH_OPTIONS) -> str | None:
-    """Table 1's result, in utility units, of SePoT against R-NaD in a game that it has.
-
-    Args:
-      game: game string, or the name of one of `presets.PRESETS`.
-      first: the name of the policy that plays first; None is returned unless it is SePoT.
-      search: how it searches.
-    """
-    if not first.startswith("sepot:"):
-        return None
-    game_string = presets.game_string(game)
-    preset = next((n for n, each in presets.PRESETS.items() if each.game == game_string), "")
-    found = presets.TABLE_1.get(search.max_histories, {}).get(preset)
-    return None if found is None else f"{found[0] / 100:.4f} ± {found[1] / 100:.4f}"
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:
@@ -332,8 +316,10 @@ def _load(
     """Both policies. Each process loads them once, and again if a digest of files is another."""
     del files
     game = turn_based_game(game_string)
-    settings = search.keywords()
-    first, second = (registry.load_policy(name, game, device=device, **settings) for name in names)
+    first, second = (
+        registry.load_policy(name, game, device=device, **registry.keywords_of(search, name))
+        for name in names
+    )
     return first, second
 
 

@@ -115,10 +115,7 @@ def publish(
     arrays, header = tensor_files.load(run / CHECKPOINT_FILE)
     trained = _trained(run, arrays, header, seed)
     num_steps = _num_steps(arrays, header)
-    finished = run / FINISHED_FILE
-    done = read_json(finished)["num_steps"] if finished.exists() else None
-    if done != num_steps or not record.metrics or record.metrics[-1]["step"] != done:
-        raise ValueError(f"the run in {run} is not finished; go on with it by --resume")
+    _check_finished(run, num_steps, record)
     whole_name = _whole_name(name, header)
     blueprint = _of_blueprint(record.config.get("blueprint"))
     half = {n: a.astype(np.float16).astype(np.float32) for n, a in trained.arrays.items()}
@@ -155,6 +152,14 @@ def publish(
     write_json(folder / model.curve, {"metrics": record.metrics})
     zoo.add(whole_name, model, folder)
     return whole_name, model
+
+
+def _check_finished(run: Path, num_steps: int, record: RunRecord) -> None:
+    """Raises a ValueError unless a run ended, and has evaluated, what its checkpoint holds."""
+    finished = run / FINISHED_FILE
+    done = read_json(finished)["num_steps"] if finished.exists() else None
+    if done != num_steps or not record.metrics or record.metrics[-1]["step"] != done:
+        raise ValueError(f"the run in {run} is not finished; go on with it by --resume")
 
 
 def _num_steps(arrays: Arrays, header: Mapping[str, Any]) -> int:

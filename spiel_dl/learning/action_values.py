@@ -27,8 +27,8 @@ import torch
 
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.self_play import Distinct, Trajectories
-from spiel_dl.policies.growing_perceptron import Answer
-from spiel_dl.policies.perceptron import Perceptron
+from spiel_dl.networks.growing_perceptron import Answer
+from spiel_dl.networks.perceptron import Perceptron
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
     blueprint, critic = checkpoints.load("runs/sepot/leduc/checkpoint.safetensors")
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
-    policy = SePoTPlayPolicy(game, blueprint.act, critic, DepthLimit(rounds=1))  # in large games
+    policy = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1))  # in large games
 
 Checkpoints, or the run directories that hold them, may be those of `run/train.py`, or of any
 learner with a critic; the policy alone can be read from those without one. Models of the zoo are
@@ -32,6 +32,7 @@ from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import CHECKPOINT_FILE
+from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
 
 _Arrays = Mapping[str, np.ndarray]
@@ -128,7 +129,7 @@ def _game_of(
 ) -> pyspiel.Game:
     """The turn-based game of a checkpoint."""
     known = turn_based_game(game or header["game"])
-    if str(known) != header["game"]:
+    if not is_game_of(header["game"], known):
         raise ValueError(f"{path} is of {header['game']}, not of {known}; use the same game")
     return known
 

@@ -9,7 +9,7 @@ from spiel_dl.games.compiled import CHANCE, NO_ACTION, TERMINAL, Games
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.deciding import Layers, Moves, Room, decide
 from spiel_dl.learning.self_play import ActingNetwork
-from spiel_dl.policies.listed_inputs import ListedInputs
+from spiel_dl.networks.listed_inputs import ListedInputs
 
 
 class CompiledRollouts:

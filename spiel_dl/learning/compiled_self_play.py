@@ -15,7 +15,7 @@ from spiel_dl.learning.self_play import (
     SelfPlay,
     Trajectories,
 )
-from spiel_dl.policies.growing_inputs import Evaluation, GrowingInputs
+from spiel_dl.networks.growing_inputs import Evaluation, GrowingInputs
 from spiel_dl.policies.policy_network import PolicyNetwork
 
 

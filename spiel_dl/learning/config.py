@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from spiel_dl.optimization import Descent, LearningRate
+from spiel_dl.networks.optimization import Descent, LearningRate
 
 
 @dataclasses.dataclass(frozen=True)

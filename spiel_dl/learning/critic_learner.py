@@ -28,6 +28,7 @@ from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import policy_of
+from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.load import AnyGame, compile_game
 
 BLUEPRINT_PARAMETERS = "blueprint"
@@ -92,7 +93,7 @@ class CriticLearner(Learner):
             transformations=transformations,
             critic=config,
         )
-        if str(blueprint.game) != str(self.game):
+        if not is_same_game(blueprint.game, self.game):
             raise ValueError(
                 f"the blueprint is a policy of {blueprint.game}, not of {self.game}; use its game"
             )

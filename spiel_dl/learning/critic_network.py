@@ -15,9 +15,10 @@ import torch
 
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critics import Critic
-from spiel_dl.policies.listed_inputs import ListedInputs
-from spiel_dl.policies.perceptron import Perceptron
+from spiel_dl.networks.listed_inputs import ListedInputs
+from spiel_dl.networks.perceptron import Perceptron
 from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.from_openspiel import is_same_game
 
 # Histories whose values are made at a time: enough for full speed, few to hold in a cache.
 _BATCH = 2048
@@ -144,7 +145,7 @@ class NetworkCritic(Critic):
         )
 
     def _check(self, tree: CompiledTree, histories: np.ndarray) -> None:
-        if str(tree.game) != str(self.game):
+        if not is_same_game(tree.game, self.game):
             raise ValueError(f"the critic is one of {self.game}, not of {tree.game}")
         idle = np.asarray(histories)[tree.player[histories] < 0]
         if len(idle):

@@ -34,7 +34,7 @@ from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
 from spiel_dl.learning.self_play import Branches, ListedTrajectories, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
-from spiel_dl.policies.listed_inputs import ListedInputs
+from spiel_dl.networks.listed_inputs import ListedInputs
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,7 @@ import torch
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.solvers.history_values import history_values
 from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.game_tree import GameTree
 
 Strategies = tuple[np.ndarray, np.ndarray]
@@ -132,7 +133,7 @@ class RecognisingCritic(Critic):
         return self._critic.pair_values(self._critic.tree, self._find(tree, histories), player)
 
     def _find(self, tree: CompiledTree, histories: np.ndarray) -> np.ndarray:
-        if str(tree.game) != str(self._critic.tree.game):
+        if not is_same_game(tree.game, self._critic.tree.game):
             raise ValueError(f"the critic is one of {self._critic.tree.game}, not of {tree.game}")
         keys = _pairs(tree.infoset_key[:, histories])
         found: np.ndarray = self._order[np.searchsorted(self._sorted, keys)]

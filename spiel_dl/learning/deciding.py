@@ -9,8 +9,8 @@ import numpy as np
 from spiel_dl.games.compiled import Games
 from spiel_dl.learning import play_kernels
 from spiel_dl.learning.self_play import ActingNetwork
-from spiel_dl.policies import perceptron_kernels
-from spiel_dl.policies.matrix_products import num_padded
+from spiel_dl.networks import perceptron_kernels
+from spiel_dl.networks.matrix_products import num_padded
 
 
 class Layers(NamedTuple):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from spiel_dl.policies.growing_kernels import add_row
+from spiel_dl.networks.growing_kernels import add_row
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 

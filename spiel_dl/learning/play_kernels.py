@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from spiel_dl.learning.kernels import act, make_move, meet, meet_infosets
-from spiel_dl.policies.perceptron_kernels import after_first, first_of_lists, packed_layers
+from spiel_dl.networks.perceptron_kernels import after_first, first_of_lists, packed_layers
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 _TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds, keep_freed_memory
-from spiel_dl.policies.listed_inputs import ListedInputs
+from spiel_dl.networks.listed_inputs import ListedInputs
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 
 ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

@@ -19,9 +19,9 @@ from spiel_dl.learning.self_play import (
     sampled,
 )
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.growing_inputs import Evaluation
-from spiel_dl.policies.listed_inputs import ListedInputs
-from spiel_dl.policies.matrix_products import num_padded
+from spiel_dl.networks.growing_inputs import Evaluation
+from spiel_dl.networks.listed_inputs import ListedInputs
+from spiel_dl.networks.matrix_products import num_padded
 from spiel_dl.policies.policy_network import PolicyNetwork
 
 

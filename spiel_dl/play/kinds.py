@@ -31,7 +31,7 @@ class Kind:
       meaning: what it is, for help texts.
       load: makes the policy.
       compiles: whether the game must be small enough to compile.
-      uses: which of the search options it uses, as `options_used` names them.
+      uses: which of the `SearchOptions` it uses, apart from those of a policy within it.
       models: whose models of the zoo may stand behind the colon without their algorithm; empty:
         nobody's.
     """
@@ -140,7 +140,7 @@ def _function(request: Request) -> openspiel_policy.Policy:
 
 
 _TRUST = ("trust", "leaf_trust")
-_SEPOT_USES = ("depth_limit", "max_histories", "iterations", "leaf_choice", *_TRUST)
+_SEPOT_USES = ("depth_limit", "max_histories", "effort", "leaf_choice", *_TRUST)
 _ALL = (
     Kind("uniform", "all legal actions alike", _uniform),
     Kind("highest", "the legal action with the highest id", _highest),
@@ -161,14 +161,14 @@ _ALL = (
         "continual resolving with the value function exact, zero or of a network's file",
         searches.resolving,
         compiles=True,
-        uses=("depth_limit", "iterations"),
+        uses=("depth_limit", "effort"),
     ),
     Kind(
         "cdbr:MODEL",
         "the continual depth-limited best response to a policy of this table",
         searches.cdbr,
         compiles=True,
-        uses=("depth_limit", "iterations", "player"),
+        uses=("depth_limit", "effort", "player"),
     ),
     Kind(
         "cdrnr:P:MODEL",
@@ -176,7 +176,7 @@ _ALL = (
         "probability P",
         searches.cdrnr,
         compiles=True,
-        uses=("depth_limit", "iterations", "player"),
+        uses=("depth_limit", "effort", "player"),
     ),
     Kind(
         "abd:P:MODEL",
@@ -184,14 +184,14 @@ _ALL = (
         "game that is played if the model is weakened:... and the game is not compiled",
         searches.abd,
         compiles=True,
-        uses=("depth_limit", "iterations", "budget", "num_rollouts", "player"),
+        uses=("depth_limit", "effort", "budget", "num_rollouts", "player"),
     ),
     Kind(
         "rnr:P:MODEL",
         "the restricted Nash response in the whole game",
         searches.rnr,
         compiles=True,
-        uses=("iterations", "player"),
+        uses=("effort", "player"),
     ),
     Kind(
         "sepot:CHECKPOINT",
@@ -213,14 +213,14 @@ _ALL = (
         "particle:NETWORK",
         "search among particles with a particle value network, in games with Rules",
         searches.particle,
-        uses=("depth_limit", "budget", "iterations"),
+        uses=("depth_limit", "budget", "effort"),
         models="particle",
     ),
     Kind(
         "particle_sepot:CHECKPOINT",
         "SePoT below a bounded sample of each public state, in games with Rules of any size",
         searches.particle_sepot,
-        uses=("depth_limit", "budget", "num_expansions", "iterations", "leaf_choice", *_TRUST),
+        uses=("depth_limit", "budget", "num_expansions", "effort", "leaf_choice", *_TRUST),
         models="rnad",
     ),
     Kind(
@@ -233,7 +233,7 @@ _ALL = (
             "order",
             "safety",
             "num_expansions",
-            "iterations",
+            "effort",
             "leaf_choice",
             *_TRUST,
         ),

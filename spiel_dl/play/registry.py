@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from spiel_dl.policies.small_policies import SeatsPolicy
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
@@ -32,7 +33,7 @@ def load_policy(
     game: AnyGame | None = None,
     *,
     depth_limit: DepthLimit | None = None,
-    effort: Effort | None = None,
+    effort: Effort | int | None = None,
     max_histories: int | None = None,
     budget: int | None = None,
     order: int | None = None,
@@ -57,7 +58,8 @@ def load_policy(
       game: the game, its game string, or the compiled game; None: as the named file says.
       depth_limit: how deep each search looks; None: one round, or two moves in games without
         rounds.
-      effort: how to solve; None: the default of `SearchOptions`.
+      effort: how to solve. A whole number: at most so many iterations, and all else as the kind of
+        policy does by default; None: that default, of at most 1,500 iterations.
       max_histories: SePoT leaves searches of more histories to the network; None: the default of
         `SearchOptions`.
       budget: how many histories a search among samples starts from, at most, also that of "abd"
@@ -83,7 +85,8 @@ def load_policy(
       A policy of both players; of a game with simultaneous moves, see `policies.asking`.
 
     Raises:
-      ValueError: if there is no such policy for this game, or the game is too large for it.
+      ValueError: if there is no such policy for this game, the game is too large for it, or an
+        option is given that neither it nor a policy within it uses.
     """
     given = {
         "depth_limit": depth_limit,
@@ -101,19 +104,9 @@ def load_policy(
         "player": player,
     }
     settings = {key: value for key, value in given.items() if value is not None}
-
-    def load_model(model: str, tree: GameTree) -> ArrayPolicy:
-        return load_array_policy(model, tree, device=device, **settings)
-
     name = os.fspath(name)
-    kind = KINDS.get(name.partition(":")[0])
-    source = name.partition(":")[2]
-    if kind is not None and kind.fits(name):
-        source = zoo.file_of(source, kind.models) if kind.models else source
-        return kind.load(Request(name, source, game, settings, device, load_model))
-    if kind is not None or not name or not Path(name).exists():
-        raise ValueError(f"no policy {name!r}; give one of {POLICY_NAMES}")
-    return _of_path(Request(name, name, game, settings, device, load_model))
+    _check_used(name, settings)
+    return _load(name, game, settings, device)
 
 
 def load_array_policy(name: str, game: AnyGame, **settings: Any) -> ArrayPolicy:
@@ -123,6 +116,45 @@ def load_array_policy(name: str, game: AnyGame, **settings: Any) -> ArrayPolicy:
     """
     tree = compile_game(game)
     return _in_all_infosets(tree, load_policy(name, tree, **settings))
+
+
+def _load(
+    name: str, game: AnyGame | None, settings: Mapping[str, Any], device: str
+) -> openspiel_policy.Policy:
+    """The policy of a name; others within it take of the settings what they use."""
+
+    def load_model(model: str, tree: GameTree) -> ArrayPolicy:
+        used = options_of(model)
+        own = {key: value for key, value in settings.items() if key in used}
+        return _in_all_infosets(tree, _load(model, tree, own, device))
+
+    kind = _known_kind(name)
+    if kind is None:
+        return _of_path(Request(name, name, game, settings, device, load_model))
+    source = name.partition(":")[2]
+    source = zoo.file_of(source, kind.models) if kind.models else source
+    return kind.load(Request(name, source, game, settings, device, load_model))
+
+
+def _known_kind(name: str) -> Kind | None:
+    """The kind of a policy's name; None if it is a path. A ValueError if it is neither."""
+    kind = _kind_of(name)
+    if kind is None and (name.partition(":")[0] in KINDS or not name or not Path(name).exists()):
+        raise ValueError(f"no policy {name!r}; give one of {POLICY_NAMES}")
+    return kind
+
+
+def _check_used(name: str, settings: Mapping[str, Any]) -> None:
+    """Raises a ValueError if options are given that a policy does not use, or if there is none."""
+    _known_kind(name)
+    used = options_of(name)
+    unused = []
+    for option, value in settings.items():
+        if option not in used:
+            users = ", ".join(kind.name for kind in KINDS.values() if option in kind.uses)
+            unused.append(f"{option}={value!r}, which is for {users}")
+    if unused:
+        raise ValueError(f"{name} does not use {'; nor '.join(unused)}; leave them out")
 
 
 def _in_all_infosets(tree: GameTree, policy: openspiel_policy.Policy) -> ArrayPolicy:
@@ -152,10 +184,14 @@ def _of_path(request: Request) -> openspiel_policy.Policy:
     return checkpoints.load_blueprint(path, request.given_game, request.device)
 
 
-def is_search(name: str) -> bool:
-    """Whether the policy of a name is a search."""
-    kind = KINDS.get(name.partition(":")[0])
-    return kind is not None and bool(kind.uses)
+def options_of(name: str) -> set[str]:
+    """Which of the `SearchOptions` a policy uses, those of a policy within it included."""
+    return {option for kind in _kinds_along(name) for option in kind.uses}
+
+
+def keywords_of(search: SearchOptions, name: str) -> dict[str, Any]:
+    """What a policy uses of the search options, as keyword arguments of `load_policy`."""
+    return {option: getattr(search, option) for option in options_of(name)}
 
 
 def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
@@ -166,8 +202,8 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
       *names: those of the policies.
 
     Returns:
-      As reports say it; empty if none of them searches. `player` is there only if it was given, and
-      `trust` and `leaf_trust` only if there is some.
+      As reports say it; empty if none of them searches. `player` is there only if it was given,
+      `trust` and `leaf_trust` only if there is some, and of an `Effort` what is not its default.
     """
     values = {
         "depth_limit": str(search.depth_limit),
@@ -178,15 +214,32 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
         "num_expansions": search.num_expansions,
         "stepsize": search.stepsize,
         "num_rollouts": search.num_rollouts,
-        "iterations": search.effort.iterations,
+        "iterations": search.iterations,
         "leaf_choice": search.leaf_choice,
     }
     if search.player is not None:
         values["player"] = search.player
     shares = {"trust": search.trust, "leaf_trust": search.leaf_trust}
     values |= {name: share for name, share in shares.items() if share}
-    used = {each for name in names for kind in _kinds_along(name) for each in kind.uses}
-    return {each: value for each, value in values.items() if each in used}
+    effort = search.effort if isinstance(search.effort, Effort) else None
+    beyond = {} if effort is None else _beyond_iterations(effort)
+    used = set[str]().union(*map(options_of, names))
+    if "effort" in used:
+        used |= {"iterations", *beyond}
+    return {each: value for each, value in (values | beyond).items() if each in used}
+
+
+def _beyond_iterations(effort: Effort) -> dict[str, Any]:
+    """What an effort says beyond its iterations that is not the default, as JSON can hold it."""
+    names = [name for name, variant in VARIANTS.items() if variant == effort.weighting]
+    weighting = names[0] if names else str(effort.weighting)
+    told = {"tolerance": effort.tolerance, "seconds": effort.seconds, "weighting": weighting}
+    default = Effort()
+    return {
+        name: value
+        for name, value in told.items()
+        if getattr(effort, name) != getattr(default, name)
+    }
 
 
 def blueprint_of(name: str) -> str | None:

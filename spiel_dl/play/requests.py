@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any
 
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -23,8 +24,8 @@ class SearchOptions:
     Attributes:
       depth_limit: how deep each search looks.
       max_histories: SePoT leaves searches of more histories to the network.
-      effort: how to solve; kinds other than SePoT and searches below particles take the iterations
-        alone.
+      effort: how to solve. A whole number: at most so many iterations, and all else as the kind of
+        policy does by default; None: that default.
       budget: how many histories a search among samples starts from, at most.
       order: of knowledge-limited searches, the order of knowledge.
       safety: of these, how they are kept from harm, as in their `ParticleConfig`.
@@ -41,7 +42,7 @@ class SearchOptions:
 
     depth_limit: DepthLimit = dataclasses.field(default_factory=lambda: DepthLimit(rounds=1))
     max_histories: int = MAX_HISTORIES
-    effort: Effort = DEFAULT_EFFORT
+    effort: Effort | int | None = None
     budget: int = 1000
     order: int = 1
     safety: str = "none"
@@ -56,13 +57,22 @@ class SearchOptions:
     def __post_init__(self) -> None:
         if self.leaf_choice not in LEAF_CHOICES:
             raise ValueError(f"leaf_choice={self.leaf_choice!r} must be one of {LEAF_CHOICES}")
+        if not isinstance(self.effort, (Effort, int, NoneType)):
+            raise ValueError(f"effort={self.effort!r} must be an Effort, a whole number, or None")
         check_trust(self.trust, leaf_trust=self.leaf_trust)
         if self.player is not None:
             check_player(self.player)
 
-    def keywords(self) -> dict[str, Any]:
-        """The fields as keyword arguments of `load_policy`."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+    @property
+    def iterations(self) -> int:
+        """How many iterations a search does at most."""
+        return self.effort_or(DEFAULT_EFFORT).iterations
+
+    def effort_or(self, default: Effort) -> Effort:
+        """How to solve, where a kind of policy has a default of its own."""
+        if isinstance(self.effort, int):
+            return dataclasses.replace(default, iterations=self.effort)
+        return self.effort or default
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +83,8 @@ class Request:
       name: the whole name.
       source: what stands behind the first colon of the name.
       given_game: the game; None: as the source says, if it says one.
-      settings: fields of `SearchOptions` that are not the defaults.
+      settings: fields of `SearchOptions` that were given, all of which the policy, or one within
+        it, uses.
       device: where networks live.
       load_model: loads another policy by its name, in all infosets of a compiled game.
     """

@@ -17,7 +17,7 @@ from spiel_dl.play import zoo
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy, UniformPolicy
-from spiel_dl.search.sepot_config import SearchConfig
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT, SearchConfig
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from spiel_dl.learning.self_play import ActingPolicy
     from spiel_dl.policies.late_policy import LatePolicy
 
-_RESPONSE_TOLERANCE = 1e-6
-"""The gap at which a response's iterations stop, in utility units."""
+_EFFORT = Effort(DEFAULT_EFFORT.iterations)
+_RESPONSE_EFFORT = Effort(DEFAULT_EFFORT.iterations, tolerance=1e-6)
+"""Of responses: they stop at this gap, in utility units."""
 
 
 def resolving(request: Request) -> openspiel_policy.Policy:
@@ -40,7 +41,7 @@ def resolving(request: Request) -> openspiel_policy.Policy:
     search = request.search()
     values = network_files.load_value_function(request.source, device=request.device)
     return ContinualResolvingPolicy(
-        request.compiled(), values, search.depth_limit, effort=Effort(search.effort.iterations)
+        request.compiled(), values, search.depth_limit, effort=search.effort_or(_EFFORT)
     )
 
 
@@ -50,7 +51,7 @@ def cdbr(request: Request) -> openspiel_policy.Policy:
 
     tree, search = request.compiled(), request.search()
     model = request.load_model(request.source, tree)
-    effort = Effort(search.effort.iterations, tolerance=_RESPONSE_TOLERANCE)
+    effort = search.effort_or(_RESPONSE_EFFORT)
     return _respond(
         search,
         lambda player: CDBRPolicy(tree, player, model, search.depth_limit, effort=effort),
@@ -63,7 +64,7 @@ def cdrnr(request: Request) -> openspiel_policy.Policy:
 
     tree, search = request.compiled(), request.search()
     p, model = _probability_and_model(request, tree)
-    effort = Effort(search.effort.iterations, tolerance=_RESPONSE_TOLERANCE)
+    effort = search.effort_or(_RESPONSE_EFFORT)
     return _respond(
         search,
         lambda player: CDRNRPolicy(tree, player, model, search.depth_limit, p=p, effort=effort),
@@ -83,7 +84,7 @@ def abd(request: Request) -> openspiel_policy.Policy:
 
     tree, search = request.compiled(), request.search()
     p, known = _probability_and_model(request, tree)
-    effort = Effort(search.effort.iterations, tolerance=_RESPONSE_TOLERANCE)
+    effort = search.effort_or(_RESPONSE_EFFORT)
     return _respond(
         search,
         lambda player: ABDPolicy(tree, player, known, search.depth_limit, p=p, effort=effort),
@@ -100,7 +101,7 @@ def _abd_along_the_game(request: Request, p: float, model: str) -> openspiel_pol
         search.num_rollouts,
         search.budget,
         first_round=late.num_rounds,
-        effort=Effort(search.effort.iterations),
+        effort=search.effort_or(_EFFORT),
     )
     response = RememberingPolicy(
         ABDPlayPolicy(
@@ -136,7 +137,7 @@ def rnr(request: Request) -> openspiel_policy.Policy:
 
     tree, search = request.compiled(), request.search()
     p, model = _probability_and_model(request, tree)
-    effort = Effort(search.effort.iterations, tolerance=_RESPONSE_TOLERANCE)
+    effort = search.effort_or(_RESPONSE_EFFORT)
     return _respond(search, lambda player: RNRPolicy(tree, player, model, p=p, effort=effort))
 
 
@@ -222,7 +223,7 @@ def _sepot_config(search: SearchOptions, is_continual: bool) -> SearchConfig:
         leaf_choice=search.leaf_choice,
         trust=search.trust,
         leaf_trust=search.leaf_trust,
-        effort=search.effort,
+        effort=search.effort_or(DEFAULT_EFFORT),
     )
 
 
@@ -260,7 +261,7 @@ def _below_particles(
             leaf_choice=search.leaf_choice,
             trust=search.trust,
             leaf_trust=search.leaf_trust,
-            effort=search.effort,
+            effort=search.effort_or(DEFAULT_EFFORT),
         ),
         particles=ParticleConfig(
             budget=search.budget,
@@ -335,5 +336,5 @@ def particle(request: Request) -> openspiel_policy.Policy:
         network,
         search.depth_limit,
         budget=search.budget,
-        effort=Effort(search.effort.iterations),
+        effort=search.effort_or(_EFFORT),
     )

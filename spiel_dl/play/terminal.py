@@ -15,7 +15,7 @@ from typing import NamedTuple, TextIO
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.play.registry import load_policy
+from spiel_dl.play.registry import keywords_of, load_policy
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies import asking
 from spiel_dl.tree.load import AnyGame, turn_based_game
@@ -119,6 +119,10 @@ class Match:
         Args:
           state: where to start; it is played on.
           seat: which player the person is, if the opponent is a policy.
+
+        Raises:
+          ValueError: if the opponent has no answer, or one that is no distribution over the legal
+            actions.
         """
         self._at_screen = None
         while not state.is_terminal():
@@ -126,9 +130,8 @@ class Match:
             if player == pyspiel.PlayerId.CHANCE:
                 state.apply_action(self.draw(dict(state.chance_outcomes())))
             elif self._opponent is not None and player != seat:
-                state.apply_action(
-                    self.draw(asking.action_probabilities(self._opponent, state, player))
-                )
+                answer = asking.checked_probabilities(self._opponent, state, player)
+                state.apply_action(self.draw(answer))
             else:
                 state.apply_action(self._ask(state, player))
         self._finish(state, seat)
@@ -308,7 +311,7 @@ def load_opponent(
     if name == "human":
         return None
     try:
-        return load_policy(name, game, **(search.keywords() if search else {}))
+        return load_policy(name, game, **(keywords_of(search, name) if search else {}))
     except ValueError as error:
         raise ValueError(
             f"no opponent {name!r}: {error}; or play against uniform or human"

@@ -16,7 +16,7 @@ from spiel_dl.runs import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
+from spiel_dl.tree.from_openspiel import is_game_of, is_same_game
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_any, compile_game
 
@@ -191,8 +191,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         if header.get("kind") != _FILE_KIND or not complete:
             raise ValueError(f"{path} holds no policy but {header.get('kind')!r}")
         tree = compile_any(header["game"] if game is None else game)
-        told = header["game"]
-        if told != str(tree.game) and not is_same_game(load_turn_based(told), tree.game):
+        if not is_game_of(header["game"], tree.game):
             raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
         first, second = (arrays[name] for name in names)
         try:
@@ -265,7 +264,7 @@ def _is_same(first: GameTree | FactoredGame, second: GameTree | FactoredGame) ->
     if first is second:
         return True
     are_factored = isinstance(first, FactoredGame) and isinstance(second, FactoredGame)
-    return are_factored and str(first.game) == str(second.game)
+    return are_factored and is_same_game(first.game, second.game)
 
 
 def read_plan(

@@ -7,11 +7,17 @@ first, and player 1 moves without knowing how. Policies may be for either form o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.tree.from_openspiel import check_game_of
+from spiel_dl.tree.histories import is_converted
+from spiel_dl.tree.information_states import information_string_function
+
+AnyPolicy: TypeAlias = openspiel_policy.Policy | pyspiel.Policy
+"""A policy in Python or in C++."""
 SUM_TOLERANCE = 1e-6
 """By how much the sum of a policy's probabilities may differ from 1."""
 
@@ -52,8 +58,19 @@ def acting_player(state: pyspiel.State, player_id: int | None = None) -> int:
     return player
 
 
+def check_either_game_of(state: pyspiel.State, game: pyspiel.Game) -> None:
+    """Raises a ValueError if a state is of another game than a policy's.
+
+    States of the game with simultaneous moves that the policy's was converted from are no others.
+    """
+    own = state.get_game()
+    if own is not game and is_converted(game) and _is_simultaneous(own):
+        game = _original_state(game.new_initial_state()).get_game()
+    check_game_of(state, game)
+
+
 def action_probabilities(
-    policy: openspiel_policy.Policy | pyspiel.Policy, state: pyspiel.State, player: int
+    policy: AnyPolicy, state: pyspiel.State, player: int
 ) -> Mapping[int, float]:
     """A policy's answer in a state.
 
@@ -68,23 +85,23 @@ def action_probabilities(
     Returns:
       The probabilities by action, as the policy gives them.
     """
-    is_converted = isinstance(state, pyspiel.TurnBasedSimultaneousState)
+    has_original = isinstance(state, pyspiel.TurnBasedSimultaneousState)
     if isinstance(policy, pyspiel.Policy):
         if state.is_simultaneous_node():
             return policy.action_probabilities(state.information_state_string(player))
         # A C++ policy does not tell whether it is for the converted game or for the original.
         answer = policy.action_probabilities(state)
-        if is_converted and not answer:
+        if has_original and not answer:
             key = _original_state(state).information_state_string(player)
             answer = policy.action_probabilities(key)
         return answer
-    if is_converted and _is_simultaneous(policy.game):
+    if has_original and _is_simultaneous(policy.game):
         return policy.action_probabilities(_original_state(state), player)
     return policy.action_probabilities(state, player)
 
 
 def probabilities(
-    policy: openspiel_policy.Policy | pyspiel.Policy,
+    policy: AnyPolicy,
     state: pyspiel.State,
     player: int,
     actions: list[int],
@@ -119,19 +136,19 @@ def probabilities(
     return row
 
 
-def checked_probabilities(
-    policy: openspiel_policy.Policy | pyspiel.Policy, state: pyspiel.State, player: int
-) -> dict[int, float]:
+def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) -> dict[int, float]:
     """A policy's probabilities of all legal actions in a state, not rescaled.
 
     Raises:
       ValueError: as `probabilities`.
     """
     actions = state.legal_actions(player)
-    row = probabilities(
-        policy, state, player, actions, lambda: state.information_state_string(player)
-    )
+    row = probabilities(policy, state, player, actions, lambda: _infoset_string(state, player))
     return dict(zip(actions, row, strict=True))
+
+
+def _infoset_string(state: pyspiel.State, player: int) -> str:
+    return information_string_function(state.get_game())(state, player)
 
 
 def _original_state(state: pyspiel.TurnBasedSimultaneousState) -> pyspiel.State:

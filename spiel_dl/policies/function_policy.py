@@ -20,7 +20,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
 from spiel_dl.policies.policy_network import policy_of
-from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
+from spiel_dl.tree.from_openspiel import check_game_of, is_game_of
 
 Function = Callable[[torch.Tensor], torch.Tensor]
 """From information state tensors, float32 [N, D], to logits of all actions, float [N, A]."""
@@ -56,7 +56,7 @@ class FunctionPolicy(openspiel_policy.Policy):
           ValueError: if the function says that it is of another game.
         """
         known = function.game if isinstance(function, MaskedFunction) else None
-        if known is not None and not is_same_game(game, load_turn_based(known)):
+        if known is not None and not is_game_of(known, game):
             raise ValueError(f"the network is of {known}, not of {game}")
         super().__init__(game, [0, 1])
         self.function = function
@@ -64,7 +64,13 @@ class FunctionPolicy(openspiel_policy.Policy):
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None
     ) -> dict[int, float]:
-        """Probabilities of all legal actions; a ValueError if the player does not act here."""
+        """Probabilities of all legal actions.
+
+        Raises:
+          ValueError: if the player does not act in the state, or it is of another game; and as
+            `act`.
+        """
+        check_game_of(state, self.game)
         player = asking.acting_player(state, player_id)
         actions = state.legal_actions(player)
         tensor = torch.tensor(state.information_state_tensor(player), dtype=torch.float32)

@@ -12,7 +12,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
-from spiel_dl.tree.from_openspiel import is_same_game
+from spiel_dl.tree.from_openspiel import check_game_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +75,7 @@ class NetworkPolicy(openspiel_policy.Policy):
           game: the turn-based game.
           network: for this game's information state tensors and actions.
           parameters: float32 [P], not copied.
-          fine_tuning: as above.
+          fine_tuning: what is done to the network's policy before it is played; None: nothing.
 
         Raises:
           ValueError: if the network is for other tensors or actions.
@@ -121,12 +121,8 @@ class NetworkPolicy(openspiel_policy.Policy):
                 f"both players move in this state, but the network plays {self.game} turn by turn; "
                 "ask in states of that game, pyspiel.convert_to_turn_based makes it"
             )
-        game = states[0].get_game() if states else self.game
-        if not is_same_game(game, self.game):
-            raise ValueError(
-                f"the states are of {game}, but the network plays {self.game}; ask in states of "
-                "that game"
-            )
+        if states:
+            check_game_of(states[0], self.game)
         actions = [state.legal_actions() for state in states]
         observation = np.empty((len(states), self.network.num_inputs), np.float32)
         legal = np.zeros((len(states), self.network.num_actions), bool)

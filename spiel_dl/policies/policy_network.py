@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.policies.growing_perceptron import Inputs
-from spiel_dl.policies.perceptron import Perceptron
+from spiel_dl.networks.growing_perceptron import Inputs
+from spiel_dl.networks.perceptron import Perceptron
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
 _ILLEGAL_LOGIT = -1e30

@@ -32,10 +32,12 @@ class Portfolios(NamedTuple):
     """What a player and its opponent may go on with, as behaviour strategies of the whole game.
 
     Attributes:
+      player: whose.
       own: float64 [J, S_p], the player's.
       others: float64 [K, S_-p], the opponent's, the model first.
     """
 
+    player: int
     own: np.ndarray
     others: np.ndarray
 
@@ -65,6 +67,7 @@ def by_hand(
         raise ValueError("own is empty; give at least one policy to go on with")
     tree = compile_game(game, model, *own, *others)
     return Portfolios(
+        player,
         np.stack([read_strategy(tree, policy, player) for policy in own]),
         np.stack([read_strategy(tree, policy, 1 - player) for policy in (model, *others)]),
     )
@@ -98,7 +101,7 @@ def of_cfr(
     if size < 2:
         raise ValueError(f"size={size} must be at least 2")
     tree = compile_game(game, model)
-    (response,), (known,) = model_and_response(tree, player, model)
+    _, (response,), (known,) = model_and_response(tree, player, model)
     own, others = [response], [known]
     form = tree.sequence_form if player == 0 else tree.sequence_form.swapped()
     plan = realization_plan(form.treeplexes[1], known)
@@ -110,7 +113,7 @@ def of_cfr(
         own.append(minimizer.learned[0].strategy.copy())
         others.append(minimizer.learned[1].strategy.copy())
     own[-1], others[-1] = (minimizer.average_strategy(side) for side in (0, 1))
-    return Portfolios(np.stack(own), np.stack(others))
+    return Portfolios(player, np.stack(own), np.stack(others))
 
 
 def model_and_response(tree: GameTree, player: int, model: openspiel_policy.Policy) -> Portfolios:
@@ -118,7 +121,7 @@ def model_and_response(tree: GameTree, player: int, model: openspiel_policy.Poli
     known = read_strategy(tree, model, 1 - player)
     plan = realization_plan(tree.treeplexes[1 - player], known)
     response = best_response(tree.sequence_form, player, plan).strategy
-    return Portfolios(response[None], known[None])
+    return Portfolios(player, response[None], known[None])
 
 
 def pure_continuations(
@@ -136,7 +139,7 @@ def pure_continuations(
     """
     own, others = (_all_pure(leaves, each) for each in (player, 1 - player))
     known = read_strategy(leaves.tree, model, 1 - player)
-    return Portfolios(own, np.concatenate([known[None], others]))
+    return Portfolios(player, own, np.concatenate([known[None], others]))
 
 
 def _all_pure(leaves: LeafSet[GameTree], player: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.policies import asking
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.game_tree import GameTree
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _takes_tensors(game: GameTree | FactoredGame, policy: openspiel_policy.Polic
         return hasattr(policy, "act")
     # Functions of files may take one row only, and policies of other games get errors that say so.
     is_network = hasattr(policy, "act") and isinstance(policy, asking.AnswersAtOnce)
-    return is_network and str(policy.game) == str(game.game)
+    return is_network and is_same_game(policy.game, game.game)
 
 
 def _progress(game: GameTree | FactoredGame, player: int) -> tqdm.tqdm:

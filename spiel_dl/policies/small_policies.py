@@ -8,6 +8,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
+from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.information_states import InformationString, turn_based_string_function
 
 
@@ -50,12 +51,16 @@ class SeatsPolicy(openspiel_policy.Policy):
     """Plays each seat by a policy of its own.
 
     Attributes:
+      game: the turn-based game, in whose states both policies answer; None if neither says it.
       seats: the policies of player 0 and player 1.
     """
 
-    def __init__(self, seats: tuple[openspiel_policy.Policy, openspiel_policy.Policy]):
-        """Takes two policies of one game."""
-        super().__init__(seats[0].game, [0, 1])
+    def __init__(self, seats: tuple[asking.AnyPolicy, asking.AnyPolicy]):
+        """Takes two policies of one game, of its turn-based form or of the original."""
+        # Policies in C++ do not tell their game.
+        games = [getattr(each, "game", None) for each in seats]
+        known = next((game for game in games if game is not None), None)
+        super().__init__(None if known is None else load_turn_based(known), [0, 1])
         self.seats = seats
 
     def action_probabilities(
@@ -63,8 +68,7 @@ class SeatsPolicy(openspiel_policy.Policy):
     ) -> dict[int, float]:
         """What the player's own policy says; errors are its own, and those of `acting_player`."""
         player = asking.acting_player(state, player_id)
-        answer: dict[int, float] = self.seats[player].action_probabilities(state, player)
-        return answer
+        return dict(asking.action_probabilities(self.seats[player], state, player))
 
 
 class RememberingPolicy(openspiel_policy.Policy):
@@ -89,7 +93,13 @@ class RememberingPolicy(openspiel_policy.Policy):
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None
     ) -> dict[int, float]:
-        """The wrapped policy's answer; errors are its own, and those of `acting_player`."""
+        """The wrapped policy's answer; errors are its own, and those of `acting_player`.
+
+        Raises:
+          ValueError: if the state is of another game than the wrapped policy's.
+        """
+        # Strings do not tell games apart, so that answers of one would serve in others.
+        asking.check_either_game_of(state, self.game)
         player = asking.acting_player(state, player_id)
         key = (player, self._information_string(state, player))
         if key not in self._answers:

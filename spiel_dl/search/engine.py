@@ -61,11 +61,6 @@ class ContinualPolicy(openspiel_policy.Policy):
         strategy_0, strategy_1 = (strategy.copy() for strategy in self.step.policy.strategies)
         return ArrayPolicy(self.tree, (strategy_0, strategy_1))
 
-    @property
-    def num_solved(self) -> int:
-        """At how many places the search has started anew so far, both players' together."""
-        return len(self._done)
-
     def _solve(self, player: int, places: Iterable[int]) -> None:
         waiting = [place for place in places if (player, place) not in self._done]
         for batch in self.step.batches(player, waiting):

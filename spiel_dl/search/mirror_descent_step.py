@@ -16,6 +16,7 @@ No subgame is solved, and no public state is needed.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -23,11 +24,16 @@ import pyspiel
 import torch
 
 from spiel_dl.learning.rollouts import PlayOn
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.beliefs import Beliefs
 from spiel_dl.search.played import PlayedPath, PlayedStep
-from spiel_dl.search.policy_rows import TensorPolicy, play_on_by
+from spiel_dl.search.policy_rows import (
+    AnyBlueprint,
+    TensorPolicy,
+    acting_blueprint,
+    play_on_by,
+)
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,14 +41,16 @@ class MirrorDescentConfig:
     """How a search by mirror descent is made.
 
     Attributes:
-      stepsize: Eta, of one step.
-      magnet: Alpha, how strongly the uniform policy attracts.
-      num_steps: How many steps, all by the same action values.
-      num_rollouts: How many games are played out in each search, at least; every history that is
-        drawn is played out equally often after each action.
-      budget: From how many histories, at most.
-      max_listed: A public state of more histories is not listed; they are drawn.
-      seed: Of what is drawn. The same infoset always draws the same.
+      stepsize: The size eta of one step, with action values in utility ranges; positive.
+      magnet: The strength alpha with which each step draws the policy to the uniform one; 0 is
+        mirror descent.
+      num_steps: The number of steps, all of which are made by the same action values.
+      num_rollouts: The least number of games that are played out in each search. Every history is
+        played out equally often after each action.
+      budget: The largest number of histories of the infoset from which games are played out.
+      max_listed: Public states of at most so many histories are listed in full. From larger ones,
+        histories are drawn.
+      seed: The seed of all draws. Searches in the same infoset always draw the same.
     """
 
     stepsize: float = 1.0
@@ -54,9 +62,10 @@ class MirrorDescentConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.stepsize > 0 or not self.magnet >= 0:
+        if not (0 < self.stepsize < math.inf and 0 <= self.magnet < math.inf):
             raise ValueError(
-                f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0"
+                f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0, "
+                "and both finite"
             )
         for name, least in (
             ("num_steps", 1),
@@ -91,16 +100,15 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
       num_drawn: how many searches were made in public states that were not listed.
     """
 
-    def __init__(
-        self, game: pyspiel.Game | str, blueprint: ActingPolicy, config: MirrorDescentConfig
-    ):
+    def __init__(self, game: AnyGame, blueprint: AnyBlueprint, config: MirrorDescentConfig):
         """Loads the game; see `algorithms.mirror_descent_search.MirrorDescentPolicy`."""
         super().__init__(game, DepthLimit(moves=1))
         self.config = config
         self.num_drawn = 0
         self._beliefs = Beliefs(self.game, config.max_listed)
-        self._policies = TensorPolicy(self.rules, blueprint)
-        self._play_on: PlayOn = play_on_by(self.rules, blueprint)
+        acting = acting_blueprint(blueprint)
+        self._policies = TensorPolicy(self.rules, acting)
+        self._play_on: PlayOn = play_on_by(self.rules, acting)
 
     @property
     def num_regenerations(self) -> int:

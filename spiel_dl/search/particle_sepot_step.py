@@ -12,19 +12,19 @@ import dataclasses
 import time
 
 import numpy as np
-import pyspiel
 import torch
 
 from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.beliefs import Belief, Beliefs
 from spiel_dl.search.growth import Growth
 from spiel_dl.search.played import PlayedPath
+from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import SAFETY, SearchConfig
 from spiel_dl.search.sepot_played import MOST, Plan, PlayedSolution, SePoTPlayedStep
 from spiel_dl.search.sepot_search import Root
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 
 
@@ -33,17 +33,21 @@ class ParticleConfig:
     """From which histories a search starts.
 
     Attributes:
-      budget: How many, at most.
-      max_listed: A public state of more histories is not listed; they are drawn.
-      seed: Of what is drawn. The same infoset always draws the same.
-      order: Of a knowledge-limited search, the order of knowledge: 1, the own infoset; 2, what the
-        opponent then holds possible; and so on.
-      frozen: Whether the searching player is bound to its blueprint where its knowledge-limited
-        search sees an infoset of its own only in part, beyond the order; if not, it is free there.
-      safety: Of a knowledge-limited search, how it is kept from harm, one of `SAFETY`; see
+      budget: The largest number of histories that a search starts from, at least 2.
+      max_listed: Public states of at most so many histories are listed in full, as are those of at
+        most `budget`. From larger ones, histories are drawn.
+      seed: The seed of all draws. Searches in the same infoset always draw the same histories.
+      order: The order of knowledge of a knowledge-limited search. With order 1, it starts from the
+        searching player's infoset and from all that the opponent holds possible there. Each further
+        order adds what a player, the searching one and the opponent by turns, cannot tell from
+        these.
+      frozen: Whether the searching player is bound to its blueprint in those of its infosets that
+        may lie in part beyond the order of a knowledge-limited search. If not, it is free there.
+      safety: How a knowledge-limited search is kept from doing harm, one of `SAFETY`; see
         `search.knowledge_limited_step`. All but "none" need order=1 and frozen=True.
-      num_expansions: How many histories beyond the depth limit get successors, where players are
-        likely to come (`search.growth`).
+      num_expansions: The largest number of histories at the depth limit or beyond it that get
+        successors, where players are likely to come (`search.growth`). With 0, a search ends at the
+        depth limit.
     """
 
     budget: int = 1000
@@ -93,8 +97,8 @@ class ParticleSePoTStep(SePoTPlayedStep):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        game: AnyGame,
+        blueprint: AnyBlueprint,
         critic: Critic | None,
         depth_limit: DepthLimit,
         config: SearchConfig,

@@ -10,9 +10,10 @@ from spiel_dl.search import sparse_solution
 from spiel_dl.search.found import Found
 from spiel_dl.search.played import PlayedPath, PlayedStep
 from spiel_dl.search.sparse_solution import SparseSolution
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.effort import Effort, check_no_tolerance
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 from spiel_dl.value_functions.base import ValueFunction, check_arguments
 
@@ -26,7 +27,7 @@ class ParticleStep(PlayedStep[SparseSolution]):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
+        game: AnyGame,
         value_function: ValueFunction | None,
         depth_limit: DepthLimit,
         *,
@@ -36,6 +37,7 @@ class ParticleStep(PlayedStep[SparseSolution]):
     ):
         """Loads the game; see `algorithms.particle_search.ParticlePolicy`."""
         check_arguments(value_function, depth_limit)
+        check_no_tolerance(effort)
         super().__init__(game, depth_limit)
         if budget < 2 or seed < 0:
             raise ValueError(f"budget={budget} must be at least 2, and seed={seed} not negative")

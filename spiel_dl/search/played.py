@@ -19,8 +19,8 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.policies import asking
 from spiel_dl.search.found import Watch
-from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.from_openspiel import is_same_game
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
+from spiel_dl.tree.from_openspiel import check_game_of
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
@@ -78,21 +78,13 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
         """Loads the game.
 
         Raises:
-          ValueError: if the game has no rules.
+          ValueError: if the game has no rules, or the limit is no `DepthLimit`.
         """
+        check_depth_limit(depth_limit)
         self.game = turn_based_game(game)
         self.rules = rules_of(self.game)
         self.keys = InfosetKeys(self.rules)
         self.depth_limit = depth_limit
-
-    def check_game_of(self, state: pyspiel.State) -> None:
-        """Raises a ValueError if a state is of another game than the one that is searched."""
-        game = state.get_game()
-        if not is_same_game(game, self.game):
-            raise ValueError(
-                f"the state is of {game}, but searches are of {self.game}; ask in states of this "
-                "game, made turn-based"
-            )
 
     def name(self, path: PlayedPath, position: int) -> int:
         """What the solution of what begins at a position depends on, as a key."""
@@ -163,7 +155,12 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         Raises:
           ValueError: if the player does not act in this state, or the state is of another game.
         """
-        path, solution = self._solved(state, player_id)
+        check_game_of(state, self.game)
+        return self._answer(state, asking.acting_player(state, player_id))
+
+    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
+        """Probabilities of all legal actions of the player who acts in a state of the game."""
+        path, solution = self._solved(state, player)
         return self.step.answer(path, state, solution)
 
     def solution(self, state: pyspiel.State) -> SolutionT:
@@ -175,12 +172,11 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
         Raises:
           ValueError: if no player acts in this state, or the state is of another game.
         """
-        return self._solved(state, None)[1]
+        check_game_of(state, self.game)
+        return self._solved(state, asking.acting_player(state))[1]
 
-    def _solved(self, state: pyspiel.State, player_id: int | None) -> tuple[PlayedPath, SolutionT]:
+    def _solved(self, state: pyspiel.State, player: int) -> tuple[PlayedPath, SolutionT]:
         """What a player has seen on the way to a state, and the solution there."""
-        self.step.check_game_of(state)
-        player = asking.acting_player(state, player_id)
         path = self._path(state, player)
         solved = [i for i in path.decisions if self._name(path, i) in self._kept]
         start = solved[-1] if solved else self.step.first(path)

@@ -7,6 +7,7 @@ networks and the uniform policy answer that by the states' tensors.
 from __future__ import annotations
 
 import dataclasses
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -20,6 +21,9 @@ from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.tree.beam import PolicyRows
+
+AnyBlueprint: TypeAlias = openspiel_policy.Policy | ActingPolicy
+"""A policy network or the uniform policy; or a function that answers many states at once."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -60,6 +64,23 @@ def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
 def _act_uniformly(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     del observation
     return legal / legal.sum(dim=-1, keepdim=True)
+
+
+def acting_blueprint(blueprint: AnyBlueprint) -> ActingPolicy:
+    """What a blueprint does in many states at once; of a function, itself.
+
+    Raises:
+      ValueError: if it is neither a function nor a policy that answers many states at once.
+    """
+    is_policy = isinstance(blueprint, openspiel_policy.Policy)
+    acting = acting_policy(blueprint) if is_policy else blueprint
+    if not callable(acting):
+        raise ValueError(
+            f"{type(blueprint).__name__} does not answer many states at once; give a policy "
+            "network, the uniform policy, or a function of information state tensors and legal "
+            "actions"
+        )
+    return acting
 
 
 def rows_of(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows:

@@ -21,16 +21,15 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-import pyspiel
 import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.rollouts import play_out_by
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.beliefs import Belief
 from spiel_dl.search.found import Found
 from spiel_dl.search.particle_sepot_step import ParticleConfig, ParticleSePoTStep
 from spiel_dl.search.played import PlayedPath
+from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.portfolio_step import with_model_chosen
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_played import Plan, PlayedSolution
@@ -43,6 +42,7 @@ from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.solvers.restricted_game import check_probability, restrict
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 
 DEFAULT_EFFORT = Effort(iterations=200)
@@ -54,13 +54,14 @@ class PortfolioConfig:
 
     Attributes:
       p: The probability that the opponent follows the model, 0 to 1.
-      num_rollouts: How many games are played out in each search, at least; every leaf is played
-        out equally often by each pair of strategies.
-      budget: From how many histories of the infoset a search starts, at most.
-      first_round: Before this round, counted from 0, the first strategy of the player's portfolio
-        is played.
-      end_round: From this round on, too; None: never.
-      seed: Of what is drawn. The same infoset always draws the same.
+      num_rollouts: The least number of games that are played out in each search. Every leaf is
+        played out equally often by each pair of strategies.
+      budget: The largest number of histories of the infoset that a search starts from, at least 2.
+      first_round: The first round in which the player searches, counted from 0. Before it, the
+        player plays the first strategy of its portfolio.
+      end_round: The first round in which the player no longer searches, and plays the first
+        strategy of its portfolio again; None: it searches to the end of the game.
+      seed: The seed of all draws. Searches in the same infoset always draw the same.
       effort: How long to iterate in each search.
     """
 
@@ -137,8 +138,8 @@ class PortfolioPlayedStep(ParticleSePoTStep):
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        game: AnyGame,
+        blueprint: AnyBlueprint,
         portfolios: PlayedPortfolios,
         depth_limit: DepthLimit,
         how: PortfolioConfig,
@@ -147,6 +148,12 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         particles = ParticleConfig(budget=how.budget, max_listed=0, seed=how.seed)
         super().__init__(game, blueprint, None, depth_limit, SearchConfig(), particles)
         self.portfolios, self.how, self.gap = portfolios, how, np.nan
+        self._num_unfinished = 0
+
+    @property
+    def num_unfinished(self) -> int:
+        """How many searches ended above the tolerance of their effort."""
+        return self._num_unfinished
 
     def searches_in(self, states: StateBatch) -> np.ndarray:
         """Whether there are searches in the round of states: bool [N]."""
@@ -215,6 +222,8 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         game = restrict(form, ranges, plan, everywhere, self.how.p)
         solution = depth_limited.solve(game, self.how.effort)
         self.gap = solution.gap
+        if self.how.effort.tolerance is not None:
+            self._num_unfinished += int(self.gap > self.how.effort.tolerance)
         found = realization_plan(own, solution.strategy[: own.num_sequences], ranges[0])
         if self.watch is not None:
             plans = (found, above) if player == 0 else (above, found)

@@ -7,8 +7,6 @@ p = 0.
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -18,7 +16,7 @@ from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers import gadgets, refinement
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.depth_limited import Solution
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.effort import Effort, check_no_tolerance
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame, restrict, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
@@ -95,12 +93,14 @@ class ResolvingStep(ModelStep):
             search decides for both players.
           p: the probability that the opponent follows the model.
           value_function: values the leaves; None: look to the end of the game.
-          effort: how long to iterate at each place; without a model, its tolerance is not used.
+          effort: how long to iterate at each place; without a model, it has no tolerance.
           exact: solve by linear programming.
+
+        Raises:
+          ValueError: as `ModelStep`, or if there is a tolerance and no model.
         """
         if model_of is None and effort is not None:
-            # What is kept are averages, and a gap is that of the better of these and the last.
-            effort = dataclasses.replace(effort, tolerance=None)
+            check_no_tolerance(effort)
         super().__init__(
             pieces,
             policy,

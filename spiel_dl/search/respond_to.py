@@ -12,7 +12,6 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
-from spiel_dl.value_functions.base import check_arguments
 
 DEFAULT_EFFORT = Effort(iterations=10_000, tolerance=1e-6)
 
@@ -58,7 +57,6 @@ def pieces_and_policy(
         player, or if the model is not a policy for the game.
     """
     check_player(player)
-    check_arguments(None, depth_limit)
     pieces = Pieces(compile_game(game, model), depth_limit, scheme)
     others = read_strategy(pieces.tree, model, 1 - player)
     own = pieces.tree.treeplexes[player].uniform_strategy()

@@ -9,6 +9,7 @@ from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.solvers.trust import check_trust
+from spiel_dl.tree.pieces import SCHEMES
 
 GIVEN_CFVS = ("transformations", "critic", "best_response")
 OWN_RANGES = ("played", "blueprint")
@@ -38,15 +39,17 @@ class SearchConfig:
         the critic says of the one that is best there against the blueprint; "critic", what it
         says of the identity, by which both go on by the blueprint; or "best_response", what the
         opponent could get at most against the blueprint, by the rest of the game's tree.
-      continual: Whether it may have, where there was a search before, what it could get at most
-        against what that one found; if not, given cfvs are those above everywhere.
+      continual: Whether a search that follows another one gives the opponent, instead, what it
+        could get at most against the strategy that the other one found. If not, and where there was
+        no search before, the opponent has what `given_cfvs` says.
       own_range: "played", by what the player does on the way, be it searched or the blueprint; or
         "blueprint", as if nothing had been searched on the way.
       first_level: Above this level, in the unit of the depth limit, the blueprint is played.
       two_sided: Whether the searching player, too, chooses a transformation at the leaves.
       max_histories: A search of more unique histories, those of its whole look-ahead, is left to
         the blueprint; None: no bound.
-      max_root_histories: So is one that begins in a public state of more histories.
+      max_root_histories: A search that begins in a public state of more histories than this is left
+        to the blueprint, too; None: no bound.
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
       gadget: What is on top of a search that does not begin at the root: "resolving", as the paper
@@ -100,6 +103,7 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         for name, allowed in (
+            ("scheme", SCHEMES),
             ("given_cfvs", GIVEN_CFVS),
             ("own_range", OWN_RANGES),
             ("leaf_choice", LEAF_CHOICES),

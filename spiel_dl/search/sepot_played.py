@@ -24,11 +24,10 @@ import torch
 
 from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search.beliefs import replayed_reach
 from spiel_dl.search.found import Watch
 from spiel_dl.search.played import PlayedPath, PlayedStep
-from spiel_dl.search.policy_rows import TensorPolicy
+from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_search import Root, Searcher
 from spiel_dl.solvers.best_response import FixedStrategy
@@ -36,8 +35,8 @@ from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
-from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.tree.public_states import Reconstruction
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.tree.trunk import Trunk
@@ -114,13 +113,13 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
       num_left_to_blueprint: how many were not: there were too many histories, the player never
         comes there, or the search would not be safe and is to be.
       answer_was_searched: whether the last answer was found by a search.
-      blueprint: what the search is on top of.
+      blueprint: what the search is on top of, as an `ActingPolicy`.
     """
 
     def __init__(
         self,
-        game: pyspiel.Game | str,
-        blueprint: ActingPolicy,
+        game: AnyGame,
+        blueprint: AnyBlueprint,
         critic: Critic | None,
         depth_limit: DepthLimit,
         config: SearchConfig,
@@ -133,14 +132,12 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
                 "use continual=False and given_cfvs='transformations' or 'critic', or compile the "
                 "game"
             )
-        if config.scheme not in SCHEMES:
-            raise ValueError(f"scheme={config.scheme!r} must be one of {SCHEMES}")
         self.seconds: Seconds | None = None
         self.num_searches = 0
         self.num_left_to_blueprint = 0
         self.answer_was_searched = False
-        self._rows = TensorPolicy(self.rules, blueprint)
-        self.blueprint = blueprint
+        self.blueprint = acting_blueprint(blueprint)
+        self._rows = TensorPolicy(self.rules, self.blueprint)
         self._searcher = Searcher(critic, config)
         self._num_kept = depth_limit.value if config.scheme == "block" else 1
         bounds = (config.max_histories, config.max_root_histories, MOST)

@@ -19,7 +19,7 @@ from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.checks import check_values
 from spiel_dl.solvers.depth_limited import Leaves
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.effort import Effort, check_no_tolerance
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
@@ -122,14 +122,15 @@ def solve(
       particles: where it starts.
       value_function: values the leaves; None if the game ends above them.
       depth_limit: where it ends, counted from the particles.
-      effort: how long to iterate.
+      effort: how long to iterate, without a tolerance.
 
     Raises:
-      ValueError: if the trunk cannot be built, if the game goes on at the limit and there is no
-        value function or one that solves subgames, which a sparse tree does not have, or if its
-        values are not finite.
+      ValueError: if the trunk cannot be built, if there is a tolerance, if the game goes on at the
+        limit and there is no value function or one that solves subgames, which a sparse tree does
+        not have, or if its values are not finite.
     """
     check_arguments(value_function, depth_limit)
+    check_no_tolerance(effort)
     trunk = sparse_trunk(particles, depth_limit)
     check_value_function(trunk, value_function)
     first, second = (
@@ -138,8 +139,6 @@ def solve(
     game = unrestricted(trunk.sequence_form, (first, second))
     if not trunk.leaves.num_public_states or value_function is None:
         nothing = np.zeros(0)
-        # The gap that a tolerance is compared with is not that of the averages.
-        effort = dataclasses.replace(effort, tolerance=None)
         plans = depth_limited.solve(game, effort).plans
         return _solution(particles, trunk, plans, (nothing, nothing))
     sequences = trunk.leaves.sequences

@@ -15,8 +15,8 @@ import pyspiel
 from spiel_dl.play import kinds, position_view, registry
 from spiel_dl.play.position_view import Watched
 from spiel_dl.play.public_tree_view import PolicyNumbers
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies import asking
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.serve import table
 from spiel_dl.serve.table import Place
 from spiel_dl.tree.compiled_tree import CompiledTree
@@ -61,8 +61,8 @@ def _options(player: Player, game: str) -> dict[str, Any]:
     limit = default_depth_limit(table.loaded(game))
     if player.depth is not None:
         limit = DepthLimit(**{player.unit: player.depth})
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=player.iterations)
-    return {"depth_limit": limit, "effort": effort}
+    search = SearchOptions(depth_limit=limit, effort=player.iterations)
+    return registry.keywords_of(search, player.name)
 
 
 @functools.lru_cache(maxsize=2)
@@ -75,8 +75,8 @@ def answer(place: Place, player: Player, seed: int) -> Place:
     state = table.state_of(place)
     while not state.is_terminal() and state.current_player() != place.seat:
         turn, watched = len(place.history), _watched(player, place.game)
-        probabilities = asking.action_probabilities(watched.policy, state, state.current_player())
-        action = table.draw(dict(probabilities), seed, turn)
+        probabilities = asking.checked_probabilities(watched.policy, state, state.current_player())
+        action = table.draw(probabilities, seed, turn)
         place = table.play_chance(place._replace(history=(*place.history, action)), seed)
         state = table.state_of(place)
     return place

@@ -49,6 +49,18 @@ class Effort:
         return dataclasses.replace(self, tolerance=self.tolerance * unit)
 
 
+def check_no_tolerance(effort: Effort) -> None:
+    """Raises a ValueError if an effort has a tolerance, where averages are kept whatever their gap.
+
+    A gap is that of the better of the average and the last strategy.
+    """
+    if effort.tolerance is not None:
+        raise ValueError(
+            f"tolerance={effort.tolerance} cannot be used here: what is kept are averages, of "
+            "which no gap is known; leave it out, and give iterations or seconds"
+        )
+
+
 class Clock:
     """Shares out the iterations of an `Effort` between looks at gap and time."""
 

@@ -74,6 +74,14 @@ BEYOND_THE_GAME = DepthLimit(moves=1_000_000)
 """A limit that no game reaches, so that a trunk is the whole game."""
 
 
+def check_depth_limit(depth_limit: object) -> None:
+    """Raises a ValueError if a depth limit is something else."""
+    if not isinstance(depth_limit, DepthLimit):
+        raise ValueError(
+            f"depth_limit={depth_limit!r} must be a DepthLimit, such as DepthLimit(moves=2)"
+        )
+
+
 def has_rounds(game: pyspiel.Game) -> bool:
     """Whether depth limits of a turn-based game may be in rounds.
 

@@ -53,6 +53,22 @@ def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
     return _says_all(str(first))
 
 
+def is_game_of(game_string: str, game: pyspiel.Game) -> bool:
+    """Whether a game is what a game string says, as a file has kept it.
+
+    Raises:
+      ValueError: if there is no such game.
+    """
+    return game_string == str(game) or is_same_game(load_turn_based(game_string), game)
+
+
+def check_game_of(state: pyspiel.State, game: pyspiel.Game) -> None:
+    """Raises a ValueError if a state is not of a game, or of one that is the same."""
+    own = state.get_game()
+    if not is_same_game(own, game):
+        raise ValueError(f"the state is of {own}, not of {game}; ask in states of that game")
+
+
 @functools.lru_cache(maxsize=256)
 def _says_all(game_string: str) -> bool:
     """Whether a game string says all of the game, those inside it included."""

@@ -65,7 +65,8 @@ class GameTree(CompiledTree):
         """
         check_player(player)
         if self.infoset_strings is None:
-            self._check_game_of(state)
+            # Keys do not tell games apart, and strings not always.
+            from_openspiel.check_game_of(state, self.game)
         infoset = self._infoset_of[player].get(self._identify(state, player))
         if infoset is None:
             string = self._information_string(state, player)
@@ -106,14 +107,6 @@ class GameTree(CompiledTree):
         if self.infoset_strings is None:
             return self._information_string(self.state(history), player)
         return self.infoset_strings[player][int(self.infoset_key[player, history])]
-
-    def _check_game_of(self, state: pyspiel.State) -> None:
-        # Keys do not tell games apart as strings mostly do.
-        game = state.get_game()
-        if game is not self.game and str(game) != str(self.game):
-            raise ValueError(
-                f"the state is of {game}, not of {self.game}; ask with a state of the tree's game"
-            )
 
     @functools.cached_property
     def _information_string(self) -> InformationString:

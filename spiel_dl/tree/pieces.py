@@ -19,7 +19,7 @@ from typing import Generic
 import numpy as np
 
 from spiel_dl.tree.compiled_tree import CompiledTree, Tree
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 
 SCHEMES = ("sliding", "block")
 ROOT = -1
@@ -46,6 +46,7 @@ class Pieces(Generic[Tree]):
     left_out: np.ndarray | None = None
 
     def __post_init__(self) -> None:
+        check_depth_limit(self.depth_limit)
         if self.scheme not in SCHEMES:
             raise ValueError(f"scheme={self.scheme!r} must be one of {SCHEMES}")
         _ = self.depths  # A limit that is not for this game is refused before anything is solved.
@@ -164,7 +165,11 @@ def look_ahead_sizes(tree: CompiledTree, depth_limit: DepthLimit) -> np.ndarray:
 
     Those of the public state where it begins, and all that follow, down to the first in which a
     player acts at or beyond the limit. 0 at public states that begin no level.
+
+    Raises:
+      ValueError: if the limit is no `DepthLimit`, or in rounds and the game has none.
     """
+    check_depth_limit(depth_limit)
     depths = depth_limit.depths(tree).astype(np.int64)
     acts, of_history = tree.player >= 0, tree.public_states.of_history
     sizes = np.zeros(tree.num_public_states, np.int64)

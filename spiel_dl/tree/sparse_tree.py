@@ -16,7 +16,7 @@ import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.compiled_tree import CompiledTree
-from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
+from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit, check_depth_limit
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import (
     CHANCE_PLAYER,
@@ -91,9 +91,10 @@ def sparse_trunk(
       `root_ranges`.
 
     Raises:
-      ValueError: if no player acts in a particle, if the particles are not of one public state, or
-        if the tree becomes too large.
+      ValueError: if the limit is no `DepthLimit`, if no player acts in a particle, if the particles
+        are not of one public state, or if the tree becomes too large.
     """
+    check_depth_limit(depth_limit)
     rules = rules_of(particles.game)
     if (rules.current_player(particles.states) < 0).any():
         raise ValueError("a player must act in every particle; particles start where one does")

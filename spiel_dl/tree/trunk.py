@@ -17,7 +17,7 @@ from typing import Generic
 import numpy as np
 
 from spiel_dl.tree.compiled_tree import CompiledTree, Tree
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.restricted_form import form_of_part
@@ -85,10 +85,11 @@ def cut(
         augmented infosets. None: the whole game.
 
     Raises:
-      ValueError: if the limit is in rounds that the game does not have, if an infoset lies partly
-        above and partly below it, if there is no such public state, or if one of its
-        histories follows another.
+      ValueError: if the limit is no `DepthLimit`, or in rounds that the game does not have, if an
+        infoset lies partly above and partly below it, if there is no such public state, or if one
+        of its histories follows another.
     """
+    check_depth_limit(depth_limit)
     if public_state is None and (depth_limit.moves or 0) > len(tree.levels_below_root()):
         return _whole_game(tree, depth_limit)
     top, root, root_infosets = _roots(tree, public_state)

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import check_depth_limit
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
 
@@ -154,10 +154,7 @@ def check_arguments(value_function: object, depth_limit: object, *, by_limit: bo
             f"value_function={value_function!r} must be a ValueFunction or None; the value "
             "function comes before the depth limit"
         )
-    if not isinstance(depth_limit, DepthLimit):
-        raise ValueError(
-            f"depth_limit={depth_limit!r} must be a DepthLimit, such as DepthLimit(moves=2)"
-        )
+    check_depth_limit(depth_limit)
 
 
 def check_value_function(trunk: Trunk, value_function: ValueFunction | None) -> None:

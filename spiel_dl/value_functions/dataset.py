@@ -19,6 +19,7 @@ import numpy as np
 
 from spiel_dl.runs import tensor_files
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.base import Values
@@ -186,11 +187,17 @@ class Dataset:
         """
         if not datasets:
             raise ValueError("there are no datasets to join; give at least one")
-        trunks = {(str(d.trunk.tree.game), str(d.trunk.depth_limit)) for d in datasets}
-        if len(trunks) > 1:
-            raise ValueError(f"join datasets of one game and depth limit, not of {sorted(trunks)}")
+        first = datasets[0].trunk
+        for other in (dataset.trunk for dataset in datasets):
+            is_same = is_same_game(first.tree.game, other.tree.game)
+            if not is_same or first.depth_limit != other.depth_limit:
+                raise ValueError(
+                    f"a dataset is of {other.tree.game} and {other.depth_limit}, but the first one "
+                    f"of {first.tree.game} and {first.depth_limit}; join datasets of one game and "
+                    "depth limit"
+                )
         arrays = [dataset.to_arrays() for dataset in datasets]
-        return Dataset._concatenate(datasets[0].trunk, arrays)
+        return Dataset._concatenate(first, arrays)
 
     @staticmethod
     def _concatenate(trunk: Trunk, parts: Sequence[dict[str, np.ndarray]]) -> Dataset:

@@ -39,7 +39,7 @@ class ExactMatrices:
         """The matrices of some leaves."""
         fixed = isinstance(self._portfolios, Portfolios)
         if self._known is None or not fixed:
-            own, others = portfolios_at(self._portfolios, leaves)
+            _, own, others = portfolios_at(self._portfolios, leaves)
             self._known = [history_values(leaves.tree, self.player, one, others) for one in own]
         return np.stack([values[leaves.histories] for values in self._known], axis=1)
 
@@ -70,7 +70,7 @@ class SampledMatrices:
     def __call__(self, leaves: LeafSet[GameTree]) -> np.ndarray:
         """The matrices of some leaves."""
         tree = leaves.tree
-        own, others = portfolios_at(self._portfolios, leaves)
+        _, own, others = portfolios_at(self._portfolios, leaves)
         steps = [
             np.ascontiguousarray(strategies[:, tree.sequence[who]])
             for who, strategies in ((self.player, own), (1 - self.player, others))

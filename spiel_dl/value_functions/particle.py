@@ -79,7 +79,7 @@ class ParticleNetwork(ValueNetwork):
             parameters yet, or if they are for another game or other features.
         """
         found = self._features_of(leaves)
-        self._check_domain(self._describe(leaves, found))
+        self._check_domain(self._describe(leaves, found), leaves.tree.game)
         return ParticleLeafValues(self, leaves, found)
 
     def initialize(self, leaves: LeafSet) -> None:
@@ -87,7 +87,7 @@ class ParticleNetwork(ValueNetwork):
         domain = self._describe(leaves, self._features_of(leaves))
         if self.domain is None:
             self._make_parameters(domain)
-        self._check_domain(domain)
+        self._check_domain(domain, leaves.tree.game)
 
     @staticmethod
     def load(

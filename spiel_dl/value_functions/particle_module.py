@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.value_functions.feed_forward import feed_forward
+from spiel_dl.networks.feed_forward import feed_forward
 
 
 @dataclasses.dataclass(frozen=True)

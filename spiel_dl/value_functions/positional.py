@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.feed_forward import feed_forward
 from spiel_dl.value_functions.samples import Batch, Samples
 from spiel_dl.value_functions.value_network import NetworkLeafValues, ValueNetwork
 
@@ -145,7 +145,7 @@ class PositionalNetwork(ValueNetwork):
     def _layout(self, leaves: LeafSet) -> PositionalLayout:
         """The layout of leaves for which the parameters are; a ValueError for others."""
         layout = PositionalLayout.of_leaves(leaves)
-        self._check_domain(_describe(leaves, layout))
+        self._check_domain(_describe(leaves, layout), leaves.tree.game)
         return layout
 
     @staticmethod

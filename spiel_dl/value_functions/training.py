@@ -23,7 +23,7 @@ import numpy as np
 import torch
 import tqdm
 
-from spiel_dl.optimization import Descent, LearningRate
+from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
@@ -122,7 +122,8 @@ def train(
     any, and the name of the network, if one was kept.
 
     Args:
-      network: bound to the dataset's leaves; trained in place, on its device.
+      network: trained in place, on its device. If it has no parameters yet, they are made for the
+        dataset's leaves; if it has some, they must be for these.
       dataset: the data.
       directory: where the run lives.
       config: how to train.
@@ -132,10 +133,10 @@ def train(
       The last line of metrics.
 
     Raises:
-      ValueError: if the network was not bound to the dataset's leaves, if there are too few trunk
-        strategies for the split or for `max_strategies`, if a left-out state is none of the leaf
-        public states or all of them are left out, if the checkpoint is of another run, or if the
-        loss becomes NaN or infinite.
+      ValueError: if the network's parameters are for other leaves than the dataset's, if there are
+        too few trunk strategies for the split or for `max_strategies`, if a left-out state is none
+        of the leaf public states or all of them are left out, if the checkpoint is of another run,
+        or if the loss becomes NaN or infinite.
     """
     run = _Run(network, dataset, directory, config)
     run.restore()

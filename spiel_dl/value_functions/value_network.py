@@ -7,9 +7,11 @@ import os
 from typing import Any
 
 import numpy as np
+import pyspiel
 import torch
 
 from spiel_dl.runs import tensor_files
+from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import (
     LeafValues,
@@ -114,15 +116,20 @@ class ValueNetwork(ValueFunction):
             raise ValueError(f"the parameters have shapes {given}, but the network needs {own}")
         self.module.load_state_dict({name: torch.from_numpy(a) for name, a in arrays.items()})
 
-    def _check_domain(self, domain: dict[str, Any]) -> None:
-        """Raises a ValueError if the parameters are for another domain, or if there are none."""
+    def _check_domain(self, domain: dict[str, Any], game: pyspiel.Game) -> None:
+        """Raises a ValueError if the parameters are for another domain, or if there are none.
+
+        Args:
+          domain: that of some leaves.
+          game: theirs, which may have another string than the same game in the network's domain.
+        """
         if self.domain is None:
             raise ValueError(
                 "the network has no parameters yet; call initialize(leaves), or load one"
             )
         for name in (*domain, *(self.domain.keys() - domain.keys())):
             own, value = self.domain.get(name), domain.get(name)
-            if own != value:
+            if own != value and not (name == "game" and is_game_of(str(own), game)):
                 raise ValueError(
                     f"the network's {name} is {own}, but the leaves' is {value}; "
                     "load or train a network for these leaves"

@@ -170,9 +170,9 @@ def test_in_play_only_what_is_reached_is_solved():
     for action in (0, 1, 1):
         state.apply_action(action)
     asked = response.action_probabilities(state)
-    assert response.num_solved == 2
+    assert len(response._done) == 2
     everywhere = again.to_array_policy()
-    assert again.num_solved == 2
+    assert len(again._done) == 2
     assert everywhere.action_probabilities(state) == pytest.approx(asked)
 
 
@@ -187,3 +187,37 @@ def test_errors():
         ABDPolicy(tree, 0, model, limit, p=0.5, num_samples=0)
     with pytest.raises(ValueError, match="own is empty"):
         portfolios.by_hand(tree, 0, model, [])
+
+
+def test_portfolios_of_another_player_model_or_game_are_refused():
+    """The restricted game takes the first of `others` for the model behind the depth limit."""
+    tree = GameTree.from_game("kuhn_poker")
+    model, limit = checks.random_model(tree, seed=4), DepthLimit(moves=1)
+    uniform = ArrayPolicy.uniform(tree)
+    right = portfolios.by_hand(tree, 0, model, [uniform], [uniform])
+    ABDPolicy(tree, 0, model, limit, p=0.5, portfolios=right).to_array_policy()
+    leduc = ArrayPolicy.uniform("leduc_poker")
+    wrong = {
+        r"others\[0\] is not the model, .*; make them by policies\.portfolios\.by_hand": (
+            right._replace(others=right.others[::-1])
+        ),
+        "the portfolios are player 1's, but player 0 responds; make them by": (
+            portfolios.by_hand(tree, 1, model, [uniform])
+        ),
+        r"own has shape \(1, 4\), .* player 0's 13 sequences in kuhn_poker": (
+            right._replace(own=right.own[:, :4])
+        ),
+        r"own has shape \(0, 13\)": right._replace(own=right.own[:0]),
+        r"others has shape \(13,\), .* player 1's 13 sequences": (
+            right._replace(others=right.others[0])
+        ),
+        r"own has shape \(1, \d+\), .* in kuhn_poker": (
+            portfolios.by_hand(leduc.tree, 0, leduc, [leduc])
+        ),
+    }
+    for message, given in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            ABDPolicy(tree, 0, model, limit, p=0.5, portfolios=given)
+        made = ABDPolicy(tree, 0, model, limit, p=0.5, portfolios=lambda _, given=given: given)
+        with pytest.raises(ValueError, match=message):
+            made.to_array_policy()

@@ -12,6 +12,7 @@ from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
 from spiel_dl.search.policy_rows import rows_of
 from spiel_dl.search.portfolio_played import PlayedPortfolios
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.history_values import history_values
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -136,6 +137,16 @@ def test_answers_depend_on_nothing_hidden_and_on_nothing_before(tree):
     assert sum(answers[0].values()) == pytest.approx(1.0)
 
 
+def test_the_compiled_game_is_the_game(tree):
+    config = PortfolioConfig(num_rollouts=50, budget=4)
+    state = GAME.new_initial_state()
+    answers = [
+        ABDPlayPolicy(game, MODEL, [OWN], LIMIT, config=config).action_probabilities(state)
+        for game in (tree, GAME)
+    ]
+    assert answers[0] == answers[1]
+
+
 def test_searches_are_made_between_two_rounds(tree):
     config = PortfolioConfig(num_rollouts=50, budget=4, first_round=1, end_round=2)
     policy = ABDPlayPolicy(GAME, MODEL, [OWN], LIMIT, config=config)
@@ -152,6 +163,17 @@ def test_searches_are_made_between_two_rounds(tree):
             expected = OWN.action_probabilities(state)
             assert list(answer.values()) == pytest.approx(list(expected.values()), abs=1e-6)
     assert searched == {0: False, 1: True, 2: False}
+
+
+def test_searches_that_end_above_their_tolerance_are_counted():
+    state, counts = GAME.new_initial_state(), []
+    for effort in (Effort(2, tolerance=1e-9), Effort(2, tolerance=1e3), Effort(2)):
+        config = PortfolioConfig(num_rollouts=50, budget=4, effort=effort)
+        policy = ABDPlayPolicy(GAME, MODEL, [OWN, UNIFORM], LIMIT, others=[ABOVE], config=config)
+        policy.action_probabilities(state)
+        assert policy.num_searches == 1
+        counts.append(policy.num_unfinished)
+    assert counts == [1, 0, 0]
 
 
 def test_the_search_of_a_round_without_searches_is_refused():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.rnr import RNRPolicy
@@ -140,6 +141,19 @@ def test_the_ends_of_the_scale(game, gadget):
             )
             exploitable = exploitability.player_exploitability(tree, safe.to_array_policy(), player)
             assert exploitable == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_model_that_is_always_followed_is_responded_to_as_by_cdbr_of_the_same_scheme():
+    tree, limit = GameTree.from_game("leduc_poker"), DepthLimit(plies=2)
+    model = checks.random_model(tree, seed=0)
+
+    def gain(response):
+        return exploitability.gain(tree, response.to_array_policy(), model, player=0)
+
+    expected = gain(CDBRPolicy(tree, 0, model, limit))
+    found = gain(CDRNRPolicy(tree, 0, model, limit, p=1.0, scheme="sliding"))
+    assert found == pytest.approx(expected, abs=1e-4)
+    assert gain(CDRNRPolicy(tree, 0, model, limit, p=1.0)) < expected - 0.1, "it goes in blocks"
 
 
 @pytest.mark.parametrize("gadget", GADGETS)

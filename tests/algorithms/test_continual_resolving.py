@@ -133,7 +133,7 @@ def test_hidden_parts_do_not_matter_to_refined_gadgets(refinement):
                 tree, values, DepthLimit(rounds=1), refinement=refinement, effort=Effort(20)
             )
             found.append(policy.action_probabilities(state))
-            assert policy.num_solved == 2
+            assert len(policy._done) == 2
         assert found[0] == found[1]
         answers.add(tuple(found[0].values()))
     assert len(answers) == 2
@@ -333,6 +333,8 @@ def test_errors():
         ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(0))
     with pytest.raises(ValueError, match="pass value_function="):
         ContinualResolvingPolicy("kuhn_poker", None, limit)
+    with pytest.raises(ValueError, match=r"tolerance=0\.1 cannot be used here: .*; leave it out"):
+        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(1, 0.1))
     policy = ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(1))
     with pytest.raises(ValueError, match="no player moves"):
         policy.action_probabilities(policy.game.new_initial_state())

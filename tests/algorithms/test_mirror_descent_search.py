@@ -99,7 +99,10 @@ def test_a_step_by_hand():
 def test_errors():
     for settings in (
         {"stepsize": 0},
+        {"stepsize": np.inf},
+        {"stepsize": np.nan},
         {"magnet": -1},
+        {"magnet": np.inf},
         {"num_rollouts": 0},
         {"budget": 0},
         {"num_steps": 0},

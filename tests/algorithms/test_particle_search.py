@@ -69,6 +69,15 @@ def test_below_a_subset_of_histories_the_solution_is_that_subgames():
     assert expected_value(form, plans) * scale == pytest.approx(best, abs=2e-3)
 
 
+def test_the_compiled_game_is_the_game():
+    tree = GameTree.from_game(GOOFSPIEL.format(3))
+    state = tree.game.new_initial_state()
+    first, second = (
+        ParticlePolicy(game, ZeroValue(), DepthLimit(rounds=1)) for game in (tree, tree.game)
+    )
+    assert first.action_probabilities(state) == second.action_probabilities(state)
+
+
 def pure_values(particles):
     """float64 [A, B]: summed utilities of the particles under pure strategies, move by move."""
     game = particles.game
@@ -283,6 +292,8 @@ def test_errors():
         ParticlePolicy("kuhn_poker", None, DepthLimit(moves=1))
     with pytest.raises(ValueError, match="budget=1"):
         ParticlePolicy(game, None, DepthLimit(moves=1), budget=1)
+    with pytest.raises(ValueError, match=r"tolerance=0\.1 cannot be used here: .*; leave it out"):
+        ParticlePolicy(game, ZeroValue(), DepthLimit(moves=1), effort=Effort(1, 0.1))
     state = pyspiel.load_game(game).new_initial_state()
     with pytest.raises(ValueError, match="pass value_function="):
         ParticlePolicy(game, None, DepthLimit(rounds=1)).action_probabilities(state)

@@ -13,7 +13,7 @@ from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+from spiel_dl.algorithms.trunk_exploitability import trunk_nash_conv
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import (
     IDENTITY,
@@ -334,7 +334,7 @@ def test_if_both_players_choose_among_all_continuations_any_blueprint_will_do():
     for two_sided in (False, True):
         config = SearchConfig(two_sided=two_sided, continual=False)
         policy = searched(blueprint, pure_transformations(2), limit, config).to_array_policy()
-        conv[two_sided] = trunk_exploitability(policy.tree, policy, limit)
+        conv[two_sided] = trunk_nash_conv(policy.tree, policy, limit)
     assert conv[True] < 0.005
     assert conv[False] > 0.02
 
@@ -382,7 +382,7 @@ def test_errors():
     with pytest.raises(ValueError, match="leaf_choice='none' must be one of"):
         SearchConfig(leaf_choice="none")
     with pytest.raises(ValueError, match="scheme='none' must be one of"):
-        SePoTPolicy(tree, blueprint, None, limit, config=SearchConfig(scheme="none"))
+        SearchConfig(scheme="none")
     state = tree.game.new_initial_state()
     for action in (0, 1):
         state.apply_action(action)

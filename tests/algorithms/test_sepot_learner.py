@@ -24,7 +24,6 @@ from spiel_dl.learning.transformations import (
     pure_transformations,
 )
 from spiel_dl.play.registry import load_policy
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
@@ -232,10 +231,10 @@ def test_networks_on_a_gpu_give_the_same_searches(tmp_path: Path) -> None:
     learner = rnad.RNaDSolver(game, config, transformations=transformations, critic=CRITIC)
     learner.step()
     learner.save(tmp_path / "checkpoint.safetensors")
-    search = SearchOptions(DepthLimit(rounds=1), effort=Effort(iterations=20))
+    search = {"depth_limit": DepthLimit(rounds=1), "effort": Effort(iterations=20)}
     for name in ("sepot", "sepot_continual"):
         policies = [
-            load_policy(f"{name}:{tmp_path}", game, device=device, **search.keywords())
+            load_policy(f"{name}:{tmp_path}", game, device=device, **search)
             for device in ("cpu", "cuda")
         ]
         state = game.new_initial_state()

@@ -8,6 +8,7 @@ from open_spiel.python.algorithms import exploitability as openspiel_exploitabil
 
 import spiel_dl as dl
 from spiel_dl.algorithms import solve as solve_module
+from spiel_dl.tree.factored.families import factored_game
 
 
 def test_leduc_is_solved_to_1e_9_as_openspiel_judges_it():
@@ -53,6 +54,15 @@ def test_a_variant_may_be_chosen():
     assert policy.variant == "dcfr"
     assert policy.exploitability <= 1e-3
     assert dl.exploitability("kuhn_poker", policy) == pytest.approx(policy.exploitability)
+
+
+def test_factored_games_are_solved():
+    game = "dark_hex(board_size=2)"
+    policy = dl.solve(factored_game(game), exploitability=1e-6)
+    assert policy.exploitability <= 1e-6
+    found = openspiel_exploitability.exploitability(policy.tree.game, policy)
+    assert found == pytest.approx(policy.exploitability, abs=1e-9)
+    assert dl.expected_value(game, policy) == pytest.approx(dl.solve_lp(game)[0], abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from spiel_dl.jobs import head_to_head
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import matches, registry, requests
-from spiel_dl.play.presets import PRESETS, TABLE_1
+from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy
@@ -140,11 +140,12 @@ def test_names_are_what_they_say(checkpoints):
     state = game.new_initial_state()
     greedy = registry.load_policy("highest", game).action_probabilities(state)
     assert greedy == {0: 0.0, 1: 0.0, 2: 0.0, 3: 1.0}
-    searching = registry.load_policy(f"sepot:{checkpoints[GOOFSPIEL]}", game, **QUICK.keywords())
+    name = f"sepot:{checkpoints[GOOFSPIEL]}"
+    searching = registry.load_policy(name, game, **registry.keywords_of(QUICK, name))
     alone, found = (policy.action_probabilities(state) for policy in (network, searching))
     assert alone != pytest.approx(found, abs=1e-3)
     few = dataclasses.replace(QUICK, max_histories=1)
-    blueprint = registry.load_policy(f"sepot:{checkpoints[GOOFSPIEL]}", game, **few.keywords())
+    blueprint = registry.load_policy(name, game, **registry.keywords_of(few, name))
     state.apply_action(3)  # the public state has four histories now
     answers = [policy.action_probabilities(state) for policy in (network, blueprint)]
     assert answers[0] == pytest.approx(answers[1], abs=1e-6)
@@ -153,7 +154,8 @@ def test_names_are_what_they_say(checkpoints):
 def test_continual_resolving_needs_no_training():
     game = load_turn_based("kuhn_poker")
     search = SearchOptions(DepthLimit(moves=1), effort=Effort(iterations=500))
-    policy = registry.load_policy("resolving:exact", game, **search.keywords())
+    name = "resolving:exact"
+    policy = registry.load_policy(name, game, **registry.keywords_of(search, name))
     tabular = openspiel_policy.tabular_policy_from_callable(game, policy.action_probabilities)
     assert exploitability.exploitability(game, tabular) < 0.02
 
@@ -166,7 +168,7 @@ def test_particles(tmp_path):
     network.save(tmp_path / "network.safetensors")
     name = f"particle:{tmp_path / 'network.safetensors'}"
     search = SearchOptions(limit, effort=Effort(iterations=7), budget=9)
-    found = registry.load_policy(name, game, **search.keywords())
+    found = registry.load_policy(name, game, **registry.keywords_of(search, name))
     policy = ParticlePolicy(game, network, limit, budget=9, effort=Effort(7))
     state = game.new_initial_state()
     while not state.is_terminal():
@@ -212,8 +214,6 @@ def test_reports(tmp_path):
     assert found["tables"]["Matches"][0]["wall_clock"] > 0
     text = (tmp_path / "report.md").read_text()
     assert f"| {row['mean']:.3g} |" in text
-    # The whole text has this program's command, in which the word may be.
-    assert "paper" not in head_to_head.table([row]).to_markdown()
     assert "one process with the threads" in text
     # One pair gives no interval, and JSON has no NaN.
     row = head_to_head.measure(*names, num_games=2)
@@ -262,10 +262,9 @@ def test_networks_of_resolving_live_on_the_device(monkeypatch):
 
     monkeypatch.setattr(network_files, "load_value_function", load_value_function)
     game = load_turn_based("kuhn_poker")
-    registry.load_policy("resolving:network", game, device="meta", **QUICK.keywords())
-    registry.load_array_policy(
-        "resolving:network", game, depth_limit=DepthLimit(moves=1), device="meta"
-    )
+    name, limit = "resolving:network", DepthLimit(moves=1)
+    registry.load_policy(name, game, device="meta", depth_limit=limit)
+    registry.load_array_policy(name, game, device="meta", depth_limit=limit)
     assert devices == ["meta", "meta"]
 
 
@@ -276,18 +275,7 @@ def test_continual_search_needs_a_compiled_game(checkpoints, monkeypatch):
     monkeypatch.setattr(requests, "compile_game", too_large)
     name = f"sepot_continual:{checkpoints[GOOFSPIEL]}"
     with pytest.raises(ValueError, match=r"needs a compiled game.* take sepot:"):
-        registry.load_policy(name, load_turn_based(GOOFSPIEL), **QUICK.keywords())
-
-
-def test_the_papers_table():
-    for found in TABLE_1.values():
-        assert found.keys() < PRESETS.keys()
-    game, first = "battleships_5x5", "sepot:somewhere"
-    assert head_to_head.paper_result(game, first) == "0.3458 ± 0.0016"
-    more = SearchOptions(max_histories=100_000)
-    assert head_to_head.paper_result(game, first, more) == "0.3654 ± 0.0020"
-    for other in ((game, "uniform"), ("leduc", first), (game, first, QUICK)):
-        assert head_to_head.paper_result(*other) is None
+        registry.load_policy(name, load_turn_based(GOOFSPIEL))
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -91,6 +91,8 @@ def test_what_is_no_checkpoint_of_the_game_is_refused(tmp_path: Path) -> None:
     learner_of("mmd").save(tmp_path / CHECKPOINT_FILE)
     with pytest.raises(ValueError, match=r"is of kuhn_poker\(\), not of leduc_poker\(\)"):
         checkpoints.load_blueprint(tmp_path, "leduc_poker")
+    same = checkpoints.load_blueprint(tmp_path, "kuhn_poker(players=2)")
+    assert str(same.game) == "kuhn_poker(players=2)"
     with pytest.raises(ValueError, match="checkpoint of mmd without a critic"):
         checkpoints.load(tmp_path)
     tensor_files.save(tmp_path / "policy", {}, {"kind": "policy"})

@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
-from papers.dl_cfr import ranges as dl_cfr_ranges
 from papers.dl_cfr import study as dl_cfr_study
 from papers.dl_cfr.experiments import EXPERIMENTS
 from papers.dl_cfr.study import DOMAINS, Settings, Study
 from papers.study import run
 from spiel_dl.algorithms import continual_resolving
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges, evaluated_ranges
-from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_losses
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
+from spiel_dl.algorithms.trunk_exploitability import trunk_losses, trunk_nash_conv
 from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.jobs.on_policy import OnPolicyConfig
 from spiel_dl.runs import reports
@@ -31,7 +30,6 @@ from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import UNNORMALISED
-from tests.made_up_values import MadeUpValue
 
 LIMIT = DepthLimit(rounds=1)
 SETTINGS = Settings(
@@ -218,7 +216,7 @@ def test_the_optimal_value_function_is_judged_at_every_limit(finished: Path) -> 
     assert len(last) == len(set(variants)) == 5
     solver = DLCFRSolver(SETTINGS.data.game, ExactValue(0.01, stretch=20), LIMIT)
     solver.run(SETTINGS.num_iterations)
-    ours = trunk_exploitability(SETTINGS.data.game, solver.average_policy(), LIMIT)
+    ours = trunk_nash_conv(SETTINGS.data.game, solver.average_policy(), LIMIT)
     row = next(row for row in last if row["variant"] == "subgames from scratch")
     assert row["trunk_nash_conv"] == pytest.approx(ours, abs=1e-9)
 
@@ -310,63 +308,6 @@ def test_rank_correlation_by_hand(finished: Path) -> None:
     assert line["seed 1"] == rows[-1]["l1"]
 
 
-def test_range_statistics_by_hand() -> None:
-    """One leaf public state of two infosets of player 0 and one of player 1, and a second like it.
-
-    Kuhn poker after one move: passing or betting, each with three cards on either side.
-    """
-    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
-    assert [leaves.num_infosets(player) for player in (0, 1)] == [6, 6]
-    asked = (np.array([[3.0, 0, 0, 0, 0, 0]]), np.array([[1.0, 1, 1, 0, 0, 0]]))
-    uniform = np.full(6, 1 / 3)
-    pure = np.array([0.0, 1, 0, 0, 1, 0])
-    known = (np.stack([uniform, pure]), np.stack([uniform, uniform]))
-    [found] = dl_cfr_ranges.range_statistics(leaves, asked, known)
-    assert found["reached"] == 0.5  # Neither player reaches the second public state.
-    assert found["entropy"] == pytest.approx((0 + 1) / 2)
-    assert found["largest"] == pytest.approx((1 + 1 / 3) / 2)
-    # Player 0: (1, 0, 0) against the mean (1/6, 4/6, 1/6); player 1 is at its mean.
-    assert found["distance_to_mean"] == pytest.approx((5 / 6 + 0) / 2)
-    # The nearest pair is the uniform one: (2/3 + 0) / 2; the other is at (1 + 0) / 2.
-    assert found["distance_to_nearest"] == pytest.approx((2 / 3 + 0) / 2)
-
-
-@pytest.mark.parametrize("alternating", [True, False])
-def test_evaluated_ranges_are_all_that_the_value_function_gets(alternating: bool) -> None:
-    asked = []
-
-    def record(range_0: np.ndarray, range_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        asked.append((range_0.copy(), range_1.copy()))
-        return -range_0, range_1
-
-    tree = GameTree.from_game(SETTINGS.data.game)
-    solver = DLCFRSolver(tree, MadeUpValue(record), LIMIT, alternating_updates=alternating)
-    found = evaluated_ranges(solver, [1, 2, 5])
-    assert solver.iteration == 5
-    each = 2 if alternating else 1
-    assert len(asked) == 5 * each
-    kept = [pair for i in (0, 1, 4) for pair in asked[each * i : each * (i + 1)]]
-    for player in (0, 1):
-        np.testing.assert_array_equal(found[player], np.stack([pair[player] for pair in kept]))
-
-
-def test_asked_ranges_are_those_the_value_function_gets() -> None:
-    """Of the first player's update in each iteration."""
-    asked = []
-
-    def record(range_0: np.ndarray, range_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        asked.append((range_0.copy(), range_1.copy()))
-        return np.zeros_like(range_0), np.zeros_like(range_1)
-
-    tree = GameTree.from_game(SETTINGS.data.game)
-    ranges = asked_ranges(DLCFRSolver(tree, MadeUpValue(record), LIMIT), [1, 2, 5])
-    assert len(asked) == 2 * 4, "the last iteration is not needed"
-    for row, iteration in enumerate((1, 2)):
-        for player in (0, 1):
-            expected = asked[2 * (iteration - 1)][player]
-            np.testing.assert_array_equal(ranges[player][row], expected)
-
-
 def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> None:
     content = read(finished, "ranges")
     iterations = [row["iteration"] for row in content["rows"] if row["source"] == "CFR-D"]
@@ -380,25 +321,3 @@ def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> 
     assert [row["reached"] for row in found] == pytest.approx(reached.tolist())
     assert found[0]["entropy"] == pytest.approx(1), "the first iteration plays uniformly"
     assert max(row["largest"] for row in found) > 0.5
-
-
-@pytest.mark.parametrize(
-    ("entropy", "first", "random", "at_cfr_d", "expected"),
-    [
-        (0.52, 0.7, 0.14, 0.009, [True, True, True, True]),
-        (0.57, 0.7, 0.14, 0.009, [False, True, True, True]),
-        (0.52, 0.9, 0.14, 0.009, [True, False, True, True]),
-        (0.52, 0.7, 0.16, 0.009, [True, True, False, True]),
-        (0.52, 0.7, 0.14, 0.011, [True, True, True, False]),
-    ],
-)
-def test_ranges_are_compared_by_their_statistics_and_errors(
-    entropy: float, first: float, random: float, at_cfr_d: float, expected: list[bool]
-) -> None:
-    def of(entropy: float, distance: float) -> dict[str, float]:
-        return {"entropy": entropy, "largest": 0.6, "distance_to_nearest": distance}
-
-    network, chance = "DL-CFR+, network of seed 0", "random strategies set apart"
-    means = {chance: of(0.1, random), "CFR-D": of(0.5, 0.3), network: of(entropy, 0.32)}
-    begin = {"CFR-D": of(0.8, 0.3), network: of(first, 0.3)}
-    assert list(dl_cfr_ranges.parts_held(means, begin, [at_cfr_d])) == expected

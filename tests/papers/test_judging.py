@@ -8,13 +8,28 @@ from typing import Any
 
 import pytest
 
-from papers.dl_cfr import experiments as dl_cfr
-from papers.dl_cfr.study import ALL_NUMBERS, SUMMARY
+from papers.dl_cfr.checkpoints import CHECKPOINTS
+from papers.dl_cfr.left_out import LEFT_OUT
+from papers.dl_cfr.study import ALL_NUMBERS, BOUNDS, SUMMARY
+from papers.dl_cfr.variations import AMOUNT, LOSSES
 from papers.judging import judge_again
+from papers.particle.fractions import FRACTIONS
 from papers.particle_search.experiments import EXPERIMENTS as PARTICLE_SEARCH
 from papers.policy_gradients.experiments import EXPERIMENTS as POLICY_GRADIENTS
 from papers.responses import frontiers
-from papers.study import MET, NOT_MET, OPEN, PARTLY, Experiment, Judgement, Study, Tables
+from papers.sepot.ablation import ABLATION
+from papers.sepot.earned import EARNED
+from papers.study import (
+    CONTRADICTED,
+    MET,
+    NOT_MET,
+    OPEN,
+    PARTLY,
+    Experiment,
+    Judgement,
+    Study,
+    Tables,
+)
 from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.runs import reports
 from spiel_dl.runs.reports import Report, Table
@@ -81,10 +96,10 @@ def test_a_report_says_that_it_was_judged_anew_and_what_it_came_with(report: Pat
 
 def test_losses_are_held_to_the_best_of_them() -> None:
     rows = [{"what": "Huber", "mean": 0.07}, {"what": "L2", "mean": 0.06}]
-    assert dl_cfr.LOSSES.judge is not None
-    assert dl_cfr.LOSSES.judge({SUMMARY: rows}) == (MET, "Huber 0.07; L2 0.06")
+    assert LOSSES.judge is not None
+    assert LOSSES.judge({SUMMARY: rows}) == (MET, "Huber 0.07; L2 0.06")
     worse = [*rows, {"what": "L1", "mean": 0.13}]
-    assert dl_cfr.LOSSES.judge({SUMMARY: worse}).verdict == PARTLY
+    assert LOSSES.judge({SUMMARY: worse}).verdict == PARTLY
 
 
 def test_fewest_samples_must_also_play_well() -> None:
@@ -94,10 +109,10 @@ def test_fewest_samples_must_also_play_well() -> None:
         {"network": "seed 0", "samples": 45_000, huber: 0.0009, METRIC: 0.05},
         {"network": "seed 0", "samples": 20_000, huber: 0.002, METRIC: 0.2},
     ]
-    assert dl_cfr.AMOUNT.judge is not None
-    found = dl_cfr.AMOUNT.judge({ALL_NUMBERS: rows})
+    assert AMOUNT.judge is not None
+    found = AMOUNT.judge({ALL_NUMBERS: rows})
     assert found == (PARTLY, "45,000 samples, exploitability 0.05")
-    assert dl_cfr.AMOUNT.judge({ALL_NUMBERS: rows[2:]}) == (NOT_MET, "more than were tried")
+    assert AMOUNT.judge({ALL_NUMBERS: rows[2:]}) == (NOT_MET, "more than were tried")
 
 
 def test_left_out_states_are_held_to_both_readings() -> None:
@@ -105,8 +120,11 @@ def test_left_out_states_are_held_to_both_readings() -> None:
         {"what": ALL_ERROR_TITLES[UNNORMALISED + name], "largest": largest, "paper": 0.1}
         for name, largest in (("linf", 0.8), ("linf_mean", 0.02))
     ]
-    assert dl_cfr.LEFT_OUT.judge is not None
-    assert dl_cfr.LEFT_OUT.judge({SUMMARY: lines}).verdict == PARTLY
+    assert LEFT_OUT.judge is not None
+    assert LEFT_OUT.judge({SUMMARY: lines}).verdict == PARTLY
+    # No value within Goofspiel's utilities is off by more than 2.
+    cannot_fail = [{**line, "paper": 2.6} for line in lines]
+    assert LEFT_OUT.judge({SUMMARY: cannot_fail}).verdict == ""
 
 
 def test_frontiers_are_judged_by_the_papers_own_gadget() -> None:
@@ -121,6 +139,9 @@ def test_frontiers_are_judged_by_the_papers_own_gadget() -> None:
     found = frontiers.FRONTIER.judge({"The paper's claims": rows})
     assert found.verdict == PARTLY
     assert "gain 0 of 1, p bounds 1 of 1, SES 1 of 1" in found.headline
+    # SES gains little; but nothing that is said of CDRNR holds.
+    rows[1]["holds"] = "no"
+    assert frontiers.FRONTIER.judge({"The paper's claims": rows}).verdict == CONTRADICTED
 
 
 @pytest.mark.parametrize(("gain", "expected"), [(1.4, MET), (1.6, PARTLY)])
@@ -138,6 +159,69 @@ def test_the_full_gadget_is_held_to_mixtures_of_its_points(gain: float, expected
     ]
     assert frontiers.BIASED_RPS.judge is not None
     assert frontiers.BIASED_RPS.judge({"All points": rows}).verdict == expected
+
+
+@pytest.mark.parametrize(("correlation", "expected"), [(0.9, MET), (0.7, PARTLY)])
+def test_errors_are_to_foretell_exploitability(correlation: float, expected: str) -> None:
+    names = [name for name in BOUNDS if name != METRIC]
+    summary = [{"what": ALL_ERROR_TITLES[name], "correlation": correlation} for name in names]
+    last = {"network": "seed 0", **dict.fromkeys(BOUNDS, 1e-5)}
+    assert CHECKPOINTS.judge is not None
+    found = CHECKPOINTS.judge({SUMMARY: summary, ALL_NUMBERS: [last]})
+    assert found.verdict == expected
+    assert found.headline.endswith(f"rank correlations {correlation} to {correlation}")
+
+
+def test_the_paper_s_own_reading_counts_in_ablations() -> None:
+    names = ("own_range", "given", "scheme", "gadget")
+    readings = {"transformations": "0 of 3", "critic": "1 of 3", "previous": "3 of 3"}
+    rows = [
+        {
+            "kind": "exact",
+            **dict(zip(names, ("played", given, "block", "resolving"), strict=True)),
+            "worse": worse,
+            "ratio": 0.5,
+        }
+        for given, worse in readings.items()
+    ]
+    assert ABLATION.judge is not None
+    table = "How often search is worse than its blueprint"
+    found = ABLATION.judge({table: rows})
+    assert found.verdict == PARTLY
+    assert "defaults: worse in 0 of 3" in found.headline
+    assert "as printed: worse in 1 of 3" in found.headline
+    assert "3 of 3" not in found.headline.replace("worse in 0 of 3", "")
+    assert ABLATION.judge({table: rows[:1]}).verdict == MET
+
+
+def test_whole_games_and_strategies_that_never_learned_are_not_won() -> None:
+    cases = [("mmd:leduc", "1 rounds", 0.1), ("mmd:leduc", "2 rounds", -1.0), ("uniform", "1", -1)]
+    rows = [
+        {"game": "leduc", "blueprint": blueprint, "limit": limit, "earned": earned, "most": 0.2}
+        for blueprint, limit, earned in cases
+    ]
+    assert EARNED.judge is not None
+    assert EARNED.judge({"With exact critics": rows}) == (
+        MET,
+        "mmd:leduc, 1 rounds: 0.1000 of 0.2000",
+    )
+
+
+@pytest.mark.parametrize(
+    ("at_30_percent", "paper", "expected"),
+    [(0.021, 0.42, MET), (0.03, 0.42, PARTLY), (0.03, None, NOT_MET), (0.021, None, MET)],
+)
+def test_few_histories_are_to_do_as_well_as_all(
+    at_30_percent: float, paper: float | None, expected: str
+) -> None:
+    values = {0.0025: 0.11, 0.3: at_30_percent, 1.0: 0.02}
+    rows = [
+        {"choice": "most reached", "histories": 400 * share, "fraction": share, "exploitability": e}
+        for share, e in values.items()
+    ]
+    summary = [{"what": "uniform", "ours": 0.42, "paper": paper}]
+    assert FRACTIONS.judge is not None
+    assert FRACTIONS.judge({SUMMARY: summary, ALL_NUMBERS: rows}).verdict == expected
 
 
 def test_one_seed_leaves_policy_gradients_open() -> None:

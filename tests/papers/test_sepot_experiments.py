@@ -19,6 +19,7 @@ from papers.sepot import safety as sepot_safety
 from papers.sepot import table_1 as sepot_table_1
 from papers.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
 from papers.sepot.experiments import EXPERIMENTS
+from papers.sepot.paper_results import TABLE_1, paper_result
 from papers.sepot.study import Settings, default_limits
 from papers.study import run
 from spiel_dl.algorithms.rnad import RNaDConfig
@@ -26,8 +27,7 @@ from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
-from spiel_dl.play.presets import game_string
-from spiel_dl.play.requests import SearchOptions
+from spiel_dl.play.presets import PRESETS, game_string
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import tensor_files
 from spiel_dl.tree import DepthLimit, GameTree
@@ -264,9 +264,8 @@ def test_matches_have_seeds_of_their_own() -> None:
 
 def test_the_paper_s_table_1_has_as_many_digits_as_the_paper() -> None:
     """Table 1 says 1.42 and 0.01, times 100."""
-    game, search = "goofspiel_8_descending", SearchOptions(DepthLimit(rounds=1), 25_000)
     row = {
-        "game": game,
+        "game": "goofspiel_8_descending",
         "max_histories": 25_000,
         "network": "seed 0",
         "games": 2,
@@ -274,10 +273,13 @@ def test_the_paper_s_table_1_has_as_many_digits_as_the_paper() -> None:
         "half_width_without_luck": None,
         "share_searched": 0.25,
         "seconds_per_move": 0.5,
-        "paper": head_to_head.paper_result(game, "sepot:checkpoint.safetensors", search),
     }
     found = sepot_table_1.pooled([row])
     assert (found["paper"], found["searched"]) == ("0.0142 ± 0.0001", "25.0%, 0.5 s")
+    assert paper_result("battleships_5x5", 100_000) == "0.3654 ± 0.0020"
+    assert paper_result("battleships_5x5", 400) is None
+    assert paper_result("leduc", 25_000) is None
+    assert all(table.keys() < PRESETS.keys() for table in TABLE_1.values())
 
 
 def test_goofspiel_4_may_play_matches() -> None:
@@ -353,8 +355,13 @@ def test_errors(trained: Path, tmp_path: Path) -> None:
 def final(*values: Sequence[float], network: float = 0.5) -> list[dict[str, Any]]:
     """Last points of searches of 1, 2, ... rounds, from their numbers by seed."""
     return [
-        {"nash_conv": float(np.mean(each)), "network": network, "values": list(each)}
-        for each in values
+        {
+            "policy": f"search, {rounds} rounds",
+            "nash_conv": float(np.mean(each)),
+            "network": network,
+            "values": list(each),
+        }
+        for rounds, each in enumerate(values, start=1)
     ]
 
 
@@ -369,7 +376,9 @@ def test_claims_of_curves() -> None:
     ]
     longer = final([0.6] * 4, [0.30, 0.31, 0.29, 0.30], [0.40, 0.41, 0.39, 0.41])
     assert claims("goofspiel_5_random", longer) == [True, True, False]
-    assert claims("leduc", final([0.6], [0.3])) == [True, False]
+    # Two rounds are all of Leduc.
+    assert claims("leduc", final([0.6], [0.3])) == [True]
+    assert claims("leduc", final([0.4], [0.3])) == [False]
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,8 @@ def test_refined_gadgets_on_the_uniform_blueprint(tmp_path: Path, monkeypatch) -
         assert row[name] == pytest.approx(1 / 8, abs=1e-3)
     assert row["best"] == pytest.approx(5 / 72, abs=1e-3)
     assert row["today"] > 0.15
-    assert found.verdict.startswith("met.")
+    # Lower, but by less than half.
+    assert found.verdict.startswith("partly met.")
     rises = [
         line["rise"] for line in found.tables["Gaps of CFR+ with floors in resolving gadgets"].rows
     ]

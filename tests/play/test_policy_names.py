@@ -59,14 +59,18 @@ def test_unknown_names(name: str) -> None:
 )
 def test_what_is_wrong_with_a_name(name: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        load_policy(name, TREE, depth_limit=DepthLimit(moves=1))
+        load_policy(name, TREE)
 
 
 def test_players_and_iterations_are_checked() -> None:
     with pytest.raises(ValueError, match="player=2"):
         load_policy("cdbr:uniform", TREE, player=2)
     with pytest.raises(ValueError, match="iterations=0"):
-        load_policy("resolving:exact", TREE, effort=Effort(0))
+        load_policy("resolving:exact", TREE, effort=0)
+    with pytest.raises(
+        ValueError, match=r"effort=20\.0 must be an Effort, a whole number, or None"
+    ):
+        load_policy("resolving:exact", TREE, effort=20.0)  # type: ignore[arg-type]
 
 
 def test_files_that_hold_no_policy_for_the_game(tmp_path: Path) -> None:
@@ -82,8 +86,8 @@ def test_the_table_of_names() -> None:
     for kind in KINDS.values():
         assert f"`{kind.name}" in scripts
         assert kind.pattern in POLICY_NAMES
-        assert registry.is_search(f"{kind.name}:3") == (kind.name in SEARCHES)
-    assert not registry.is_search("some/file")
+        assert bool(registry.options_of(f"{kind.name}:3")) == (kind.name in SEARCHES)
+    assert not registry.options_of("some/file")
 
 
 SEARCHES = {
@@ -109,7 +113,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "num_expansions": {"num_expansions": 9},
     "stepsize": {"stepsize": 0.5},
     "num_rollouts": {"num_rollouts": 9},
-    "iterations": {"effort": Effort(9)},
+    "effort": {"effort": Effort(9)},
     "leaf_choice": {"leaf_choice": "best_response"},
     "trust": {"trust": 0.5},
     "leaf_trust": {"leaf_trust": 0.5},
@@ -155,20 +159,82 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_searches_use_the_options_that_they_are_said_to_use(kind: str, trained: Any) -> None:
-    """Each of these makes another policy; the others make the same one, or are refused."""
+    """Each of these makes another policy; the others are refused."""
     name = SEARCHES[kind].format(**trained)
     game = trained["tree"] if KINDS[kind].compiles and kind != "abd" else trained["tree"].game
 
+    few = {"effort": Effort(20)} if "effort" in KINDS[kind].uses else {}
+
     def made(**changes: Any) -> bytes:
-        return plain_bytes(load_policy(name, game, **{"effort": Effort(20), **changes}))
+        return plain_bytes(load_policy(name, game, **{**few, **changes}))
 
     expected, found = made(), set()
     for option, change in CHANGES.items():
-        with contextlib.suppress(ValueError):
-            if made(**change) != expected:
-                found.add(option)
+        if option in KINDS[kind].uses:
+            with contextlib.suppress(ValueError):
+                if made(**change) != expected:
+                    found.add(option)
+        else:
+            with pytest.raises(ValueError, match=f"{kind}:.* does not use {option}="):
+                made(**change)
     assert found == set(KINDS[kind].uses)
     assert made() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        (
+            "uniform",
+            {"budget": 3},
+            r"^uniform does not use budget=3, which is for abd, particle, .*; leave them",
+        ),
+        (
+            "cdbr:uniform",
+            {"order": -3, "safety": "xx"},
+            r"does not use order=-3, which is for klss; nor safety='xx', which is for klss; leave",
+        ),
+        ("rnr:0.5:cfr:3", {"depth_limit": DepthLimit(moves=1)}, "does not use depth_limit="),
+        (
+            "cfr:3",
+            {"effort": 20, "player": 0},
+            r"cfr:3 does not use effort=20, which .*; nor player=0, which is for cdbr,",
+        ),
+        ("{run}", {"stepsize": 0.5}, r"does not use stepsize=0\.5, which is for mmds"),
+    ],
+)
+def test_options_of_no_use_are_refused(
+    name: str, options: dict[str, Any], told: str, trained: Any
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        load_policy(name.format(**trained), trained["tree"], **options)
+
+
+def test_policies_within_others_take_what_they_use(trained: Any) -> None:
+    """The response has no use for the bound, and the model none for who responds."""
+    name, options = f"rnr:0.5:sepot:{trained['run']}", {"effort": 20, "player": 0}
+    expected = plain_bytes(load_policy(name, trained["tree"], **options))
+    assert plain_bytes(load_policy(name, trained["tree"], max_histories=1, **options)) != expected
+
+
+RESPONSES = ["cdbr:uniform", "cdrnr:0.5:uniform", "abd:0.5:uniform", "rnr:0.5:uniform"]
+
+
+@pytest.mark.parametrize("name", [*RESPONSES, "resolving:zero"])
+def test_the_whole_effort_is_made(name: str) -> None:
+    def made(**options: Any) -> Effort:
+        policy: Any = load_policy(name, TREE, **options)
+        effort: Effort = (policy.seats[0] if name in RESPONSES else policy).step.effort
+        return effort
+
+    effort = Effort(50, tolerance=1e-3, seconds=1, weighting="cfr")
+    # Continual resolving by itself does all iterations, as its documentation says.
+    tolerance = 1e-3 if name in RESPONSES else None
+    assert made(effort=effort) == dataclasses.replace(effort, tolerance=tolerance)
+    assert made(effort=Effort(50)) == Effort(50)
+    default = Effort(1500, tolerance=1e-6 if name in RESPONSES else None)
+    assert made() == default
+    assert made(effort=50) == dataclasses.replace(default, iterations=50)
 
 
 def test_options_are_those_of_policies_within_policies_too() -> None:
@@ -189,6 +255,18 @@ def test_options_are_those_of_policies_within_policies_too() -> None:
         "player": 0,
     }
     assert registry.options_used(search, "late:random:1") == {"depth_limit": "2 moves"}
+
+
+def test_reports_say_all_of_an_effort() -> None:
+    def told(effort: Effort | int | None) -> dict[str, Any]:
+        return registry.options_used(SearchOptions(effort=effort), "rnr:0.9:random:1")
+
+    assert told(None) == {"iterations": 1500}
+    assert told(20) == told(Effort(20)) == {"iterations": 20}
+    whole = Effort(20, tolerance=0.1, seconds=2.0, weighting="pcfr+")
+    expected = {"iterations": 20, "tolerance": 0.1, "seconds": 2.0, "weighting": "pcfr+"}
+    assert told(whole) == expected
+    assert registry.options_used(SearchOptions(effort=whole), "uniform") == {}
 
 
 def test_paths_in_names(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from spiel_dl.play import position_view
 from spiel_dl.play.position_view import Insight, Watched, look
 from spiel_dl.play.public_state_view import InfosetView
 from spiel_dl.play.public_tree_view import view_public_tree
-from spiel_dl.play.registry import load_policy
+from spiel_dl.play.registry import load_policy, options_of
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
@@ -33,8 +33,9 @@ def state_of(game: str, *actions: int) -> pyspiel.State:
 
 
 def insight_of(name: str, game: str, *actions: int, **settings: object) -> Insight:
-    settings = {"depth_limit": DepthLimit(moves=1), "effort": Effort(100), **settings}
-    watched = Watched(lambda: load_policy(name, game, **settings))  # type: ignore[arg-type]
+    options = {"depth_limit": DepthLimit(moves=1), "effort": Effort(100), **settings}
+    used = {each: value for each, value in options.items() if each in options_of(name)}
+    watched = Watched(lambda: load_policy(name, game, **used))  # type: ignore[arg-type]
     return look(watched, state_of(game, *actions))
 
 

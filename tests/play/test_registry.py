@@ -138,8 +138,8 @@ def test_sepot_means_the_same_in_play_and_on_a_page(tmp_path: Path) -> None:
     pages = []
     for kind in ("sepot", "sepot_continual"):
         name = f"{kind}:{tmp_path}"
-        pages.append(load_array_policy(name, TREE, **search.keywords()))
-        played = load_policy(name, TREE.game, **search.keywords())
+        pages.append(load_array_policy(name, TREE, **registry.keywords_of(search, name)))
+        played = load_policy(name, TREE.game, **registry.keywords_of(search, name))
         for player in (0, 1):
             for history in TREE.first_history[player].tolist():
                 state = TREE.state(history)
@@ -173,12 +173,12 @@ def test_responses_in_both_seats() -> None:
 
 
 def test_restricted_nash_responses_lie_between_equilibria_and_best_responses() -> None:
-    limit = {"depth_limit": DepthLimit(moves=3), "player": 0}
+    search = SearchOptions(DepthLimit(moves=3), player=0)
     model = load_array_policy("random:1", TREE)
     best = best_response.best_response_value(TREE, model, 0)
 
     def gain(name: str) -> float:
-        policy = load_array_policy(name, TREE, **limit)
+        policy = load_array_policy(name, TREE, **registry.keywords_of(search, name))
         return exploitability.expected_value(TREE, policy, model)
 
     for kind in ("cdrnr", "abd", "rnr"):
@@ -231,7 +231,7 @@ def test_weakened_networks_and_responses_to_them_along_the_game(tmp_path: Path) 
 def test_policies_of_a_game_that_is_not_compiled_answer_its_states() -> None:
     for name in ("uniform", "highest", "random:2", "resolving:zero"):
         for game in ("kuhn_poker", TREE.game):
-            policy = load_policy(name, game, depth_limit=DepthLimit(moves=2))
+            policy = load_policy(name, game)
             answer = policy.action_probabilities(TREE.state(int(TREE.first_history[1][0])))
             assert list(answer) == [0, 1]
             assert sum(answer.values()) == pytest.approx(1.0)
@@ -287,7 +287,8 @@ def test_names_of_policies_on_a_compiled_game(tmp_path: Path) -> None:
 @pytest.mark.parametrize("game", ["kuhn_poker", "goofspiel(imp_info=True,num_cards=3)"])
 def test_policies_can_be_pickled_after_a_question(kind: str, game: str) -> None:
     tree = GameTree.from_game(game)
-    policy = load_policy(kind, tree, depth_limit=DepthLimit(moves=2))
+    search = SearchOptions(DepthLimit(moves=2))
+    policy = load_policy(kind, tree, **registry.keywords_of(search, kind))
     states = [tree.state(int(tree.first_history[player][-1])) for player in (0, 1)]
     expected = [policy.action_probabilities(state) for state in states]
     copy = pickle.loads(pickle.dumps(policy))

@@ -12,13 +12,15 @@ from spiel_dl.algorithms import exploitability
 from spiel_dl.jobs import head_to_head
 from spiel_dl.play import bots, terminal
 from spiel_dl.play.matches import play_match, play_pairs
-from spiel_dl.play.registry import load_array_policy, load_policy
+from spiel_dl.play.registry import keywords_of, load_array_policy, load_policy
+from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.policies.small_policies import HighestActionPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy
 from spiel_dl.tree import DepthLimit, GameTree
+from tests.policies.test_asking import forms_of_a_policy
 
 GOOFSPIEL = "goofspiel(imp_info=True,num_cards=4,points_order=descending)"
 
@@ -120,10 +122,10 @@ def test_simultaneous_states_are_answered_or_refused():
 )  # fmt: skip
 def test_policies_by_name_answer_states_of_the_original_game(name):
     game = pyspiel.load_game("goofspiel(imp_info=True,num_cards=3,points_order=descending)")
-    limit = DepthLimit(rounds=1)
-    policy = load_policy(name, game, depth_limit=limit)
+    search = keywords_of(SearchOptions(DepthLimit(rounds=1)), name)
+    policy = load_policy(name, game, **search)
     tree = GameTree.from_game(game)
-    table = load_array_policy(name, tree, depth_limit=limit)
+    table = load_array_policy(name, tree, **search)
     generator, num_nodes = np.random.default_rng(0), 0
     for _ in range(10):
         state = game.new_initial_state()
@@ -227,6 +229,34 @@ def test_simultaneous_nodes_of_a_game_that_says_it_is_sequential_are_refused():
     uniform = openspiel_policy.UniformRandomPolicy(game)
     with pytest.raises(ValueError, match="both players move"):
         play_match(Sequential(game), uniform, uniform, 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("python, original", "python, original"),
+        ("python, original", "python"),
+        ("python", "python, original"),
+        ("python", "c++, original"),
+        ("c++, original", "c++"),
+    ],
+)
+def test_seats_are_policies_of_both_forms_of_a_game_in_python_or_c_plus_plus(first, second):
+    forms = forms_of_a_policy()
+    policy, seats = forms["python"], SeatsPolicy((forms[first], forms[second]))
+    uniform = openspiel_policy.UniformRandomPolicy(policy.game)
+    expected, found = (
+        play_pairs(policy.game, (each, uniform), range(20), 1).returns for each in (policy, seats)
+    )
+    assert (expected != 0).any()
+    np.testing.assert_array_equal(found, expected)
+    expected = exploitability.nash_conv(policy.tree, policy)
+    assert exploitability.nash_conv(policy.tree, seats) == pytest.approx(expected, abs=1e-9)
+    state = policy.game.new_initial_state()
+    while not state.is_terminal():
+        found = dict(bots.policy_bot(seats, state.current_player()).get_policy(state))
+        assert found == pytest.approx(policy.action_probabilities(state), abs=1e-12)
+        state.apply_action(state.legal_actions()[0])
 
 
 def test_the_terminal_asks_the_opponent_for_its_own_player():

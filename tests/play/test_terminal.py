@@ -336,6 +336,27 @@ def test_a_policy_file_plays_its_policy(tmp_path):
     assert match.scores == [-30, 30]
 
 
+@pytest.mark.parametrize(
+    ("game", "answer"),
+    [
+        ("kuhn_poker", {0: 0.2, 1: 0.2}),
+        ("kuhn_poker", {0: 2.0, 1: -1.0}),
+        ("kuhn_poker", {0: 0.5, 7: 0.5}),
+        ("kuhn_poker", {}),
+        ("breakthrough(rows=3,columns=2)", {}),  # has no information state strings
+    ],
+)
+def test_opponents_whose_answers_are_no_distributions_are_refused(game, answer):
+    class Wrong(openspiel_policy.Policy):
+        def action_probabilities(self, state, player_id=None):
+            return answer
+
+    loaded = load_turn_based(game)
+    match = TypedMatch(loaded, Wrong(loaded, [0, 1]), io.StringIO("0\n" * 9), seat=1)
+    with pytest.raises(ValueError, match=r"Wrong: \{.*\} is not a distribution over the legal"):
+        match.play()
+
+
 def test_wrong_settings_are_refused():
     with pytest.raises(ValueError, match="seat=2"):
         make_match(LEDUC, [], seat=2)

@@ -48,6 +48,16 @@ def test_the_softmax_of_logits_over_legal_actions() -> None:
     assert policy.action_probabilities(state) == pytest.approx({1: 0.25, 2: 0.75})
 
 
+def test_states_of_other_games_are_refused() -> None:
+    """Also where the function would answer them, because it does not look at its inputs."""
+    policy = FunctionPolicy(GAME, lambda tensors: torch.zeros(len(tensors), 3))
+    state = pyspiel.load_game("kuhn_poker").new_initial_state().child(0).child(1)
+    with pytest.raises(ValueError, match=r"the state is of kuhn_poker.*, not of leduc_poker"):
+        policy.action_probabilities(state)
+    same = pyspiel.load_game("leduc_poker(players=2)").new_initial_state().child(0).child(1)
+    assert policy.action_probabilities(same) == {1: 0.5, 2: 0.5}
+
+
 def test_a_network_of_another_game_is_told() -> None:
     policy = FunctionPolicy(pyspiel.load_game("kuhn_poker"), network(1))
     state = pyspiel.load_game("kuhn_poker").new_initial_state().child(0).child(1)

@@ -87,7 +87,7 @@ def test_a_network_of_another_game_is_refused() -> None:
     policy = network_policy(pyspiel.load_game("kuhn_poker"))
     with pytest.raises(
         ValueError,
-        match=r"states are of leduc_poker.*, but the network plays kuhn_poker",
+        match=r"the state is of leduc_poker.*, not of kuhn_poker",
     ):
         read_strategy(GameTree.from_game("leduc_poker"), policy, 0)
 

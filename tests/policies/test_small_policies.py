@@ -1,5 +1,6 @@
 """Uniform, highest, one policy for each seat, and remembered answers."""
 
+import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
@@ -10,6 +11,7 @@ from spiel_dl.policies.small_policies import (
     SeatsPolicy,
     UniformPolicy,
 )
+from spiel_dl.tree.from_openspiel import load_turn_based
 
 
 def states_with_decisions(game, limit=40):
@@ -84,6 +86,45 @@ def test_what_was_answered_in_an_infoset_is_not_asked_again(game_string):
         other = game.new_initial_state().child(0).child(2)
         assert policy.action_probabilities(other) == first
         assert policy.action_probabilities(game.new_initial_state().child(1).child(0)) == {0: 2.0}
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("kuhn_poker", "leduc_poker"),
+        ("kuhn_poker", "kuhn_poker(players=3)"),
+        ("goofspiel(imp_info=True,num_cards=3)", "goofspiel(num_cards=3)"),
+        ("goofspiel(num_cards=3,returns_type=total_points)", "goofspiel(num_cards=3)"),
+    ],
+)
+def test_nothing_is_remembered_of_other_games(own, other):
+    """Their infosets may have the same strings."""
+    game = pyspiel.load_game(own)
+    policy = RememberingPolicy(Counting(load_turn_based(game), [0, 1]))
+    turned = policy.game.new_initial_state()
+    for state in (game.new_initial_state(), turned, load_turn_based(own).new_initial_state()):
+        while state.is_chance_node():
+            state.apply_action(state.legal_actions()[0])
+        # Also where the game was one with simultaneous moves, before it was converted.
+        assert policy.action_probabilities(state, 0) == {0: 1.0}
+    state = pyspiel.load_game(other).new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    with pytest.raises(ValueError, match=r"the state is of .*, not of .*; ask in states of"):
+        policy.action_probabilities(state, 0)
+
+
+def test_original_games_of_data_in_memory_are_known():
+    """Such games are the same as themselves alone, see `is_same_game`."""
+    payoffs = np.array([[0.0, 1.0], [1.0, 0.0]])
+    games = [
+        pyspiel.create_matrix_game("g", "g", ["r0", "r1"], ["c0", "c1"], payoffs, -payoffs)
+        for _ in range(2)
+    ]
+    policy = RememberingPolicy(Counting(pyspiel.convert_to_turn_based(games[0]), [0, 1]))
+    assert policy.action_probabilities(games[0].new_initial_state(), 1) == {0: 1.0}
+    with pytest.raises(ValueError, match="the state is of"):
+        policy.action_probabilities(games[1].new_initial_state(), 1)
 
 
 def test_all_is_forgotten_when_there_is_too_much():

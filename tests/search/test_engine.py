@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.algorithms.sepot import SePoTPolicy
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
+from spiel_dl.algorithms.sepot import SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.algorithms.ses import safe_exploitation_search
+from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+from spiel_dl.play.public_tree_view import view_public_tree
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.opponent_models import random_policy
+from spiel_dl.policies.opponent_models import errs_beyond, random_policy
 from spiel_dl.search.engine import ContinualPolicy
+from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.step import Step
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.effort import Effort
@@ -61,13 +67,13 @@ def test_only_what_is_asked_for_is_solved():
     tree = GameTree.from_game(GOOFSPIEL_4)
     lazy = unsafe_search(tree, DepthLimit(rounds=1))
     state = tree.game.new_initial_state()
-    assert lazy.num_solved == 0
+    assert len(lazy._done) == 0
     lazy.action_probabilities(state)
-    assert lazy.num_solved == 1
+    assert len(lazy._done) == 1
     for action in (0, 1):
         state.apply_action(action)
     answer = lazy.action_probabilities(state)
-    assert lazy.num_solved == 2
+    assert len(lazy._done) == 2
     assert lazy.to_array_policy().action_probabilities(state) == answer
 
 
@@ -94,13 +100,25 @@ def test_arguments_in_another_order_are_told_at_once(kind):
         kind(GOOFSPIEL_4, DepthLimit(rounds=1), ZeroValue())
 
 
-def test_a_depth_limit_that_is_none_is_told_at_once():
-    tree = GameTree.from_game("kuhn_poker")
-    uniform = ArrayPolicy.uniform(tree)
-    with pytest.raises(ValueError, match="depth_limit=3 must be a DepthLimit"):
-        SePoTPolicy(tree, uniform, None, 3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="depth_limit=3 must be a DepthLimit"):
-        CDRNRPolicy(tree, 0, uniform, 3, p=0.5)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda uniform: SePoTPolicy("kuhn_poker", uniform, None, 3),
+        lambda uniform: SePoTPolicy(
+            "kuhn_poker", uniform, None, 3, config=SearchConfig(max_histories=10)
+        ),
+        lambda uniform: CDRNRPolicy("kuhn_poker", 0, uniform, 3, p=0.5),
+        lambda uniform: trunk_exploitability("kuhn_poker", uniform, 3),
+        lambda uniform: safe_exploitation_search("kuhn_poker", 0, uniform, 3, alpha=0.5),
+        lambda uniform: errs_beyond("kuhn_poker", 3, uniform, uniform),
+        lambda uniform: view_public_tree("kuhn_poker", uniform, 3, "uniform"),
+        lambda _: ParticleSelfPlay(GOOFSPIEL_4, None, 3),
+        lambda _: SePoTPlayPolicy(GOOFSPIEL_4, torch.softmax, None, 3),
+    ],
+)
+def test_a_depth_limit_that_is_none_is_told(call):
+    with pytest.raises(ValueError, match="depth_limit=3 must be a DepthLimit, such as"):
+        call(ArrayPolicy.uniform("kuhn_poker"))
 
 
 def test_places_are_solved_after_those_they_depend_on():

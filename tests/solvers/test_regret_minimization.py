@@ -45,7 +45,7 @@ def infoset_rows(solver: cfr.CFRSolver, values: list[np.ndarray]) -> dict[str, n
 
 
 def assert_equals_openspiel(ours: cfr.CFRSolver, theirs, tolerance: float) -> None:
-    regrets = infoset_rows(ours, [ours.cumulative_regrets(player) for player in (0, 1)])
+    regrets = infoset_rows(ours, [ours.minimizer.learned[player].regret for player in (0, 1)])
     average = infoset_rows(ours, list(ours.average_policy().strategies))
     current = infoset_rows(ours, list(ours.current_policy().strategies))
     their_average, their_current = theirs.average_policy(), theirs.current_policy()
@@ -103,7 +103,7 @@ def test_equals_exact_rational_arithmetic(num_cards, num_iterations, plus):
         exact.run(1)
         solver.run(1)
         rows = infoset_rows(solver, list(solver.current_policy().strategies))
-        regrets = infoset_rows(solver, [solver.cumulative_regrets(p) for p in (0, 1)])
+        regrets = infoset_rows(solver, [solver.minimizer.learned[p].regret for p in (0, 1)])
         for key, strategy in exact.strategy.items():
             expected = [float(probability) for probability in strategy.values()]
             np.testing.assert_allclose(rows[key], expected, rtol=0, atol=1e-12)

@@ -59,7 +59,9 @@ def test_errors(tmp_path):
 
 def test_datasets_of_one_trunk_are_joined(tmp_path):
     first, _ = make(tmp_path / "first", KUHN)
-    second, _ = make(tmp_path / "second", dataclasses.replace(KUHN, seed=1))
+    # The same game: two players are the default.
+    spelled_out = dataclasses.replace(KUHN, game="kuhn_poker(players=2)", seed=1)
+    second, _ = make(tmp_path / "second", spelled_out)
     joined = Dataset.join([first, second])
     for one, other, both in zip(first.cfvs, second.cfvs, joined.cfvs, strict=True):
         np.testing.assert_array_equal(np.concatenate([one, other]), both)
@@ -70,3 +72,8 @@ def test_datasets_of_one_trunk_are_joined(tmp_path):
     other, _ = make(tmp_path / "other", other_game)
     with pytest.raises(ValueError, match="one game and depth limit"):
         Dataset.join([first, other])
+    deeper, _ = make(
+        tmp_path / "deeper", dataclasses.replace(KUHN, depth_limit=DepthLimit(moves=2))
+    )
+    with pytest.raises(ValueError, match=r"of kuhn_poker.* and 2 moves, but the first one of"):
+        Dataset.join([first, deeper])

@@ -302,9 +302,10 @@ def test_files(tmp_path):
     loaded = ParticleNetwork.load(tmp_path / "network")
     with pytest.raises(ValueError, match=r"game is kuhn_poker\(\), but the leaves' is leduc"):
         loaded.initialize(leaves_of("leduc_poker", DepthLimit(moves=1)))
-    loaded.initialize(leaves)
+    same = leaves_of("kuhn_poker(players=2)", DepthLimit(moves=1))
+    loaded.initialize(same)
     ranges = random_ranges(leaves, seed=6)
-    pair = [each.bind(leaves).evaluate(*ranges) for each in (network, loaded)]
+    pair = [network.bind(leaves).evaluate(*ranges), loaded.bind(same).evaluate(*ranges)]
     for one, other in zip(*pair, strict=True):
         np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="needs features called 'imperfect recall'"):

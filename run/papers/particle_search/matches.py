@@ -244,7 +244,7 @@ def _judge(game: str, method: str, settings: Settings) -> dict[str, Any]:
     factored = _factored(game)
     table = _table(game, network)
     before = _exact(factored, table)
-    options = options_of(method, settings).keywords()
+    options = registry.keywords_of(options_of(method, settings), name)
     policy = registry.load_policy(name, factored.game, **options)
     start = time.perf_counter()
     searched = with_first_moves(factored, table, policy, settings.num_first_moves)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from papers.particle_search import matches
 from papers.particle_search.study import METHODS, Settings, Study
-from papers.study import Experiment, verdict
+from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -21,6 +21,10 @@ from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 
 Rows = list[dict[str, Any]]
 _NETWORK, _SEPOT = "the network", "SePoT"
+_CLAIM = (
+    "has no such experiment; held is that in every game some search chooses every move and wins "
+    "against {}, the interval being above 0."
+)
 _TITLES = {
     "game": "game",
     "method": "search",
@@ -40,9 +44,10 @@ _TITLES = {
 
 def _search(method: str, settings: Settings) -> SearchOptions:
     """How both sides search: with the same effort, where they solve subgames."""
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
     options = matches.options_of(method, settings)
-    return dataclasses.replace(options, effort=effort, max_histories=settings.max_histories)
+    return dataclasses.replace(
+        options, effort=settings.iterations, max_histories=settings.max_histories
+    )
 
 
 def _rows(study: Study, opponents: Sequence[str]) -> Rows:
@@ -73,28 +78,20 @@ def _rows(study: Study, opponents: Sequence[str]) -> Rows:
     return rows
 
 
-def _is_above(row: dict[str, Any]) -> bool:
+def _is_above(row: Mapping[str, Any]) -> bool:
     """Whether every move was searched, and the interval is above 0."""
     above = row["without_luck"] > row["half_width_without_luck"]
     return bool(above and row["share_searched"] == 1)
 
 
-def _verdict(rows: Rows, opponent: str) -> str:
-    """Whether in every game some search wins against an opponent, and searches every move."""
-    games = dict.fromkeys(row["game"] for row in rows)
-    winners = {row["game"] for row in rows if row["opponent"] == opponent and _is_above(row)}
-    return verdict(game in winners for game in games)
-
-
-def _report(study: Study, rows: Rows, opponent: str) -> Report:
+def _report(study: Study, rows: Rows) -> Report:
     settings = study.settings
     return Report(
         "",
         [
             "Returns are in utility units, of pairs of games with both seats and the same luck, "
             "less the luck that the network's critic tells. Moves searched are those of several "
-            "actions that a search chose, of all such moves. Held: in every game some search "
-            f"chooses every move and wins against {opponent}, the interval being above 0.",
+            "actions that a search chose, of all such moves.",
             f"Searches below samples start from at most {settings.budget} histories; those below "
             f"particles solve their subgames by {_effort(settings)}, and mirror-descent search "
             f"makes a step of size {settings.stepsize} (in utility ranges) by at least "
@@ -102,12 +99,21 @@ def _report(study: Study, rows: Rows, opponent: str) -> Report:
             + _of_sepot(settings, rows),
         ],
         {"Matches": Table(rows, _TITLES)},
-        headline="; ".join(
+    )
+
+
+def _judge(tables: Tables, opponent: str) -> Judgement:
+    """Whether in every game some search wins against an opponent, and searches every move."""
+    [rows] = tables.values()
+    games = dict.fromkeys(row["game"] for row in rows)
+    winners = {row["game"] for row in rows if row["opponent"] == opponent and _is_above(row)}
+    return Judgement(
+        verdict(game in winners for game in games),
+        "; ".join(
             f"{row['game']}, {row['method']} against {row['opponent']}: "
             f"{row['without_luck']:.3f} ± {row['half_width_without_luck']:.3f}"
             for row in rows
         ),
-        verdict=_verdict(rows, opponent),
     )
 
 
@@ -133,17 +139,19 @@ OPPONENTS = Experiment(
     "opponents",
     "Search below samples against its network and against SePoT",
     "mean return (utility)",
-    "",
+    _CLAIM.format(_SEPOT),
     functools.partial(_rows, opponents=(_NETWORK, _SEPOT)),
-    functools.partial(_report, opponent=_SEPOT),
-    uses=(*matches.USES, "num_games", "max_histories"),
+    _report,
+    (*matches.USES, "num_games", "max_histories"),
+    functools.partial(_judge, opponent=_SEPOT),
 )
 AGAINST_NETWORK = Experiment(
     "against_network",
     "Search below samples against its network, many games",
     "mean return (utility)",
-    "",
+    _CLAIM.format(_NETWORK),
     functools.partial(_rows, opponents=(_NETWORK,)),
-    functools.partial(_report, opponent=_NETWORK),
-    uses=(*matches.USES, "num_games"),
+    _report,
+    (*matches.USES, "num_games"),
+    functools.partial(_judge, opponent=_NETWORK),
 )

@@ -93,10 +93,8 @@ def _judge(tables: Tables) -> Judgement:
         for (game, algorithm), values in found.items()
     ]
     counted = f"{sum(holds)} of {len(holds)} comparisons with {_PEER} hold"
-    found_out = verdict(holds)
-    if found_out and not is_known:
-        found_out = OPEN
-    return Judgement(found_out, "; ".join([counted, *headlines]))
+    told_of_seeds = verdict(holds) if is_known or not holds else OPEN
+    return Judgement(told_of_seeds, "; ".join([counted, *headlines]))
 
 
 EXPERIMENTS = by_name(

@@ -1,6 +1,7 @@
 """The experiments of Milec et al. (2024, 2025) with responses to a model, by name."""
 
-from papers.responses.frontiers import BIASED_RPS, FRONTIER, GADGET_SETS
+from papers.responses.frontiers import BIASED_RPS, FRONTIER
+from papers.responses.gadget_sets import GADGET_SETS
 from papers.responses.late_mistakes import LATE_MISTAKES
 from papers.responses.local import LOCAL_RESPONSES
 from papers.responses.online import ONLINE

@@ -1,8 +1,7 @@
-"""Gain against exploitability of every method: Figures 4, 5, 8 and 15 of Milec et al. (2024).
+"""Gain against exploitability of every method: Figures 5 and 15 of Milec et al. (2024).
 
 `frontier` sweeps all methods in a game against models, and computes whether the paper's claims
-hold. `gadgets` asks which p leads CDRNR with which gadget to which response, and how far that is
-from the Pareto set; `biased_rps` is `frontier` in the game of Figure 15.
+hold; `biased_rps` is `frontier` in the game of Figure 15.
 """
 
 from __future__ import annotations
@@ -10,15 +9,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from papers.responses import sweeps
-from papers.responses.responders import Responder
 from papers.responses.study import CHOICES, SWEEP, Labels, Settings, Study
-from papers.study import Experiment, Judgement, Tables, verdict
-from spiel_dl.algorithms.best_nash import safe_best_response
+from papers.study import CONTRADICTED, Experiment, Judgement, Tables, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -26,15 +22,11 @@ from spiel_dl.tree.depth_limit import DepthLimit
 
 FRONTIER_GAMES = ("leduc", "liars_dice")
 FRONTIER_MODELS = ("uniform", "cfr:5", "random:0")
-GADGET_GAMES = ("lost_by_resolving", "lost_by_max_margin")
-GADGET_LIMIT = DepthLimit(moves=2)
-"""Sliding: in a step, player 0's choice is seen only with what the fool does next."""
 _RPS_LIMIT = DepthLimit(moves=2)
 _RPS_PLAYER = 0
-_NUM_PROBABILITIES = 40
-_SAME = 1e-6
-_LOSES = {"full": False, "resolving": True, "max_margin": True, "reach_max_margin": True}
-"""Which of its gadgets lose responses, as the paper has it; `joint` is ours."""
+SAME = 1e-6
+"""Gains and exploitabilities closer than this are the same."""
+_PAPERS_GADGETS = ("full", "resolving", "max_margin", "reach_max_margin")
 # What "almost no exploitability" is taken to be: this part of the gain.
 _ALMOST_NONE = 0.1
 # "Only slightly above the best Nash equilibrium": less than this times its gain.
@@ -43,13 +35,14 @@ _SLIGHTLY = 1.1
 _NOTHING = 0.01
 _CLAIMS, _POINTS = "The paper's claims", "All points"
 
+METRIC = "gain and exploitability (utility)"
 _GAIN, _EXPLOITABILITY = "gain (utility)", "exploitability (utility)"
 _PANELS = (
     Panel("parameter", "gain", "p, alpha or weight", _GAIN, "linear", "linear"),
     Panel("parameter", "exploitability", "p, alpha or weight", _EXPLOITABILITY, "linear", "linear"),
     Panel("exploitability", "gain", _EXPLOITABILITY, _GAIN, "linear", "linear"),
 )
-_NOTES = (
+NOTES = (
     "Gain and exploitability are in utility units of the game; exploitability is the responding "
     "player's own. All but LBR and the CFR averages come from linear programs, with the optimal "
     "value function; all are judged exactly.",
@@ -64,7 +57,7 @@ Found = list[tuple[Labels, Points]]
 """The points of everybody who responds."""
 
 
-def _measure(
+def measure(
     name: str, study: Study, labels: Labels, settings: Settings, only: Sequence[str] = ()
 ) -> Points:
     """What all methods, or only these, come to in the experiment of a name."""
@@ -88,7 +81,7 @@ def _measure(
 def _frontier_points(study: Study) -> Found:
     """Figure 5: all methods against every model."""
     return [
-        (labels, _measure("frontier", study, labels, study.settings))
+        (labels, measure("frontier", study, labels, study.settings))
         for labels in study.responders(FRONTIER_GAMES, FRONTIER_MODELS)
     ]
 
@@ -102,7 +95,7 @@ def _rps_points(study: Study) -> Found:
     found = []
     for model in study.settings.models or ("random:0", "random:1"):
         labels = {"game": "biased_rps", "model": model, "player": _RPS_PLAYER}
-        found.append((labels, _measure("biased_rps", study, labels, _rps_settings(study))))
+        found.append((labels, measure("biased_rps", study, labels, _rps_settings(study))))
     return found
 
 
@@ -130,11 +123,11 @@ def _report(
         for method, lines in points.items():
             rows += [{**labels, "method": method, **point} for point in lines]
         claims += [{**labels, **claim} for claim in check_claims(points)]
-        pictures.append(_picture(experiment.name, study, labels, points, settings))
+        pictures.append(picture(experiment.name, study, labels, points, settings))
     return Report(
         experiment.title,
         [
-            *_NOTES,
+            *NOTES,
             f"CDRNR goes in scheme {settings.scheme} with a limit of {settings.depth_limit}; SES "
             "has the same limit, and CDBR slides with it.",
             *notes,
@@ -153,12 +146,15 @@ def _judge_frontier(tables: Tables) -> Judgement:
     own = sweeps.cdrnr_name("full")
     claims = [row for row in tables[_CLAIMS] if row["claim"].startswith((own, sweeps.SES))]
     kinds = {"twice best Nash's gain": "twice", "p bounds": "(1 - p)", "SES": sweeps.SES}
-    counts = []
+    counts, of_cdrnr = [], []
     for kind, words in kinds.items():
         held = [row["holds"] == "yes" for row in claims if words in row["claim"]]
         counts.append(f"{kind} {sum(held)} of {len(held)}")
+        of_cdrnr += [] if words == sweeps.SES else held
+    # What SES does not gain is no merit of CDRNR's.
+    none_holds = bool(of_cdrnr) and not any(of_cdrnr)
     return Judgement(
-        verdict(row["holds"] == "yes" for row in claims),
+        CONTRADICTED if none_holds else verdict(row["holds"] == "yes" for row in claims),
         f"{own} and SES: {', '.join(counts)} claims hold",
     )
 
@@ -167,22 +163,20 @@ def _judge_rps(tables: Tables) -> Judgement:
     """SES gains nothing, and the full gadget most at the exploitability of any other."""
     held: list[bool] = []
     counts = {"SES gains nothing": 0, "full gadget is the best": 0}
-    models = list(dict.fromkeys(row["model"] for row in tables[_POINTS]))
-    for model in models:
-        points: dict[str, list[Mapping[str, Any]]] = {}
-        for row in tables[_POINTS]:
-            if row["model"] == model:
-                points.setdefault(row["method"], []).append(row)
+    by_model: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for row in tables[_POINTS]:
+        by_model.setdefault(row["model"], {}).setdefault(row["method"], []).append(row)
+    for points in by_model.values():
         own = sweeps.cdrnr_name("full")
         if own not in points:
             return Judgement("", f"{own} was left out")
         most = max(row["gain"] for row in points[own])
-        papers = [sweeps.cdrnr_name(gadget) for gadget in _LOSES]  # `joint` is ours.
+        papers = [sweeps.cdrnr_name(gadget) for gadget in _PAPERS_GADGETS]
         others = [name for name in papers if name in points and name != own]
         parts = (
             all(row["gain"] <= _NOTHING * most for row in points[sweeps.SES]),
             all(
-                sweeps.gain_at(points[own], row["exploitability"] + _SAME) >= row["gain"] - _SAME
+                sweeps.gain_at(points[own], row["exploitability"] + SAME) >= row["gain"] - SAME
                 for name in others
                 for row in points[name]
             ),
@@ -192,14 +186,15 @@ def _judge_rps(tables: Tables) -> Judgement:
             counts[name] += part
     return Judgement(
         verdict(held),
-        "; ".join(f"{name} in {count} of {len(models)}" for name, count in counts.items()),
+        "; ".join(f"{name} in {count} of {len(by_model)}" for name, count in counts.items()),
     )
 
 
-def _picture(
-    name: str, study: Study, labels: Labels, points: Points, settings: Settings
-) -> Picture:
-    """Methods without parameter are horizontal lines; those not over 0 to 1 have no place there."""
+def picture(name: str, study: Study, labels: Labels, points: Points, settings: Settings) -> Picture:
+    """All methods' gain and exploitability, against one model.
+
+    Methods without parameter are horizontal lines; those not over 0 to 1 have no place there.
+    """
     groups, levels = {}, {}
     for method, found in points.items():
         if method in (sweeps.BEST_NASH, sweeps.LOCAL):
@@ -236,16 +231,16 @@ def check_claims(points: Points) -> list[dict[str, Any]]:
         gains = [
             point["gain"]
             for point in points[method]
-            if point["exploitability"] <= _ALMOST_NONE * point["gain"] + _SAME
+            if point["exploitability"] <= _ALMOST_NONE * point["gain"] + SAME
         ]
         text = f"{method} gains twice as much as the best Nash at exploitability <= gain / 10"
         best = max(gains, default=0.0)
-        claim(text, best, best >= 2 * nash and best > _SAME)
+        claim(text, best, best >= 2 * nash and best > SAME)
     searched = max(point["gain"] for point in points[sweeps.SES])
     claim(
         f"SES gains at most {_SLIGHTLY} times as much as the best Nash, for any alpha",
         searched,
-        searched <= _SLIGHTLY * nash + _SAME,
+        searched <= _SLIGHTLY * nash + SAME,
     )
     for method in safe_methods:
         slack = min(
@@ -255,152 +250,30 @@ def check_claims(points: Points) -> list[dict[str, Any]]:
         claim(
             f"{method}: p * gain - (1 - p) * exploitability >= 0 for all p",
             slack,
-            slack >= -_SAME,
+            slack >= -SAME,
         )
     return claims
-
-
-def _gadget_settings(study: Study) -> Settings:
-    """CDRNR with the same steps of p everywhere."""
-    return dataclasses.replace(
-        study.settings,
-        depth_limit=GADGET_LIMIT,
-        scheme="sliding",
-        parameters=tuple(step / _NUM_PROBABILITIES for step in range(1, _NUM_PROBABILITIES)),
-    )
-
-
-def _gadget_points(study: Study) -> Found:
-    """Figure 4's idea: which p leads to which response, and which of them no p leads to."""
-    settings = _gadget_settings(study)
-    methods = (sweeps.RNR, *map(sweeps.cdrnr_name, settings.gadgets))
-    found = []
-    for game in GADGET_GAMES:
-        labels = {"game": game, "model": "fool", "player": 0}
-        found.append((labels, _measure("gadgets", study, labels, settings, methods)))
-    return found
-
-
-def _gadget_report(study: Study, found: Found) -> Report:
-    rows, num_recovered = _recovered(study, found)
-    settings = _gadget_settings(study)
-    pictures = [_picture("gadgets", study, *each, settings) for each in found]
-    titles = {
-        "from": "from p",
-        "to": "to p",
-        "below_pareto": "gain below the Pareto set's",
-        "of_rnr": "one of RNR's",
-    }
-    return Report(
-        GADGET_SETS.title,
-        [
-            "Two games in the manner of Milec et al. (2024), Figures 4 and 8, in which player 0 "
-            "has five pure responses to a fool, all optimal for some p "
-            "(`responses.small_games.lost_actions_efg`). CDRNR slides with a limit of "
-            f"{GADGET_LIMIT}; p goes in steps of 1 / {_NUM_PROBABILITIES}. RNR recovers the whole "
-            "set; what is missing in the rows of a gadget, it cannot find. Recovered is a response "
-            f"whose gain and exploitability are one of RNR's, to {_SAME:g}.",
-            "The claim is about gadgets of the paper, each in both games together; `joint` is "
-            "ours.",
-            _NOTES[0],
-        ],
-        {"Responses": Table.of(rows, **titles)},
-        pictures,
-        verdict(_lose_as_claimed(num_recovered)),
-        headline=f"of RNR's {num_recovered.pop(sweeps.RNR)} responses are recovered: "
-        + ", ".join(f"{method} {number}" for method, number in num_recovered.items()),
-    )
-
-
-def _recovered(study: Study, found: Found) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """The responses of all methods, RNR's first, and how many of RNR's each method has."""
-    rows, numbers = [], {sweeps.RNR: 0}
-    for labels, points in found:
-        responder = study.responder(**labels)
-        wanted = different(responder, points[sweeps.RNR])
-        for method in sorted(points, key=lambda name: name != sweeps.RNR):
-            responses = different(responder, points[method])
-            recovered = [one for one in wanted if any(_is_same(one, each) for each in responses)]
-            numbers[method] = numbers.get(method, 0) + len(recovered)
-            for response in responses:
-                of_rnr = "yes" if any(_is_same(one, response) for one in wanted) else "no"
-                names = {"game": labels["game"], "method": method}
-                rows.append({**names, **response, "of_rnr": of_rnr})
-    return rows, numbers
-
-
-def _lose_as_claimed(num_recovered: Mapping[str, int]) -> list[bool]:
-    """Of each of the paper's gadgets, whether it loses responses if it is said to, else none."""
-    told = []
-    for gadget, loses in _LOSES.items():
-        number = num_recovered.get(sweeps.cdrnr_name(gadget))
-        if number is not None:
-            told.append((number < num_recovered[sweeps.RNR]) == loses)
-    return told
-
-
-def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return all(abs(one[key] - other[key]) < _SAME for key in ("gain", "exploitability"))
-
-
-def different(responder: Responder, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-    """The different responses among points, in the order of p.
-
-    Returns:
-      For each one `gain`, `exploitability`, `from` and `to`, the smallest and largest p that lead
-      to it, and `below_pareto`, what more could be gained at the same exploitability.
-    """
-    found: list[dict[str, float]] = []
-    for point in sorted(points, key=operator.itemgetter("parameter")):
-        same = [row for row in found if _is_same(row, point)]
-        if same:
-            same[0]["to"] = point["parameter"]
-            continue
-        bound = max(point["exploitability"], 0.0)
-        best = safe_best_response(
-            responder.tree, responder.player, responder.model, exploitability=bound
-        )
-        found.append(
-            {
-                "gain": point["gain"],
-                "exploitability": point["exploitability"],
-                "from": point["parameter"],
-                "to": point["parameter"],
-                "below_pareto": responder.judge(best)["gain"] - point["gain"],
-            }
-        )
-    return found
 
 
 _CLAIM = (
     "CDRNR gains twice as much as the best Nash equilibrium at almost no exploitability, SES "
     "little more than that equilibrium, and p bounds the exploitability of CDRNR"
 )
-_METRIC = "gain and exploitability (utility)"
 FRONTIER = Experiment(
     "frontier",
     "Gain and exploitability",
-    _METRIC,
-    f"{_CLAIM} (Figure 5); held of CDRNR with the full gadget, the paper's own, and of SES.",
+    METRIC,
+    f"{_CLAIM} (Figure 5); held of CDRNR with the full gadget, the paper's own, and of SES, and "
+    "contradicted where nothing holds of CDRNR, whatever SES does.",
     _frontier_points,
     _frontier_report,
     (*CHOICES, *SWEEP),
     _judge_frontier,
 )
-GADGET_SETS = Experiment(
-    "gadgets",
-    "Which p recovers which response, by gadget",
-    _METRIC,
-    "the resolving and the max-margin gadgets each lose some responses that restricted Nash "
-    "responses recover, the full gadget none (Figures 4, 8).",
-    _gadget_points,
-    _gadget_report,
-    ("gadgets",),
-)
 BIASED_RPS = Experiment(
     "biased_rps",
     "Gain and exploitability in two rounds of biased rock, paper, scissors",
-    _METRIC,
+    METRIC,
     "SES gains nothing, and the full gadget is the best, before the other gadgets (Figure 15); "
     "held is that it gains as much as these at the exploitability of each of their points.",
     _rps_points,

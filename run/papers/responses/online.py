@@ -122,27 +122,28 @@ def _headline(summary: Rows) -> str:
     return f"earned per hand (95 %, {len(SEEDS)} seeds): {', '.join(told)}"
 
 
+def _summary(response: str, matches: list[Rows]) -> dict[str, Any]:
+    """What a response came to in all its matches, and the interval over seeds."""
+    # Both players' matches of a seed have the same luck, so they are one observation.
+    by_seed = [matches[seed :: len(SEEDS)] for seed in range(len(SEEDS))]
+    means = [float(np.mean([row["expected"] for rows in both for row in rows])) for both in by_seed]
+    everything = [row for rows in matches for row in rows]
+    return {
+        "response": response,
+        "earned": float(np.mean(means)),
+        "half_width": student_half_width(means),
+        "won": float(np.mean([rows[-1]["won"] for rows in matches])),
+        "exploitability": float(np.mean([row["exploitability"] for row in everything])),
+        "seconds": float(np.mean([row["seconds"] for row in everything])),
+    }
+
+
 def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
     tree, limit = study.tree(GAME), LIMITS[GAME]
-    summary, phases = [], []
+    summary = [_summary(response, matches) for response, matches in found.items()]
+    phases = []
     for response, matches in found.items():
-        # Both players' matches of a seed have the same luck, so they are one observation.
-        by_seed = [matches[seed :: len(SEEDS)] for seed in range(len(SEEDS))]
-        means = [
-            float(np.mean([row["expected"] for rows in both for row in rows])) for both in by_seed
-        ]
-        everything = [row for rows in matches for row in rows]
-        summary.append(
-            {
-                "response": response,
-                "earned": float(np.mean(means)),
-                "half_width": student_half_width(means),
-                "won": float(np.mean([rows[-1]["won"] for rows in matches])),
-                "exploitability": float(np.mean([row["exploitability"] for row in everything])),
-                "seconds": float(np.mean([row["seconds"] for row in everything])),
-            }
-        )
-        phases += _after_a_change(response, everything)
+        phases += _after_a_change(response, list(itertools.chain.from_iterable(matches)))
     players = study.settings.players
     who = " and ".join(f"player {player}" for player in players).capitalize()
     best = {
@@ -182,9 +183,7 @@ def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
             ),
             "After a change": Table.of(phases),
         },
-        [
-            Picture("online", f"{ONLINE.title}\n{GAME}", [panel], curves),
-        ],
+        [Picture("online", f"{ONLINE.title}\n{GAME}", [panel], curves)],
         more={"found": found, "best": best},
         headline=_headline(summary),
     )

@@ -80,7 +80,7 @@ def _report(study: Study, found: Rows) -> Report:
             "games with both seats and the same luck; their intervals are over pairs.",
             f"Each search looks {SEARCH.depth_limit} ahead from at most {SEARCH.budget} histories "
             f"of its infoset, plays out {SEARCH.num_rollouts} games or more, and does "
-            f"{SEARCH.effort.iterations} iterations of CFR+. The player goes on by the network, "
+            f"{SEARCH.iterations} iterations of CFR+. The player goes on by the network, "
             "the opponent by the model or the network. Times are of the wall clock, on a machine "
             "that did other things as well.",
             f"ABD wins {gain:+.3f} ± {width:.3f} a game against what the network wins: "

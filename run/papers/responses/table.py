@@ -163,7 +163,7 @@ NETWORK = Experiment(
     "network",
     "CDBR1 with networks",
     "gain, in percent of a best response's",
-    "",
+    "has CDBR with a network in one experiment, without numbers (appendix D).",
     _network_rows,
     _network_report,
     (*CHOICES, *NETWORKS),

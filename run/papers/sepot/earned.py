@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from papers.sepot.critic_errors import Item, by_line, items_of, searched
-from papers.sepot.study import GameStudy, Study
-from papers.study import Experiment, verdict
+from papers.sepot.study import GameStudy, Study, is_whole_game
+from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
@@ -27,6 +27,7 @@ BLUEPRINTS = ("uniform", "fixed:1", "fixed:2", "fixed:4", "mmd:{game}", "rnad:{g
 """As `ablation.blueprint_of` takes them; those with {game} in them are the zoo's networks."""
 ERRORS = (0.0, 0.004, 0.016)
 """Standard deviations of the critics' noise, as shares of the utility range."""
+_WITH_EXACT = "With exact critics"
 _LEAST = 1e-6
 """Less is the error of arithmetic."""
 _TITLES = {
@@ -107,16 +108,25 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             f"{settings.iterations:,} iterations of predictive CFR+. Errors are normal noise on "
             f"every value of an exact critic, {len(settings.seeds)} seeds, means over them.",
             "fixed:K is R-NaD's exact fixed point after K regularisation policies.",
-            "Held: with exact critics, search earns something against its blueprint, which is more "
-            f"than {_LEAST}.",
         ],
-        {"With exact critics": Table(exact, _TITLES), "All": Table(rows, _TITLES)},
+        {_WITH_EXACT: Table(exact, _TITLES), "All": Table(rows, _TITLES)},
         pictures,
-        verdict=verdict(row["earned"] > _LEAST for row in exact),
-        headline="; ".join(
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """Of networks alone, and of searches that leave something to a critic."""
+    told = [
+        row
+        for row in tables[_WITH_EXACT]
+        if row["blueprint"].endswith(f":{row['game']}")
+        and not is_whole_game(row["game"], row["limit"])
+    ]
+    return Judgement(
+        verdict(row["earned"] > _LEAST for row in told),
+        "; ".join(
             f"{row['blueprint']}, {row['limit']}: {row['earned']:.4f} of {row['most']:.4f}"
-            for row in exact
-            if row["blueprint"].endswith(f":{row['game']}")
+            for row in told
         ),
     )
 
@@ -126,8 +136,9 @@ EARNED = Experiment(
     "What SePoT earns against its own network, exactly",
     "mean return (utility)",
     "SePoT wins against R-NaD in all games (Table 1); held against exact mean returns in small "
-    "games.",
+    "games, with exact critics, above trained networks, whatever they learned by.",
     _compute,
     _report,
     ("games", "seeds", "transformations", "limits", "iterations", "blueprints"),
+    _judge,
 )

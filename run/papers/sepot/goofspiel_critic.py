@@ -18,7 +18,7 @@ from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.tree.compiled_tree import CompiledTree
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
 
 
 class GoofspielCritic(Critic):
@@ -57,7 +57,7 @@ class GoofspielCritic(Critic):
 
     def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """See `Critic`; float32. A ValueError if a history is not at the beginning of a round."""
-        if str(tree.game) != str(self.game):
+        if not is_same_game(tree.game, self.game):
             raise ValueError(f"the critic is one of {self.game}, not of {tree.game}")
         states = tree.states_of(np.asarray(histories))
         assert isinstance(states, GoofspielIIState)

@@ -16,7 +16,6 @@ from papers.sepot.table_1 import match_seed
 from spiel_dl.jobs import head_to_head
 from spiel_dl.play import history_networks, matches, registry
 from spiel_dl.play.matches import MatchResult, PairResults
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.tree.from_openspiel import load_turn_based
 
@@ -80,7 +79,4 @@ def match_of(
         "network": f"seed {seed}",
         "opponent": f"seed {other}",
         **head_to_head.outcome(result, own),
-        "paper": head_to_head.paper_result(
-            study.name, f"sepot:{own}", SearchOptions(study.limits[0], most)
-        ),
     }

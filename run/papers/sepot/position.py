@@ -25,6 +25,7 @@ from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.play.presets import game_string
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -107,7 +108,7 @@ def measure(
         blueprint.act,
         critic,
         search.depth_limit,
-        config=SearchConfig(first_level=level, effort=search.effort),
+        config=SearchConfig(first_level=level, effort=search.effort_or(DEFAULT_EFFORT)),
     )
     alone = rational_probability(blueprint.action_probabilities(state))
     start = time.perf_counter()

@@ -70,7 +70,7 @@ def _position_report(study: Study, rows: Rows) -> Report:
             "Probability of shooting at one of the five tiles that can hold anything: "
             f"{', '.join(sepot_position.RATIONAL_TILES)}. Chance alone would give {chance:.3f} "
             "here; the paper does not say what it would give there.",
-            f"Searches have {search.effort.iterations} iterations of CFR+.",
+            f"Searches have {search.iterations} iterations of CFR+.",
         ],
         {
             "By seed and step": Table.of(
@@ -122,7 +122,7 @@ def _answer(
         "game": study.game,
         "file": registry.digest(checkpoint),
         "depth_limit": str(limit),
-        "iterations": search.effort.iterations,
+        "iterations": search.iterations,
     }
 
     def measure() -> dict[str, float]:

@@ -10,6 +10,7 @@ small games that is told by their trees, in Goofspiel with 8 cards as `earned_la
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -173,9 +174,7 @@ def _report(study: Study, rows: Rows) -> Report:
         + "; ".join(
             f"{each.name}: "
             + ", ".join(
-                f"{reading} {earned:.4f} and {change:+.3f}"
-                for reading in READINGS
-                for earned, change in [_gain(_of(within(rows), each.name, reading))]
+                f"{reading} {_gain(_of(within(rows), each.name, reading))}" for reading in READINGS
             )
             for each in games
         ),
@@ -186,13 +185,11 @@ def _of(rows: Rows, game: str, reading: str) -> Rows:
     return [row for row in rows if (row["game"], row["reading"]) == (game, reading)]
 
 
-def _gain(rows: Rows) -> tuple[float, float]:
-    """What search earns, and by how much it changes NashConv: means over the rows."""
-    number = len(rows)
-    return (
-        sum(row["earned"] for row in rows) / number,
-        sum(row["after"] - row["before"] for row in rows) / number,
-    )
+def _gain(rows: Rows) -> str:
+    """What search earns, and by how much it changes NashConv: means over the rows, in words."""
+    earned = statistics.fmean(row["earned"] for row in rows)
+    change = statistics.fmean(row["after"] - row["before"] for row in rows)
+    return f"{earned:.4f} and {change:+.3f}"
 
 
 SEARCH_READINGS = Experiment(

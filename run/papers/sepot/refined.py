@@ -5,7 +5,7 @@ limit and resolves all subgames below it to the end. Given cfvs are those of the
 response to the blueprint, so they can be kept, and no solution of a safe gadget makes the player
 more exploitable. What else it does is left open by the gadget:
 
-  today       CFR+ on the gadget as it is.
+  today       CFR+ on the plain gadget.
   refined     CFR+ with floors (`solvers.refinement`); or the exact linear programs.
   best        of all solutions of the resolving gadgets, the one that is least exploitable in the
               whole game: nobody who resolves can know it.
@@ -33,7 +33,7 @@ from papers.sepot.refined_solutions import (
     subgames_of,
 )
 from papers.sepot.study import Study
-from papers.study import Experiment, verdict
+from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.play.presets import game_string
 from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -58,6 +58,7 @@ BLUEPRINTS = (
 BLUEPRINT = "blueprint"
 # The bounds that a refined gadget is held to.
 _RISE, _RATIO, _FROM_EXACT, _SECOND_GAP = 1e-3, 0.65, 0.02, 1e-2
+_HALF = 0.5
 
 
 class Case(NamedTuple):
@@ -120,7 +121,6 @@ def _report(study: Study, found: dict[str, dict[str, list[dict[str, Any]]]]) -> 
     ]
     gaps = [row for game, by in found.items() for row in _gaps(game, _both(by))]
     bounds = _bounds(found, rows, gaps)
-    lower = [row[name] <= row["today"] for row in rows for name in WEIGHTS]
     return Report(
         "",
         [
@@ -139,23 +139,35 @@ def _report(study: Study, found: dict[str, dict[str, list[dict[str, Any]]]]) -> 
             *(f"{bound}: {'met' if held else 'not met'} ({told})." for bound, held, told in bounds),
         ],
         {
-            "Resolving": Table(rows, _TITLES),
+            _RESOLVING: Table(rows, _TITLES),
             "Max-margin": Table(rows, _MARGIN_TITLES),
-            "Gaps of CFR+ with floors in resolving gadgets": Table(gaps, _GAP_TITLES),
+            _GAPS: Table(gaps, _GAP_TITLES),
             "Resolving, by blueprint": Table(by_blueprint, _TITLES),
         },
-        verdict=verdict([*lower, *(held for _, held, _ in bounds)]),
-        headline="; ".join(
-            f"{row['game']} {row['ones']:.3g} (today {row['today']:.3g})" for row in rows
-        ),
         more={"settings": {"blueprints": BLUEPRINTS, "iterations": ITERATIONS}, "by_game": found},
     )
 
 
+def _judge(tables: Tables) -> Judgement:
+    """What is said of refined gadgets, and the bounds that ours are held to besides."""
+    rows, gaps = tables[_RESOLVING], tables[_GAPS]
+    parts = [row[name] <= row["today"] for row in rows for name in WEIGHTS]
+    parts.append(min(row["ones"] / row["today"] for row in rows) < _HALF)
+    parts += [row["rise"] <= _RISE and row["second"] <= _SECOND_GAP for row in gaps]
+    parts += [
+        row["ones"] <= _RATIO * row["today"] and abs(row["ones"] - row["exact"]) <= _FROM_EXACT
+        for row in rows
+        if row["game"] == "leduc"
+    ]
+    told = "; ".join(f"{row['game']} {row['ones']:.3g} (plain {row['today']:.3g})" for row in rows)
+    return Judgement(verdict(parts), told)
+
+
+_RESOLVING, _GAPS = "Resolving", "Gaps of CFR+ with floors in resolving gadgets"
 _TITLES = {
     "game": "exploitability in",
     BLUEPRINT: "blueprint",
-    "today": "CFR+ today",
+    "today": "CFR+, plain",
     "ones": "refined, ones",
     "prior": "refined, prior",
     "mixed": "refined, mixed",
@@ -164,7 +176,7 @@ _TITLES = {
 }
 _MARGIN_TITLES = {
     "game": "exploitability in",
-    "margin_today": "CFR+ today",
+    "margin_today": "CFR+, plain",
     "margin_ones": "refined, ones",
     "margin_prior": "refined, prior",
     "margin_mixed": "refined, mixed",
@@ -175,9 +187,9 @@ _GAP_TITLES = {
     "weights": "weights",
     "first": "first gap",
     "second": "second gap",
-    "today": "second gap today",
+    "today": "second gap, plain",
     "rise": "largest rise above a blueprint (utility)",
-    "seconds": "time / that of CFR+ today",
+    "seconds": "time / the plain gadget's",
 }
 
 
@@ -252,7 +264,7 @@ def _bounds(
             ratio, distance = row["ones"] / row["today"], abs(row["ones"] - row["exact"])
             bounds += [
                 (
-                    f"In leduc, refined with ones is at most {_RATIO} of CFR+ today",
+                    f"In leduc, refined with ones is at most {_RATIO} of the plain gadget's",
                     ratio <= _RATIO,
                     f"{ratio:.3g}",
                 ),
@@ -270,8 +282,12 @@ REFINED_GADGETS = Experiment(
     "Refined gadgets on blueprints: what is left of their exploitability",
     "exploitability of a player (utility)",
     "refined solutions of gadgets are less exploitable than others, by up to more than half "
-    "(Kubíček, Lisý, Sandholm 2026).",
+    "(Kubíček, Lisý, Sandholm 2026). Held of resolving gadgets, besides, are: in no game above the "
+    f"blueprint by more than {_RISE:g}, second gaps of at most {_SECOND_GAP:g}, and in Leduc, with "
+    f"weights of 1, at most {_RATIO} of the plain gadget's exploitability, and within "
+    f"{_FROM_EXACT} of the linear program's.",
     _compute,
     _report,
     ("games",),
+    _judge,
 )

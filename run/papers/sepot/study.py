@@ -318,6 +318,14 @@ def _train_critic(study: GameStudy, seed: int, trained: RunDirectory, step: int)
     return directory
 
 
+def is_whole_game(game: str, depth_limit: str) -> bool:
+    """Whether searches from a preset's root solve the game, so that nothing is left to a critic.
+
+    Of reports that do not tell it in their rows, see `within`.
+    """
+    return (game, depth_limit) == ("leduc", "2 rounds")
+
+
 def within(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of searches that leave something to a critic, as `to_the_end` of them says."""
     return [row for row in rows if not row["to_the_end"]]

@@ -11,22 +11,21 @@ that are not there yet are left out, and named in the report.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from papers.sepot.networks import Networks
+from papers.sepot.paper_results import TABLE_1 as TABLE_1_BY_BOUND
+from papers.sepot.paper_results import paper_result
 from papers.sepot.study import TRAINED, Study
 from papers.study import Experiment, verdict
 from spiel_dl.jobs import head_to_head
 from spiel_dl.play import registry, zoo
-from spiel_dl.play.presets import TABLE_1 as TABLE_1_BY_BOUND
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 
 GAMES = tuple(TABLE_1_BY_BOUND[100_000])
 Rows = list[dict[str, Any]]
@@ -181,7 +180,6 @@ def _match(networks: Networks, seed: int, other: int, most: int) -> dict[str, An
         "seed": match,
         "files": [registry.digest(each) for each in (own, opponent)],
     }
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
     measure = functools.partial(
         head_to_head.measure,
         study.name,
@@ -189,7 +187,7 @@ def _match(networks: Networks, seed: int, other: int, most: int) -> dict[str, An
         opponent,
         num_games=settings.num_games,
         seed=match,
-        search=SearchOptions(study.limits[0], most, effort),
+        search=SearchOptions(study.limits[0], most, settings.iterations),
         control_variates=own,
         device=settings.device,
         workspace=study.workspace.within(name),
@@ -227,5 +225,4 @@ def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         found[name] = math.fsum(told) / len(told) if told else None
     share = "-" if found["share_searched"] is None else f"{found['share_searched']:.1%}"
     found["searched"] = f"{share}, {found['seconds_per_move']:.3g} s"
-    # What `head_to_head.paper_result` says is the same for all of them.
-    return {**found, "paper": rows[0].get("paper")}
+    return {**found, "paper": paper_result(found["game"], found["max_histories"])}

@@ -10,6 +10,7 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.games.boards import turn_lengths
+from spiel_dl.tree.from_openspiel import check_game_of
 from spiel_dl.tree.information_states import Observations
 
 
@@ -184,9 +185,7 @@ def tries(state: pyspiel.State, num_cells: int) -> Iterator[tuple[int, int, bool
 
 def check_mover(game: pyspiel.Game, state: pyspiel.State, player: int) -> None:
     """Raises a ValueError if it is not a player's turn, or the state is of another game."""
-    own = state.get_game()
-    if own is not game and str(own) != str(game):
-        raise ValueError(f"the state is of {own}, not of {game}; ask with a state of this game")
+    check_game_of(state, game)
     if state.current_player() != player:
         raise ValueError(
             f"player {player} does not move in this state, but player {state.current_player()}"

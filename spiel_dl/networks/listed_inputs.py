@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from spiel_dl.policies import perceptron_kernels
-from spiel_dl.policies.growing_inputs import Evaluation, room_for_units
-from spiel_dl.policies.matrix_products import num_padded
+from spiel_dl.networks import perceptron_kernels
+from spiel_dl.networks.growing_inputs import Evaluation, room_for_units
+from spiel_dl.networks.matrix_products import num_padded
 
 
 class ListedInputs(NamedTuple):

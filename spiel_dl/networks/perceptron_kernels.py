@@ -10,8 +10,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from spiel_dl.policies import growing_kernels
-from spiel_dl.policies.matrix_products import COLUMNS, multiply, multiply_packed, pack
+from spiel_dl.networks import growing_kernels
+from spiel_dl.networks.matrix_products import COLUMNS, multiply, multiply_packed, pack
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 _inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from spiel_dl.policies.listed_inputs import ListedInputs
+from spiel_dl.networks.listed_inputs import ListedInputs
 from spiel_dl.policies.policy_network import PolicyNetwork
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from spiel_dl.policies.perceptron import Perceptron
+from spiel_dl.networks.perceptron import Perceptron
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from spiel_dl.value_functions.feed_forward import feed_forward
+from spiel_dl.networks.feed_forward import feed_forward
 
 
 def make(*sizes, seed=0, **settings):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from spiel_dl.learning.config import NetworkConfig
-from spiel_dl.optimization import Descent, LearningRate
+from spiel_dl.networks.optimization import Descent, LearningRate
 
 
 def moves(config: NetworkConfig, num_steps: int) -> list[float]:

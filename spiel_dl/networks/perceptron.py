@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import torch
 
-from spiel_dl.policies import growing_perceptron
-from spiel_dl.policies.growing_perceptron import Answer, Inputs
-from spiel_dl.policies.listed_inputs import ListedInputs
+from spiel_dl.networks import growing_perceptron
+from spiel_dl.networks.growing_perceptron import Answer, Inputs
+from spiel_dl.networks.listed_inputs import ListedInputs
 
 # Untrained policies are then nearly uniform, untrained values small.
 _OUTPUT_SCALE = 0.1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.policies.growing_inputs import Evaluation, GrowingInputs
+from spiel_dl.networks.growing_inputs import Evaluation, GrowingInputs
 from spiel_dl.policies.policy_network import PolicyNetwork
 
 NETWORK = PolicyNetwork(40, 18, (24, 12))

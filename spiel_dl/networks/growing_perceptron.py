@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.policies import perceptron_kernels
-from spiel_dl.policies.growing_inputs import GrowingInputs
-from spiel_dl.policies.listed_inputs import ListedInputs
+from spiel_dl.networks import perceptron_kernels
+from spiel_dl.networks.growing_inputs import GrowingInputs
+from spiel_dl.networks.listed_inputs import ListedInputs
 
 Inputs = GrowingInputs | ListedInputs
 

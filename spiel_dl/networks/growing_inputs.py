@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from spiel_dl.policies import growing_kernels, perceptron_kernels
-from spiel_dl.policies.matrix_products import num_padded
+from spiel_dl.networks import growing_kernels, perceptron_kernels
+from spiel_dl.networks.matrix_products import num_padded
 
 
 class Evaluation(NamedTuple):

@@ -1,0 +1,112 @@
+"""Loss against trunk exploitability, of networks kept while training: Figure 2 of Kovařík et al."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import scipy.stats
+
+from papers.dl_cfr.errors import (
+    Rows,
+    errors_of,
+)
+from papers.dl_cfr.study import (
+    ALL_NUMBERS,
+    BOUNDS,
+    NETWORKS,
+    SUMMARY,
+    Study,
+    below_bounds,
+)
+from papers.study import Experiment, Judgement, Tables, told, verdict
+from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
+
+_STRONG = 0.8
+"""Spearman's rank correlation: what "strongly correlated" is taken to be."""
+
+
+def _checkpoint_rows(study: Study) -> Rows:
+    """The networks kept while training: errors, and trunk exploitability."""
+    if not study.settings.training.networks_per_decade:
+        raise ValueError(
+            "networks_per_decade=0 keeps no networks to compare; use a positive number"
+        )
+    rows: Rows = []
+    for seed in study.settings.seeds:
+        trained = study.train(seed)
+        for line in trained.metrics:
+            if "network" in line:
+                labels = {"network": f"seed {seed}", "step": line["step"]}
+                value = study.measure(trained.directory / line["network"])[METRIC]
+                rows.append({**labels, **errors_of(line), METRIC: value})
+    return rows
+
+
+def _checkpoints_report(study: Study, rows: Rows) -> Report:
+    reference, num_iterations = study.measure_reference()[METRIC], study.settings.num_iterations
+    return study.report(
+        [
+            f"Networks kept while training; each is then used in {num_iterations:,} iterations of "
+            "DL-CFR+. CFR+ of the whole game comes to a trunk of normalised exploitability "
+            f"{reference:.3g} in as many. The summary is of the last networks; rank correlations "
+            "(Spearman's) with exploitability are of all.",
+        ],
+        _checkpoints_summary(rows),
+        Table(
+            rows, {"network": "network", "step": "step", METRIC: METRIC_TITLE, **ALL_ERROR_TITLES}
+        ),
+        [Panel(name, METRIC, title, METRIC_TITLE) for name, title in ALL_ERROR_TITLES.items()],
+        "network",
+        levels=study.level({METRIC: reference}),
+        joined=False,
+    )
+
+
+def _judge_checkpoints(tables: Tables) -> Judgement:
+    """Each bound, of all last networks, and each error's correlation with exploitability."""
+    last = list({row["network"]: row for row in tables[ALL_NUMBERS]}.values())
+    of_what = {line["what"]: line for line in tables[SUMMARY]}
+    lines = [of_what[ALL_ERROR_TITLES[name]] for name in BOUNDS if name != METRIC]
+    correlations = [line["correlation"] for line in lines if line.get("correlation") is not None]
+    parts = below_bounds(last, {name: name for name in BOUNDS})
+    spread = f"; rank correlations {min(correlations):.2g} to {max(correlations):.2g}"
+    return Judgement(
+        verdict([*parts, *(each >= _STRONG for each in correlations)]),
+        told([row[METRIC] for row in last], "networks") + (spread if correlations else ""),
+    )
+
+
+def _checkpoints_summary(rows: Rows) -> Table:
+    """The last networks, the paper's, and how well each error foretells exploitability."""
+    final = {row["network"]: row for row in rows}
+    exploitability = [row[METRIC] for row in rows]
+    lines = []
+    for name, title in {METRIC: METRIC_TITLE, **ALL_ERROR_TITLES}.items():
+        paper = f"below {BOUNDS[name]}" if name in BOUNDS else None
+        line: dict[str, Any] = {"what": title, "paper": paper}
+        line.update({network: row[name] for network, row in final.items()})
+        values = [row[name] for row in rows]
+        if name != METRIC and min(len(set(values)), len(set(exploitability))) > 1:
+            line["correlation"] = float(scipy.stats.spearmanr(values, exploitability).statistic)
+        lines.append(line)
+    networks = {network: f"last network of {network}" for network in final}
+    titles = {"what": "validation error", "paper": "the paper", "correlation": "rank correlation"}
+    return Table(lines, titles | networks)
+
+
+CHECKPOINTS = Experiment(
+    "checkpoints",
+    "Loss against trunk exploitability",
+    METRIC_TITLE,
+    "normalised exploitability below 0.01, Huber loss below 0.001, L1 below 0.01, L∞ below 0.1 "
+    "(Main Experiments); and in all domains these errors are strongly correlated with it (Figure 2 "
+    f"is of Goofspiel), held as rank correlations of at least {_STRONG}. That trunks are similar "
+    "to CFR+'s is told and not judged.",
+    _checkpoint_rows,
+    _checkpoints_report,
+    NETWORKS,
+    _judge_checkpoints,
+)

@@ -1,0 +1,232 @@
+"""What networks are trained on and how large they are: "Additional Experiments" of Kovařík et al.
+
+`amount` varies the data, `losses` the loss, and `size` depth and width of the network.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from papers.dl_cfr.errors import (
+    HUBER,
+    OUTCOME,
+    Rows,
+    figure_panels,
+    outcome,
+)
+from papers.dl_cfr.study import (
+    ALL_NUMBERS,
+    NETWORKS,
+    SUMMARY,
+    Study,
+)
+from papers.study import MET, NOT_MET, Experiment, Judgement, Tables, verdict
+from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions.training import split_strategies
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
+
+_GOOD_HUBER = 0.001
+_ENOUGH = 60_000
+"""Samples: what still counts as the paper's "about 50,000"."""
+_SUFFICES = 0.02
+"""Exploitability: what still counts as the paper's "about 0.01"."""
+_LOSSES = {"huber": "Huber", "l1": "L1", "l2": "L2", "linf": "L∞, mean over samples"}
+_PAPER_SIZE = {"layers": "4 to 6", "units": "about 200 to 500"}
+
+
+def _amounts(study: Study) -> tuple[int, ...]:
+    """Numbers of trunk strategies to train on."""
+    available, amounts = _num_available(study), study.settings.amounts
+    if max(amounts, default=0) > available:
+        raise ValueError(
+            f"amounts={amounts}, but there are {available} trunk strategies to train on; make more "
+            "data, or ask for less"
+        )
+    return amounts or tuple(max(1, available >> k) for k in range(5))
+
+
+def _num_available(study: Study) -> int:
+    """Trunk strategies that are not set apart."""
+    config = study.settings.training
+    num_strategies = study.num_strategies
+    return len(split_strategies(num_strategies, config.validation_share, config.split_seed)[0])
+
+
+def _amount_rows(study: Study) -> Rows:
+    """Networks trained on less data, with as many steps of training for each."""
+    config, num_states = study.settings.training, study.trunk.leaves.num_public_states
+    available, amounts = _num_available(study), _amounts(study)
+
+    def steps_per_epoch(number: int) -> int:
+        return -(-number * num_states // config.batch_size)
+
+    rows: Rows = []
+    for seed in study.settings.seeds:
+        for number in sorted(set(amounts), reverse=True):
+            times = round(steps_per_epoch(available) / steps_per_epoch(number))
+            changes = {
+                "max_strategies": number,
+                "num_epochs": times * config.num_epochs,
+                "epochs_per_validation": times * config.epochs_per_validation,
+            }
+            # All of it is what the study's own network is trained on.
+            trained = study.train(seed, **({} if number == available else changes))
+            labels = {"network": f"seed {seed}", "samples": number * num_states}
+            rows.append({**labels, **outcome(study, trained)})
+    return rows
+
+
+def _amount_report(study: Study, rows: Rows) -> Report:
+    title = f"fewest samples with {ALL_ERROR_TITLES[HUBER]} at most {_GOOD_HUBER}"
+    line: dict[str, Any] = {"what": title, "paper": "about 50,000"}
+    networks = {row["network"]: row["network"] for row in rows}
+    for network in networks:
+        own = [row for row in rows if row["network"] == network]
+        enough = [row["samples"] for row in own if row[HUBER] <= _GOOD_HUBER]
+        line[network] = min(enough, default="more than these")
+    return study.report(
+        [
+            "One sample is a leaf public state of one trunk strategy. Less data is gone through "
+            "more often, so that all networks take about as many steps.",
+        ],
+        Table([line], {"what": "", "paper": "the paper", **networks}),
+        Table.of(rows, **OUTCOME),
+        figure_panels("samples", "training samples"),
+        "network",
+        settings={"amounts_used": _amounts(study)},
+    )
+
+
+def _judge_amount(tables: Tables) -> Judgement:
+    """The fewest samples with a good Huber loss, and the exploitability that these come to."""
+    parts, headlines = [], []
+    rows = tables[ALL_NUMBERS]
+    for network in dict.fromkeys(row["network"] for row in rows):
+        good = [r for r in rows if r["network"] == network and r[HUBER] <= _GOOD_HUBER]
+        fewest = min(good, key=operator.itemgetter("samples"), default=None)
+        parts += [
+            fewest is not None and fewest["samples"] <= _ENOUGH,
+            fewest is not None and fewest[METRIC] <= _SUFFICES,
+        ]
+        headlines.append(
+            "more than were tried"
+            if fewest is None
+            else f"{fewest['samples']:,} samples, exploitability {fewest[METRIC]:.3g}"
+        )
+    return Judgement(verdict(parts), "; ".join(headlines))
+
+
+AMOUNT = Experiment(
+    "amount",
+    "Amount of training data against loss",
+    f"{ALL_ERROR_TITLES[HUBER]}, {METRIC_TITLE}",
+    "about 50,000 samples are enough for a Huber loss of 0.001, which suffices for a normalised "
+    f"exploitability of about 0.01 (Additional Experiments); held is at most {_SUFFICES:g}.",
+    _amount_rows,
+    _amount_report,
+    (*NETWORKS, "amounts"),
+    _judge_amount,
+)
+
+
+def _loss_rows(study: Study) -> Rows:
+    """Networks trained on each loss, all else alike."""
+    rows: Rows = []
+    for seed in study.settings.seeds:
+        for loss in _LOSSES:
+            same = loss == study.settings.training.loss
+            trained = study.train(seed) if same else study.train(seed, loss=loss)
+            rows.append({"network": f"seed {seed}", "loss": loss, **outcome(study, trained)})
+    return rows
+
+
+def _losses_report(study: Study, rows: Rows) -> Report:
+    lines = []
+    for loss, title in _LOSSES.items():
+        own = [row[METRIC] for row in rows if row["loss"] == loss]
+        lines.append({"what": title, "mean": float(np.mean(own)), "largest": max(own)})
+    return study.report(
+        ["Networks differ in the loss that they descend and in nothing else."],
+        Table(lines, {"what": "trained on", "mean": f"{METRIC_TITLE}, mean", "largest": "largest"}),
+        Table.of([{**row, "place": list(_LOSSES).index(row["loss"])} for row in rows], **OUTCOME),
+        [Panel("place", METRIC, "loss: " + ", ".join(_LOSSES), METRIC_TITLE, "linear")],
+        "network",
+        joined=False,
+    )
+
+
+def _judge_losses(tables: Tables) -> Judgement:
+    means = {line["what"]: line["mean"] for line in tables[SUMMARY]}
+    best = min(means.values())
+    return Judgement(
+        verdict(mean <= 2 * best for mean in means.values()),
+        "; ".join(f"{loss} {mean:.3g}" for loss, mean in means.items()),
+    )
+
+
+LOSSES = Experiment(
+    "losses",
+    "The loss that networks are trained on",
+    METRIC_TITLE,
+    "standard losses suffice (Additional Experiments; no numbers); held is that with each of them "
+    "the mean exploitability is at most twice that of the best.",
+    _loss_rows,
+    _losses_report,
+    NETWORKS,
+    _judge_losses,
+)
+
+
+def _sizes(study: Study) -> list[tuple[str, int, int]]:
+    """What is varied, and the layers and units of each network."""
+    settings = study.settings
+    depths = [("depth varied", n, settings.num_units) for n in sorted(set(settings.layers))]
+    return depths + [("width varied", settings.num_layers, n) for n in sorted(set(settings.units))]
+
+
+def _size_rows(study: Study) -> Rows:
+    """Networks of several depths and widths, one varied at a time."""
+    rows: Rows = []
+    for seed in study.settings.seeds:
+        for varied, layers, units in _sizes(study):
+            trained = study.train(seed, num_layers=layers, num_units=units)
+            module = study.load_network(trained.path).module
+            num_parameters = sum(parameter.numel() for parameter in module.parameters())
+            labels = {"network": f"seed {seed}, {varied}", "layers": layers, "units": units}
+            more = {"parameters": num_parameters, **outcome(study, trained)}
+            rows.append({**labels, **more})
+    return rows
+
+
+def _size_report(study: Study, rows: Rows) -> Report:
+    best = min(rows, key=operator.itemgetter(HUBER))
+    lines = [
+        {"what": f"{name} of least {ALL_ERROR_TITLES[HUBER]}", "ours": best[name], "paper": paper}
+        for name, paper in _PAPER_SIZE.items()
+    ]
+    return study.report(
+        ["Depth and width are varied one at a time; all else stays the same."],
+        Table.of(lines, what="", paper="the paper"),
+        Table.of(rows, **OUTCOME),
+        figure_panels("parameters", "parameters"),
+        "network",
+        verdict=MET if 4 <= best["layers"] <= 6 and 200 <= best["units"] <= 500 else NOT_MET,
+        headline=f"{best['layers']} layers of {best['units']} units",
+        settings={"sizes": _sizes(study)},
+    )
+
+
+SIZE = Experiment(
+    "size",
+    "Depth and width of the network against loss",
+    f"{ALL_ERROR_TITLES[HUBER]}, {METRIC_TITLE}",
+    "4 to 6 layers of about 200 to 500 units are best (Additional Experiments).",
+    _size_rows,
+    _size_report,
+    (*NETWORKS, "layers", "units"),
+)
