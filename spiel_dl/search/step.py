@@ -58,12 +58,9 @@ class Step(abc.ABC):
       responder_first: whether the player for whom a place is solved is player 0 of the games that
         are solved there, who is updated first. If not, players keep their names.
       watch: is told of every solution; None: nobody asks.
-      whole_levels: whether the value function is bound to all leaves of the game at a horizon, of
-        which a step may ask for some. Networks are made for these.
     """
 
     responder_first = False
-    whole_levels = False
     watch: Watch | None = None
 
     def __init__(
@@ -253,25 +250,55 @@ class Step(abc.ABC):
             cfvs = (np.zeros(0), np.zeros(0))
         return Found(player, trunk, (plans[first], plans[second]), cfvs)
 
+    def check_value_functions(self) -> None:
+        """Raises a ValueError if leaves at one of the horizons in the game cannot be valued.
+
+        Of value functions that are made for one depth limit it is known beforehand.
+        """
+        limits = [self.pieces.limit(horizon) for horizon in self.pieces.horizons()]
+        for limit in limits:
+            function = self._function_at(limit)
+            if not function.one_limit:
+                continue
+            try:
+                function.bind(self._leaves_at(limit))
+            except ValueError as error:
+                raise ValueError(
+                    f"the {type(function).__name__} does not fit the leaves at a depth limit of "
+                    f"{limit}: {error}. Steps end at {', '.join(map(str, limits))}, counted from "
+                    "the root; give a mapping from each of these depth limits to a value function, "
+                    "or a ParticleNetwork, which serves several"
+                ) from None
+
     def _bind(self, leaves: LeafSet, horizon: int | None) -> LeafValues:
         """The value function at a trunk's leaves."""
-        function, level = self.value_function, leaves
-        if horizon is not None:
-            limit = self.pieces.limit(horizon)
-            if self.whole_levels:
-                if limit not in self._levels:
-                    self._levels[limit] = cut(self.tree, limit).leaves
-                level = self._levels[limit]
-            if isinstance(function, Mapping):
-                if limit not in function:
-                    raise ValueError(
-                        f"value_function has no entry for {limit!r}, where a step ends; it has "
-                        f"{list(function)}"
-                    )
-                function = function[limit]
+        if horizon is None:
+            assert isinstance(self.value_function, ValueFunction)
+            return self.value_function.bind(leaves)
+        limit = self.pieces.limit(horizon)
+        function = self._function_at(limit)
+        if function.one_limit:
+            return PartOfLeaves(function.bind(self._leaves_at(limit)), leaves)
+        return function.bind(leaves)
+
+    def _function_at(self, limit: DepthLimit) -> ValueFunction:
+        """The value function for a depth limit that is counted from the root."""
+        function = self.value_function
+        if isinstance(function, Mapping):
+            if limit not in function:
+                raise ValueError(
+                    f"value_function has no entry for {limit!r}, where a step ends; it has "
+                    f"{list(function)}"
+                )
+            function = function[limit]
         assert isinstance(function, ValueFunction)
-        values = function.bind(level)
-        return values if level is leaves else PartOfLeaves(values, leaves)
+        return function
+
+    def _leaves_at(self, limit: DepthLimit) -> LeafSet:
+        """All leaves of the game at a depth limit that is counted from the root."""
+        if limit not in self._levels:
+            self._levels[limit] = cut(self.tree, limit).leaves
+        return self._levels[limit]
 
     def keep(
         self,

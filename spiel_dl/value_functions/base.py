@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spiel_dl.tree.depth_limit import check_depth_limit
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
 
@@ -74,7 +74,14 @@ class LeafValues(abc.ABC):
 
 
 class ValueFunction(abc.ABC):
-    """Maps both players' ranges at a trunk's leaves to counterfactual values."""
+    """Maps both players' ranges at a trunk's leaves to counterfactual values.
+
+    Attributes:
+      one_limit: whether it is made for all leaves of a game at one depth limit, as many networks
+        are. A search that comes to some of these leaves only binds it to all of them then.
+    """
+
+    one_limit: bool = False
 
     @abc.abstractmethod
     def bind(self, leaves: LeafSet) -> LeafValues:
@@ -104,8 +111,8 @@ class _Zeros(LeafValues):
 class PartOfLeaves(LeafValues):
     """Some of the leaves that another `LeafValues` knows; the other ones have range 0.
 
-    Networks are made for all leaves of a game at a depth limit. With this, they value those of a
-    part of the game.
+    Value functions that are made for all leaves of a game at a depth limit value those of a part of
+    the game with it.
     """
 
     def __init__(self, whole: LeafValues, leaves: LeafSet):
@@ -147,17 +154,23 @@ def check_arguments(value_function: object, depth_limit: object, *, by_limit: bo
     All searches and solvers take the game, the value function and the depth limit in this order.
     Some take one value function for each limit (`by_limit`), as a mapping.
     """
-    kinds = (ValueFunction, Mapping) if by_limit else (ValueFunction,)
-    allowed = value_function is None or isinstance(value_function, kinds)
-    if not allowed:
+    if by_limit and isinstance(value_function, Mapping):
+        for limit, function in value_function.items():
+            if not (isinstance(limit, DepthLimit) and isinstance(function, ValueFunction)):
+                raise ValueError(
+                    f"value_function has {limit!r}: {function!r}; a mapping must be from "
+                    "DepthLimits, counted from the root, to ValueFunctions"
+                )
+    elif value_function is not None and not isinstance(value_function, ValueFunction):
+        several = ", a mapping from DepthLimits to them" if by_limit else ""
         raise ValueError(
-            f"value_function={value_function!r} must be a ValueFunction or None; the value "
-            "function comes before the depth limit"
+            f"value_function={value_function!r} must be a ValueFunction{several} or None; the "
+            "value function comes before the depth limit"
         )
     check_depth_limit(depth_limit)
 
 
-def check_value_function(trunk: Trunk, value_function: ValueFunction | None) -> None:
+def check_value_function(trunk: Trunk, value_function: object) -> None:
     """Raises a ValueError if the game goes on below a trunk and there is no value function."""
     num_states = trunk.leaves.num_public_states
     if num_states and value_function is None:

@@ -32,6 +32,7 @@ class NoisyValue(ValueFunction):
         if not 0 <= size < np.inf:
             raise ValueError(f"size={size} must be a finite number >= 0")
         self._values, self._size, self._seed = values, size, seed
+        self.one_limit = values.one_limit
 
     def bind(self, leaves: LeafSet) -> LeafValues:
         """Draws the errors of a trunk's leaf infosets, by their numbers in the tree."""

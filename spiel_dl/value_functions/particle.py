@@ -45,6 +45,7 @@ class ParticleNetwork(ValueNetwork):
     """
 
     kind = "particle_network"
+    one_limit = False
     module: ParticleModule
 
     def __init__(

@@ -25,6 +25,9 @@ from spiel_dl.value_functions.samples import Samples
 class ValueNetwork(ValueFunction):
     """A value function with parameters, which exist after `initialize` or `load`.
 
+    A network is for all leaves at the depth limit of those that it was made for, unless it says
+    that it serves several (`one_limit = False`).
+
     Attributes:
       module: the torch module, float32, on `device`.
       device: where it computes.
@@ -32,6 +35,7 @@ class ValueNetwork(ValueFunction):
     """
 
     kind: str
+    one_limit = True
     module: torch.nn.Module
     device: torch.device
     domain: dict[str, Any] | None
