@@ -38,6 +38,7 @@ from spiel_dl.value_functions.base import (
     LeafValues,
     ValueFunction,
     Values,
+    ask,
     check_arguments,
     check_value_function,
 )
@@ -121,7 +122,7 @@ class DLCFRSolver:
 
         Raises:
           ValueError: if the number is not an integer >= 0, or the value function's values are not
-            finite.
+            finite, or not float arrays of the ranges' shapes.
         """
         num_iterations = check_iterations(num_iterations)
         every, growth = self._restart_every, self._restart_growth
@@ -147,9 +148,7 @@ class DLCFRSolver:
         assert self._leaf_values is not None
         sequences = self.trunk.leaves.sequences
         ranges = (plans[0][sequences[0]], plans[1][sequences[1]])
-        if len(players) == 1:
-            return [self._leaf_values.values_for(players[0], *ranges)]
-        return self._leaf_values.evaluate(*ranges)
+        return ask(self._leaf_values, players, *ranges)
 
     def current_policy(self) -> ArrayPolicy:
         """The policy that the next iteration will play; uniform below the trunk."""

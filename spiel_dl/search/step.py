@@ -36,7 +36,13 @@ from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.pieces import ROOT, Pieces
 from spiel_dl.tree.sequence_form import SequenceForm
 from spiel_dl.tree.trunk import Trunk, cut
-from spiel_dl.value_functions.base import LeafValues, PartOfLeaves, ValueFunction, check_arguments
+from spiel_dl.value_functions.base import (
+    LeafValues,
+    PartOfLeaves,
+    ValueFunction,
+    ask,
+    check_arguments,
+)
 
 AnyValueFunction: TypeAlias = ValueFunction | Mapping[DepthLimit, ValueFunction]
 """One value function for all horizons, or one for each, by the depth limit that ends there if it is
@@ -328,8 +334,8 @@ def _in_order(values: LeafValues, order: tuple[int, int]) -> LeafValuer:
     def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
         range_0, range_1 = ranges[order[0]], ranges[order[1]]
         if len(players) == 1:
-            return [values.values_for(order[players[0]], range_0, range_1)]
-        both = values.evaluate(range_0, range_1)
+            return ask(values, (order[players[0]],), range_0, range_1)
+        both = ask(values, (0, 1), range_0, range_1)
         return [both[order[player]] for player in players]
 
     return valuer

@@ -13,7 +13,7 @@ one of its own.
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class LeafValues(abc.ABC):
 
     def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
         """One player's counterfactual values, as `evaluate` gives them: float64 [..., L_p]."""
-        return self.evaluate(range_0, range_1)[player]
+        return ask(self, (0, 1), range_0, range_1)[player]
 
     def state(self) -> dict[str, np.ndarray]:
         """What later values depend on besides ranges, for checkpoints: nothing, mostly."""
@@ -71,6 +71,48 @@ class LeafValues(abc.ABC):
         """
         if state:
             raise ValueError(f"{type(self).__name__} has no state, but was given {sorted(state)}")
+
+
+def ask(
+    values: LeafValues, players: tuple[int, ...], range_0: np.ndarray, range_1: np.ndarray
+) -> Sequence[np.ndarray]:
+    """The values of (0,), (1,) or (0, 1), as `evaluate` should give them: float [..., L_p] each.
+
+    Whoever uses values of any kind asks by this, for broadcasting hides answers of wrong shapes.
+
+    Raises:
+      ValueError: if the answer is not made of one float array of its range's shape per player.
+    """
+    ranges = (range_0, range_1)
+    answer: object
+    if len(players) == 1:
+        answer = (values.values_for(players[0], range_0, range_1),)
+    else:
+        answer = values.evaluate(range_0, range_1)
+    if isinstance(answer, Sequence) and len(answer) == len(players):
+        shapes = [ranges[player].shape for player in players]
+        if all(map(_is_float_array, answer, shapes)):
+            return answer
+    expected = " and ".join(str(own.shape) for own in ranges)
+    raise ValueError(
+        f"{type(values).__name__} answered {_described(answer)}, not float arrays of the ranges' "
+        f"shapes, {expected}; let evaluate return the pair (cfv_0, cfv_1) of NumPy arrays, and "
+        "values_for one of them"
+    )
+
+
+def _is_float_array(array: object, shape: tuple[int, ...]) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.shape == shape
+
+
+def _described(answer: object) -> str:
+    """An answer by its types and shapes."""
+    if isinstance(answer, tuple | list) and len(answer) <= 2:
+        return "(" + ", ".join(map(_described, answer)) + ")"
+    kind = getattr(answer, "dtype", None)
+    shape = getattr(answer, "shape", None)
+    of = "" if kind is None else f" of {kind}"
+    return type(answer).__name__ + of + ("" if shape is None else f" {tuple(shape)}")
 
 
 class ValueFunction(abc.ABC):
@@ -138,7 +180,7 @@ class PartOfLeaves(LeafValues):
             whole = np.zeros((*own.shape[:-1], self._whole.leaves.num_infosets(player)))
             whole[..., self._places[player]] = own
             ranges.append(whole)
-        cfv_0, cfv_1 = self._whole.evaluate(ranges[0], ranges[1])
+        cfv_0, cfv_1 = ask(self._whole, (0, 1), ranges[0], ranges[1])
         return cfv_0[..., self._places[0]], cfv_1[..., self._places[1]]
 
 

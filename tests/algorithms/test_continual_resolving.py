@@ -371,7 +371,7 @@ def test_networks_that_are_made_for_one_depth_limit_each(game, unit):
     first, second = values[False].values()
     with pytest.raises(ValueError, match=f"fit the leaves at a depth limit of {2 * step} {unit}: "):
         ContinualResolvingPolicy(tree, first, limit)
-    with pytest.raises(ValueError, match="a mapping from each of .* or a ParticleNetwork"):
+    with pytest.raises(ValueError, match=r"a mapping from each of .* or a ParticleNetwork"):
         ContinualResolvingPolicy(tree, {**values[False], limit: second}, limit)
     with pytest.raises(ValueError, match=f"no entry for .*{unit}={2 * step}.*, where a step ends"):
         ContinualResolvingPolicy(tree, {limit: first}, limit)
