@@ -38,6 +38,7 @@ from spiel_dl.value_functions.base import (
     LeafValues,
     ValueFunction,
     Values,
+    ZeroValue,
     ask,
     check_arguments,
     check_value_function,
@@ -70,7 +71,8 @@ class DLCFRSolver:
         Args:
           game: the game, its game string, or the compiled game.
           value_function: values the leaves; None if the game ends above the limit.
-          depth_limit: where the trunk ends. Beyond the game, this is plain CFR.
+          depth_limit: where the trunk ends. Beyond the game, this is plain CFR, and the value
+            function must be None or a `ZeroValue`, since none would be asked.
           weighting: the variant of CFR, or its name.
           alternating_updates: update the players in turn, with two evaluations an iteration; if
             not, at once, with one.
@@ -81,8 +83,8 @@ class DLCFRSolver:
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if it goes on at the leaves and no
-            value function is given, if numbers of restarts are not positive, or if the variant
-            cannot be restarted.
+            value function is given, if there are no leaves and one is given, if numbers of restarts
+            are not positive, or if the variant cannot be restarted.
         """
         weighting = variant_by_name(weighting)
         if restart_every is not None and restart_every < 1:
@@ -97,6 +99,12 @@ class DLCFRSolver:
         self._leaf_values: LeafValues | None = None
         if self.trunk.leaves.num_public_states and value_function is not None:
             self._leaf_values = value_function.bind(self.trunk.leaves)
+        elif not isinstance(value_function, ZeroValue | None):
+            raise ValueError(
+                f"{self.game} ends above a depth limit of {depth_limit}, so there is nothing to "
+                f"value, and the {type(value_function).__name__} would never be asked; choose a "
+                "smaller limit, or value_function=None for plain CFR"
+            )
         self._restart_every = restart_every
         self._restart_growth = restart_growth
         self.minimizer = RegretMinimizer(

@@ -26,7 +26,7 @@ from spiel_dl.search.found import Found, Watch
 from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.depth_limited import LeafValuer, Leaves, Solution
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
@@ -90,7 +90,8 @@ class Step(abc.ABC):
           exact: solve by linear programming; without a value function only.
 
         Raises:
-          ValueError: if `exact` is asked for with a value function.
+          ValueError: if `exact` is asked for with a value function, or if the value function or
+            the effort is something else.
         """
         if exact and value_function is not None:
             raise ValueError(
@@ -98,11 +99,13 @@ class Step(abc.ABC):
                 f"value_function={value_function}; leave out one of them"
             )
         check_arguments(value_function, pieces.depth_limit, by_limit=True)
+        effort = Effort() if effort is None else effort
+        check_effort(effort)
         self.pieces = pieces
         self.policy = policy
         self.players = players
         self.value_function = value_function
-        self.effort = effort or Effort()
+        self.effort = effort
         self._exact = exact
         self._levels: dict[DepthLimit, LeafSet] = {}
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from spiel_dl.networks.devices import check_device
 from spiel_dl.runs import tensor_files
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import (
@@ -41,7 +42,8 @@ class ValueNetwork(ValueFunction):
     domain: dict[str, Any] | None
 
     def __init__(self, device: torch.device | str):
-        """A network without parameters yet."""
+        """A network without parameters yet; a ValueError if torch cannot compute on the device."""
+        check_device(device)
         self.device = torch.device(device)
         self.domain = None
 

