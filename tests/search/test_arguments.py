@@ -62,5 +62,5 @@ def test_trust_is_a_probability(p):
         lambda: ABDPolicy(TREE, 0, MODEL, LIMIT, p=p),
         lambda: PortfolioConfig(p=p),
     ):
-        with pytest.raises(ValueError, match=rf"p={p!r} must be a number between 0 and 1"):
+        with pytest.raises(ValueError, match=rf"p={p!r} must be between 0 and 1"):
             make()
