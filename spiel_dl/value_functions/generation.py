@@ -24,7 +24,7 @@ from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
+from spiel_dl.value_functions.base import ValueFunction, Values, ask, normalize_ranges
 from spiel_dl.value_functions.dataset import DatasetConfig, save_shard
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.random_strategies import random_strategy
@@ -183,7 +183,7 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
     values, gaps = [], []
     for pair in zip(*scaled, strict=True):
         wide = [row.astype(np.float64) for row in pair]
-        values.append(leaf_values.evaluate(wide[0], wide[1]))
+        values.append(ask(leaf_values, (0, 1), wide[0], wide[1]))
         gap = leaves.sum_by_public_state(0, wide[0] * values[-1][0])
         gap += leaves.sum_by_public_state(1, wide[1] * values[-1][1])
         gaps.append(gap.max())
