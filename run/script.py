@@ -7,7 +7,7 @@
       script.run(main)
 
 The keyword arguments of the function become flags, beside those of the groups that the script
-defined by `config_flags.define`.
+defined by `config_flags.define`, and --import, which all scripts have.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from absl import app, flags
 
 from spiel_dl.commands import config_flags
 from spiel_dl.commands.parameters import Positive
+from spiel_dl.games.own import import_modules
 from spiel_dl.runs.distributed import ENGINES, Engine, make_engine
 from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.runs.workers import WorkerDiedError
@@ -56,11 +57,12 @@ def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any
       one_of: names of flags of which exactly one is to be given.
       **options: as `config_flags.define` takes them.
     """
+    games = config_flags.define(_import, names={"modules": "import"}, is_first=True)
     own = config_flags.define(main, is_first=True, **options)
     if one_of:
         flags.mark_flags_as_mutual_exclusive(one_of, required=True)
     try:
-        app.run(lambda _: _call(own), flags_parser=_parse)
+        app.run(lambda _: _call(games, own), flags_parser=_parse)
     except BrokenPipeError:
         sys.exit(1)
     finally:
@@ -102,9 +104,19 @@ def _description() -> str:
     )
 
 
-def _call(own: config_flags.Flags[None]) -> None:
+def _import(*, modules: tuple[str, ...] | None = None) -> None:
+    """Makes a person's own games known.
+
+    Args:
+      modules: modules of your own games, by name or .py file.
+    """
+    import_modules(modules or ())
+
+
+def _call(games: config_flags.Flags[None], own: config_flags.Flags[None]) -> None:
     try:
         _check_places()
+        games.build()
         own.call()
     except (ValueError, WorkerDiedError) as error:
         _fail(str(error))
