@@ -1,7 +1,8 @@
 """A run directory: all that is known about one run, in files that survive being killed.
 
 config.json        what was asked for
-environment.jsonl  one line per start: command, time, git commit, versions, hardware
+environment.jsonl  one line per start, unless it was refused: command, time, git commit, versions,
+                   hardware
 metrics.jsonl      one JSON object a line
 events.out.*       the same numbers for TensorBoard (tensorboard --logdir=PATH), a file per start
 checkpoint.safetensors, and whatever else the run saves
@@ -92,7 +93,9 @@ class RunDirectory:
             if leftover.name != _STARTS_FILE:
                 leftover.unlink()
         write_json(self.path / _CONFIG_FILE, wanted)
-        _append_json_line(self.path / _STARTS_FILE, describe_environment())
+        self._start: dict[str, Any] | None = describe_environment()
+        if not (self.path / _STARTS_FILE).stat().st_size:
+            self.record_start()
 
     @property
     def metrics_path(self) -> Path:
@@ -103,6 +106,16 @@ class RunDirectory:
     def checkpoint_path(self) -> Path:
         """The file of the newest checkpoint."""
         return self.path / CHECKPOINT_FILE
+
+    def record_start(self) -> None:
+        """Adds this start to the record of starts, if that is not done.
+
+        The first start is recorded when the directory is made. A run that goes on calls this once
+        nothing can refuse it any more, which `truncate_metrics` does for it.
+        """
+        if self._start is not None:
+            _append_json_line(self.path / _STARTS_FILE, self._start)
+            self._start = None
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Appends one line of metrics.
@@ -126,6 +139,7 @@ class RunDirectory:
     def truncate_metrics(self, step_name: str, last_step: int) -> None:
         """Drops the metrics of steps after `last_step`, and half a line if there is one.
 
+        The run goes on from here, so its start is recorded.
         TensorBoard will not show the dropped ones once the next line has been appended.
 
         Args:
@@ -142,6 +156,7 @@ class RunDirectory:
         kept = [line for line in lines if line[step_name] <= last_step]
         with tensor_files.atomic_path(self.metrics_path) as temporary:
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
+        self.record_start()
 
     def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
         """Replaces the checkpoint."""

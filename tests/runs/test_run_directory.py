@@ -77,9 +77,14 @@ def test_a_commit_is_clean_though_reports_were_written(
 
 
 def test_a_resumed_run_records_where_it_goes_on(tmp_path: Path) -> None:
+    starts = tmp_path / "environment.jsonl"
     RunDirectory(tmp_path, CONFIG)
-    RunDirectory(tmp_path, CONFIG, resume=True)
-    assert len((tmp_path / "environment.jsonl").read_text().splitlines()) == 2
+    assert len(starts.read_text().splitlines()) == 1
+    resumed = RunDirectory(tmp_path, CONFIG, resume=True)
+    assert len(starts.read_text().splitlines()) == 1, "it may still be refused"
+    for step in (1, 2):
+        resumed.truncate_metrics("step", step)
+        assert len(starts.read_text().splitlines()) == 2
 
 
 def test_a_directory_in_use_is_refused_and_left_alone(tmp_path: Path) -> None:
