@@ -27,7 +27,7 @@ from spiel_dl.commands import config_flags
 from spiel_dl.commands.parameters import Positive
 from spiel_dl.games.own import import_modules
 from spiel_dl.runs.distributed import ENGINES, Engine, make_engine
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.run_directory import RunDirectory, numbered
 from spiel_dl.runs.workers import WorkerDiedError
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -170,6 +170,8 @@ def _of_flag(error: flags.Error) -> str:
     text = str(error).removeprefix("flag ")
     if not isinstance(error, flags.UnrecognizedFlagError):
         return text
+    if error.flagname in ("game", "preset") and "blueprint" in flags.FLAGS:
+        return f"--{error.flagname}: the game is that of --blueprint; leave --{error.flagname} out"
     now = RENAMED.get(error.flagname)
     if now is not None and now in flags.FLAGS:
         return f"--{error.flagname} is --{now} here"
@@ -211,15 +213,20 @@ def open_run(
     """Opens the run directory that the flags ask for.
 
     Args:
-      default: its path if there is no --run_dir.
+      default: its path if there is no --run_dir and it is free; else "-2" or a higher number comes
+        behind it.
       identity: see `RunDirectory`.
-      run_dir: where checkpoints and results go. Default: a folder below runs/.
+      run_dir: where checkpoints and results go. Default: a new folder below runs/; with --resume,
+        the newest one of these settings.
       resume: go on with the run in the run directory.
 
     Raises:
       ValueError: as `RunDirectory`.
     """
-    directory = RunDirectory(run_dir or default, identity, resume=resume)
+    path = run_dir or numbered(default, identity if resume else None)
+    directory = RunDirectory(path, identity, resume=resume)
+    if not run_dir:
+        print(f"results go to {directory.path}", file=sys.stderr)
     _opened.append(directory)
     return directory
 
@@ -244,8 +251,10 @@ def open_workspace(path: str, engine: Engine, *, only_own: bool = False) -> Work
 
 def run_directory(*, is_required: bool = False) -> config_flags.Flags[RunDirectory]:
     """Defines --run_dir and --resume; `build` takes the first two arguments of `open_run`."""
-    required = ["run_dir"] if is_required else []
-    return config_flags.define(open_run, "Run directory", required=required)
+    if not is_required:
+        return config_flags.define(open_run, "Run directory")
+    text = {"run_dir": "where checkpoints and results go."}
+    return config_flags.define(open_run, "Run directory", required=["run_dir"], texts=text)
 
 
 def workers() -> config_flags.Flags[Engine]:

@@ -94,7 +94,8 @@ class RunDirectory:
                 leftover.unlink()
         write_json(self.path / _CONFIG_FILE, wanted)
         self._start: dict[str, Any] | None = describe_environment()
-        if not (self.path / _STARTS_FILE).stat().st_size:
+        starts = self.path / _STARTS_FILE
+        if not starts.exists() or _is_empty(starts):
             self.record_start()
 
     @property
@@ -198,12 +199,32 @@ class RunDirectory:
         if not (self.path / _CONFIG_FILE).exists():
             raise ValueError(f"{self.path} is not empty and holds no run; choose another path")
         found = read_json(self.path / _CONFIG_FILE)
-        for name in sorted(found.keys() | wanted.keys()):
-            if found.get(name) != wanted.get(name):
-                raise ValueError(
-                    f"cannot resume {self.path}: its {name} is {found.get(name)!r}, not "
-                    f"{wanted.get(name)!r}; use the same settings or another directory"
-                )
+        if other := differences(found, wanted):
+            raise ValueError(
+                f"cannot resume {self.path}: its {', its '.join(other)}; use the same settings or "
+                "another directory"
+            )
+
+
+def numbered(path: str | os.PathLike[str], config: Mapping[str, Any] | None = None) -> Path:
+    """The first free one of PATH, PATH-2, PATH-3 and so on, or the last one with a run to resume.
+
+    Args:
+      path: of a run directory.
+      config: of the run to resume. If all there are of other runs, it is the last of them. None: a
+        free one is wanted.
+    """
+    first = free = Path(path)
+    taken: list[Path] = []
+    while free.is_file() or (free.exists() and any(free.iterdir())):
+        taken.append(free)
+        free = first.with_name(f"{first.name}-{len(taken) + 1}")
+    if config is None or not taken:
+        return free
+    wanted = json.loads(json.dumps(dict(config)))
+    runs = [each for each in taken if (each / _CONFIG_FILE).exists()]
+    own = [each for each in runs if not differences(read_json(each / _CONFIG_FILE), wanted)]
+    return (own or taken)[-1]
 
 
 class RunRecord(NamedTuple):
@@ -232,6 +253,21 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
     config = read_json(path / _CONFIG_FILE)
     lines = [_read_json_lines(path / name) for name in (_STARTS_FILE, _METRICS_FILE)]
     return RunRecord(config, *lines)
+
+
+def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """What differs between settings, as "NAME is FOUND, not WANTED"; what is not there is None.
+
+    Of settings within settings, NAME is "outer.inner".
+    """
+    told: list[str] = []
+    for name in sorted(found.keys() | wanted.keys()):
+        pair = found.get(name), wanted.get(name)
+        if isinstance(pair[0], Mapping) and isinstance(pair[1], Mapping):
+            told += [f"{name}.{inner}" for inner in differences(*pair)]
+        elif pair[0] != pair[1]:
+            told.append(f"{name} is {pair[0]!r}, not {pair[1]!r}")
+    return told
 
 
 def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:

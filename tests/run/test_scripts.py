@@ -57,7 +57,10 @@ def test_help_fits_on_a_screen(script: str) -> None:
              "--num_workers=1000000"),
             "error: --num_workers=1000000 are too many processes",
         ),
-        (("generate_data.py", "--game=kuhn_poker", "--moves=1"), "error: give --run_dir: "),
+        (
+            ("generate_data.py", "--game=kuhn_poker", "--moves=1"),
+            "error: give --run_dir: where checkpoints and results go.\n",
+        ),
         (
             ("generate_data.py", "--game=kuhn_poker", "--plies=-3", "--run_dir=new"),
             "error: --plies=-3: must be at least 1",

@@ -117,6 +117,7 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
         ({"game": "leduc_poker()"}, r"its game is 'kuhn_poker\(\)', not 'leduc_poker\(\)'"),
         ({"layers": (64,)}, r"its layers is \[64, 64\], not \[64\]"),
         ({"beta": 1}, r"its beta is None, not 1"),
+        ({"layers": 2, "alpha": 1}, r"its alpha is 1\.5, not 1, its layers is \[64, 64\], not 2"),
     ],
 )
 def test_other_settings_do_not_resume(change: dict[str, Any], message: str, tmp_path: Path) -> None:
