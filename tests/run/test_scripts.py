@@ -79,7 +79,7 @@ def test_help_fits_on_a_screen(script: str) -> None:
         ),
         (
             ("show.py", "--game=kuhn_poker", "--policy=uniform", "--moves=3", "--output=folder"),
-            "error: Is a directory: folder; give a file's path",
+            "error: --output=folder is a directory; give a file, such as page.html",
         ),
     ],
     ids=[
