@@ -216,8 +216,8 @@ def open_run(
       default: its path if there is no --run_dir and it is free; else "-2" or a higher number comes
         behind it.
       identity: see `RunDirectory`.
-      run_dir: where checkpoints and results go. Default: a new folder below runs/; with --resume,
-        the newest one of these settings.
+      run_dir: where the run goes. Default: a new folder below runs/. With --resume, the newest one
+        of these settings.
       resume: go on with the run in the run directory.
 
     Raises:

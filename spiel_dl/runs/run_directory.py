@@ -262,11 +262,11 @@ def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str
     """
     told: list[str] = []
     for name in sorted(found.keys() | wanted.keys()):
-        pair = found.get(name), wanted.get(name)
-        if isinstance(pair[0], Mapping) and isinstance(pair[1], Mapping):
-            told += [f"{name}.{inner}" for inner in differences(*pair)]
-        elif pair[0] != pair[1]:
-            told.append(f"{name} is {pair[0]!r}, not {pair[1]!r}")
+        one, other = found.get(name), wanted.get(name)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            told += [f"{name}.{inner}" for inner in differences(one, other)]
+        elif one != other:
+            told.append(f"{name} is {one!r}, not {other!r}")
     return told
 
 

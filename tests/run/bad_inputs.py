@@ -172,7 +172,10 @@ FLAGS = [
     Bad(TRAIN, "must have a value"),
     Bad(f"{KUHN} --preset=leduc", "Exactly one of (game, preset)"),
     Bad(f"{KUHN} --algorithm=mmd --eta=1", "Unknown command line flag 'eta'"),
-    Bad(f"{TRAIN} --algorithm=critic --game=kuhn_poker", "Unknown command line flag 'game'"),
+    Bad(
+        f"{TRAIN} --algorithm=critic --game=kuhn_poker",
+        "the game is that of --blueprint; leave --game out",
+    ),
     Bad(f"{KUHN} --critic_learning_rate=0.5", "used with --transformations only"),
     Bad(f"{SHOW} --moves=3", "give --policy: what to show"),
     Bad(f"{SHOW} --search=cdbr:uniform --moves=3", "--search is --policy here"),
