@@ -29,6 +29,8 @@ from spiel_dl.value_functions.dataset import DatasetConfig, save_shard
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.random_strategies import random_strategy
 
+_RANDOM = "random-"
+
 
 def generate(
     directory: RunDirectory,
@@ -51,11 +53,19 @@ def generate(
       show_progress: show a progress bar on standard error.
 
     Raises:
-      ValueError: if the game cannot be compiled or cut, or ends above the depth limit; or as the
-        engine says.
+      ValueError: if the game cannot be compiled or cut, or ends above the depth limit, if there are
+        more shards already; or as the engine says.
       WorkerDiedError: as `distributed.for_each` does; what is finished stays.
     """
     check(config)
+    numbers = [int(path.stem[len(_RANDOM) :]) for path in directory.path.glob(f"{_RANDOM}*")]
+    num_there = max(numbers, default=-1) + 1
+    if num_there > num_shards:
+        raise ValueError(
+            f"{directory.path} has {num_there} shards already, more than the {num_shards} asked "
+            f"for; ask for {num_there} or more"
+        )
+    directory.record_start()
     num_states = config.trunk().leaves.num_public_states
     missing = [i for i in range(num_shards) if not _shard_path(directory, i).exists()]
     samples = config.shard_size * num_states
@@ -105,7 +115,7 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
       ValueError: if the directory holds no dataset, if the name is not made of letters, digits,
         `-` and `_` or is one of a random shard, or if a range is not one for the leaves.
     """
-    if not re.fullmatch(r"[\w-]+", name) or name.startswith("random-"):
+    if not re.fullmatch(r"[\w-]+", name) or name.startswith(_RANDOM):
         raise ValueError(
             f"name={name!r} must be made of letters, digits, - and _, and not begin with random-"
         )
@@ -201,7 +211,7 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
 
 def shard_name(shard: int) -> str:
     """What a shard of random trunk strategies is called, as `Dataset.load` takes it."""
-    return f"random-{shard:05d}"
+    return f"{_RANDOM}{shard:05d}"
 
 
 def _shard_path(directory: RunDirectory, shard: int) -> Path:
