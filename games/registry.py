@@ -8,9 +8,23 @@ import pyspiel
 
 from spiel_dl.games.registration import Parameter, Registration, game_type
 
+_registered: set[str] = set()
+
 
 def register(registration: Registration) -> None:
-    """Makes a game known to `pyspiel.load_game`."""
+    """Makes a game known to `pyspiel.load_game`.
+
+    Raises:
+      ValueError: if OpenSpiel has another game of this name. One that was registered here may be
+        registered anew.
+    """
+    name = registration.short_name
+    if name in pyspiel.registered_names() and name not in _registered:
+        raise ValueError(
+            f"short_name={name!r} is a game of OpenSpiel, which would be lost; choose another "
+            f"name, such as 'python_{name}'"
+        )
+    _registered.add(name)
 
     def make(_: type, params: Mapping[str, Parameter] | None = None) -> pyspiel.Game:
         from spiel_dl.games.openspiel import RulesGame  # With torch, which takes a second.

@@ -57,7 +57,10 @@ def main(
         head_to_head.write(output, [row], environment, workspace)
     print(f"game         {row['game']}")
     print(f"wall-clock   {row['wall_clock']:.1f} s\n")
-    print(head_to_head.table([row]).to_markdown(), end="")
+    table = head_to_head.table([row])
+    print(table.to_markdown(), end="")
+    if table.rest:
+        print(f"\n{table.rest.to_markdown()}", end="")
 
 
 if __name__ == "__main__":

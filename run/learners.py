@@ -6,7 +6,6 @@ place of defaults; flags that were given win.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
@@ -33,8 +32,6 @@ from spiel_dl.value_functions.particle_module import ParticleSizes
 
 # What the papers fix, and no flag changes.
 _FIXED_OF_ADAM = ("adam_beta1", "adam_beta2", "adam_epsilon", "gradient_clip")
-# `decay_steps` of a particle network are the steps of the run.
-_OF_ADAM = (*_FIXED_OF_ADAM, "decay_steps")
 _OF_TARGET = ("target_averaging", "target_share", "utility_unit", "history_trace_decay")
 _OF_NEURD = ("neurd_clip", "neurd_threshold", "neurd_max_gain", "uniform_share")
 _OF_CRITIC = ("target_share", "c_bar", "rho_bar", "bounded", "expected", "trace_decay")
@@ -177,7 +174,10 @@ class ParticleFlags:
         self._game = _define_game()
         self._limit = script.depth_limit("Depth limit of searches; default: one round")
         self._config = config_flags.define(
-            ParticleSelfPlayConfig, "Self-play", leave_out=_OF_ADAM, texts=_RATES
+            ParticleSelfPlayConfig,
+            "Self-play",
+            defaults={"decay_steps": None},
+            texts={**_RATES, "decay_steps": "steps over which it falls. Default: --num_steps."},
         )
         self._sizes = config_flags.define(ParticleSizes, "Network")
         self._kind = config_flags.define(
@@ -196,7 +196,7 @@ class ParticleFlags:
         game = turn_based_game(self._game.build())
         limit = self._limit.build() if self._limit.given else default_depth_limit(game)
         settings, _ = _settings(self._game, ParticleSelfPlay.name)
-        config = _falling(self._config.build_over(settings), run["num_steps"])
+        config = self._config.build_over({"decay_steps": run["num_steps"], **settings})
         network = self._kind.build(
             self._sizes.build(), self._features.build(), seed=config.seed, device=run["device"]
         )
@@ -267,10 +267,3 @@ def _blueprint(*, blueprint: str | None = None, transformations: str = "paper") 
       transformations: what opponents may do: the paper's 22, or the pure actions, as in Leduc.
     """
     return zoo.file_of(blueprint or "", RNaDSolver.name), transformations
-
-
-def _falling(config: Any, num_steps: int) -> Any:
-    """A configuration whose learning rate, if it falls, does so over so many steps."""
-    if config.final_learning_rate is None:
-        return config
-    return dataclasses.replace(config, decay_steps=num_steps)

@@ -7,7 +7,7 @@
       script.run(main)
 
 The keyword arguments of the function become flags, beside those of the groups that the script
-defined by `config_flags.define`.
+defined by `config_flags.define`, and --import, which all scripts have.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from absl import app, flags
 
 from spiel_dl.commands import config_flags
 from spiel_dl.commands.parameters import Positive
+from spiel_dl.games.own import import_modules
 from spiel_dl.runs.distributed import ENGINES, Engine, make_engine
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.run_directory import RunDirectory, numbered
 from spiel_dl.runs.workers import WorkerDiedError
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -56,11 +57,12 @@ def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any
       one_of: names of flags of which exactly one is to be given.
       **options: as `config_flags.define` takes them.
     """
+    games = config_flags.define(_import, names={"modules": "import"}, is_first=True)
     own = config_flags.define(main, is_first=True, **options)
     if one_of:
         flags.mark_flags_as_mutual_exclusive(one_of, required=True)
     try:
-        app.run(lambda _: _call(own), flags_parser=_parse)
+        app.run(lambda _: _call(games, own), flags_parser=_parse)
     except BrokenPipeError:
         sys.exit(1)
     finally:
@@ -102,9 +104,19 @@ def _description() -> str:
     )
 
 
-def _call(own: config_flags.Flags[None]) -> None:
+def _import(*, modules: tuple[str, ...] | None = None) -> None:
+    """Makes a person's own games known.
+
+    Args:
+      modules: modules of your own games, by name or .py file.
+    """
+    import_modules(modules or ())
+
+
+def _call(games: config_flags.Flags[None], own: config_flags.Flags[None]) -> None:
     try:
         _check_places()
+        games.build()
         own.call()
     except (ValueError, WorkerDiedError) as error:
         _fail(str(error))
@@ -158,6 +170,8 @@ def _of_flag(error: flags.Error) -> str:
     text = str(error).removeprefix("flag ")
     if not isinstance(error, flags.UnrecognizedFlagError):
         return text
+    if error.flagname in ("game", "preset") and "blueprint" in flags.FLAGS:
+        return f"--{error.flagname}: the game is that of --blueprint; leave --{error.flagname} out"
     now = RENAMED.get(error.flagname)
     if now is not None and now in flags.FLAGS:
         return f"--{error.flagname} is --{now} here"
@@ -199,15 +213,20 @@ def open_run(
     """Opens the run directory that the flags ask for.
 
     Args:
-      default: its path if there is no --run_dir.
+      default: its path if there is no --run_dir and it is free; else "-2" or a higher number comes
+        behind it.
       identity: see `RunDirectory`.
-      run_dir: where checkpoints and results go. Default: a folder below runs/.
+      run_dir: where the run goes. Default: a new folder below runs/. With --resume, the newest one
+        of these settings.
       resume: go on with the run in the run directory.
 
     Raises:
       ValueError: as `RunDirectory`.
     """
-    directory = RunDirectory(run_dir or default, identity, resume=resume)
+    path = run_dir or numbered(default, identity if resume else None)
+    directory = RunDirectory(path, identity, resume=resume)
+    if not run_dir:
+        print(f"results go to {directory.path}", file=sys.stderr)
     _opened.append(directory)
     return directory
 
@@ -232,8 +251,10 @@ def open_workspace(path: str, engine: Engine, *, only_own: bool = False) -> Work
 
 def run_directory(*, is_required: bool = False) -> config_flags.Flags[RunDirectory]:
     """Defines --run_dir and --resume; `build` takes the first two arguments of `open_run`."""
-    required = ["run_dir"] if is_required else []
-    return config_flags.define(open_run, "Run directory", required=required)
+    if not is_required:
+        return config_flags.define(open_run, "Run directory")
+    text = {"run_dir": "where checkpoints and results go."}
+    return config_flags.define(open_run, "Run directory", required=["run_dir"], texts=text)
 
 
 def workers() -> config_flags.Flags[Engine]:

@@ -8,6 +8,7 @@ A search is made in every public state of the game, shown or not. With resolving
 minutes already in Leduc: fewer --iterations are quicker.
 """
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from spiel_dl.commands import config_flags, script
@@ -62,6 +63,8 @@ def main(
       game: OpenSpiel game string, with parameters.
       device: torch device of a search's networks.
     """
+    if Path(output).is_dir():
+        raise ValueError(f"--output={output} is a directory; give a file, such as page.html")
     limit = _LIMIT.build()
     with script.waiting(f"listing the histories of {game}"):
         tree = compile_game(game)

@@ -10,14 +10,15 @@ print(dl.nash_conv("leduc_poker", solver.average_policy()))
 
 The names below are imported when they are first used, so `import spiel_dl` itself takes no time,
 and solving a game of OpenSpiel's own imports no torch. OpenSpiel knows the games written for this
-package from then on: `pyspiel.load_game("python_leduc")`.
+package from then on: `pyspiel.load_game("python_leduc")`. In workers of a script, a person's own
+games are imported here, too.
 """
 
 import importlib
 import importlib.metadata
 from typing import TYPE_CHECKING
 
-from spiel_dl import games  # noqa: F401 - registers them
+from spiel_dl.games.own import import_those_of_parent as _import_own_games
 
 if TYPE_CHECKING:
     from spiel_dl.algorithms.abd import ABDPolicy as ABD
@@ -146,3 +147,6 @@ if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
+
+
+_import_own_games()

@@ -84,9 +84,12 @@ class VectorEnvironment(VectorEnv):
           its mask. If chance ended a game, `final_obs` is what was known before it did.
 
         Raises:
-          ValueError: if an action is not legal, or there is not one for every row.
+          ValueError: if an action is not legal or no integer, or there is not one for every row.
         """
-        moves = torch.as_tensor(np.asarray(actions), dtype=torch.int64, device=self._device)
+        actions = np.asarray(actions)
+        if actions.dtype.kind not in "iu":
+            raise ValueError(f"actions={actions} must be integers, not of the type {actions.dtype}")
+        moves = torch.as_tensor(actions, dtype=torch.int64, device=self._device)
         before, movers = self.environment.state, self.environment.current_player()
         finished, returns = self.environment.step(moves)
         ended = finished.cpu().numpy()

@@ -42,7 +42,8 @@ from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.policies.portfolios import Portfolios
 from spiel_dl.search.portfolio_step import PortfolioStep
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_and_policy
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.effort import Effort, check_effort
+from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.variants import CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -94,6 +95,8 @@ class ABDPolicy(ResponsePolicy):
         Raises:
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
         """
+        check_probability(p)
+        check_effort(effort)
         pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
         known = ArrayPolicy(pieces.tree, policy.strategies)
         if isinstance(portfolios, str):

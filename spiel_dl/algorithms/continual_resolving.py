@@ -30,13 +30,14 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.engine import ContinualPolicy
 from spiel_dl.search.resolving import GADGETS as GADGETS
 from spiel_dl.search.resolving import ResolvingStep
+from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.refinement import check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.tree.trunk import cut
-from spiel_dl.value_functions.base import ValueFunction, check_arguments, check_value_function
+from spiel_dl.value_functions.base import check_arguments, check_value_function
 
 DEFAULT_EFFORT = Effort(iterations=1000)
 
@@ -53,7 +54,7 @@ class ContinualResolvingPolicy(ContinualPolicy):
     def __init__(
         self,
         game: AnyGame,
-        value_function: ValueFunction | None,
+        value_function: AnyValueFunction | None,
         depth_limit: DepthLimit,
         *,
         gadget: str = "resolving",
@@ -64,8 +65,9 @@ class ContinualResolvingPolicy(ContinualPolicy):
 
         Args:
           game: the game, its game string, or the compiled game.
-          value_function: values the leaves of every piece. It may be None if the game ends above
-            the limit.
+          value_function: values the leaves of every piece: one for all, or one for each depth
+            limit, counted from the root, at which a piece ends, as networks that are made for one
+            depth limit need it. It may be None if the game ends above the limit.
           depth_limit: how deep each piece is.
           gadget: "resolving", "max_margin", "reach_max_margin" or "unsafe".
           refinement: what root infosets count where the opponent need not enter: "ones", "prior" or
@@ -76,11 +78,11 @@ class ContinualResolvingPolicy(ContinualPolicy):
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if the gadget is unknown or cannot be
-            refined, if the game goes on at the limit and there is no value function, or if there is
-            a tolerance.
+            refined, if the game goes on at the limit and there is no value function, if one does
+            not fit the leaves of a piece, or if there is a tolerance.
         """
         check_gadget(gadget, refinement, GADGETS)
-        check_arguments(value_function, depth_limit)
+        check_arguments(value_function, depth_limit, by_limit=True)
         tree = compile_game(game)
         check_value_function(cut(tree, depth_limit), value_function)
         super().__init__(

@@ -38,6 +38,8 @@ from spiel_dl.value_functions.base import (
     LeafValues,
     ValueFunction,
     Values,
+    ZeroValue,
+    ask,
     check_arguments,
     check_value_function,
 )
@@ -69,7 +71,8 @@ class DLCFRSolver:
         Args:
           game: the game, its game string, or the compiled game.
           value_function: values the leaves; None if the game ends above the limit.
-          depth_limit: where the trunk ends. Beyond the game, this is plain CFR.
+          depth_limit: where the trunk ends. Beyond the game, this is plain CFR, and the value
+            function must be None or a `ZeroValue`, since none would be asked.
           weighting: the variant of CFR, or its name.
           alternating_updates: update the players in turn, with two evaluations an iteration; if
             not, at once, with one.
@@ -80,8 +83,8 @@ class DLCFRSolver:
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if it goes on at the leaves and no
-            value function is given, if numbers of restarts are not positive, or if the variant
-            cannot be restarted.
+            value function is given, if there are no leaves and one is given, if numbers of restarts
+            are not positive, or if the variant cannot be restarted.
         """
         weighting = variant_by_name(weighting)
         if restart_every is not None and restart_every < 1:
@@ -96,6 +99,12 @@ class DLCFRSolver:
         self._leaf_values: LeafValues | None = None
         if self.trunk.leaves.num_public_states and value_function is not None:
             self._leaf_values = value_function.bind(self.trunk.leaves)
+        elif not isinstance(value_function, ZeroValue | None):
+            raise ValueError(
+                f"{self.game} ends above a depth limit of {depth_limit}, so there is nothing to "
+                f"value, and the {type(value_function).__name__} would never be asked; choose a "
+                "smaller limit, or value_function=None for plain CFR"
+            )
         self._restart_every = restart_every
         self._restart_growth = restart_growth
         self.minimizer = RegretMinimizer(
@@ -121,7 +130,7 @@ class DLCFRSolver:
 
         Raises:
           ValueError: if the number is not an integer >= 0, or the value function's values are not
-            finite.
+            finite, or not float arrays of the ranges' shapes.
         """
         num_iterations = check_iterations(num_iterations)
         every, growth = self._restart_every, self._restart_growth
@@ -147,9 +156,7 @@ class DLCFRSolver:
         assert self._leaf_values is not None
         sequences = self.trunk.leaves.sequences
         ranges = (plans[0][sequences[0]], plans[1][sequences[1]])
-        if len(players) == 1:
-            return [self._leaf_values.values_for(players[0], *ranges)]
-        return self._leaf_values.evaluate(*ranges)
+        return ask(self._leaf_values, players, *ranges)
 
     def current_policy(self) -> ArrayPolicy:
         """The policy that the next iteration will play; uniform below the trunk."""

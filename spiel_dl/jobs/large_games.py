@@ -15,6 +15,7 @@ from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.solvers import best_response
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.from_openspiel import load_turn_based
 
 GAMES = (
     "phantom_ttt",
@@ -132,10 +133,11 @@ def judge(game: FactoredGame, policy: openspiel_policy.Policy) -> dict[str, floa
 def _judge(
     policy: str, name: str, device: str, dtype: str, on_message: Callable[[str], object]
 ) -> dict[str, Any]:
-    game = factored_game(name, dtype=dtype)
-    on_message(estimate(game))
-    start = time.perf_counter()
-    loaded = registry.load_policy(policy, game.game, device=device)
+    # What is wrong with the policy is told before the game's tables are made.
+    turn_based, start = load_turn_based(name), time.perf_counter()
+    loaded = registry.load_policy(policy, turn_based, device=device)
     loading = time.perf_counter() - start
+    game = factored_game(turn_based, dtype=dtype)
+    on_message(estimate(game))
     found = judge(game, loaded)
     return {"game": str(game.game), **found, "asking": found["asking"] + loading}

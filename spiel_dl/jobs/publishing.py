@@ -105,8 +105,8 @@ def publish(
 
     Raises:
       ValueError: if the run is not one of a learner, or not finished, if its policy is no network,
-        if the run of the policy that its critic was trained for is not where it was, or if there is
-        no such zoo or name.
+        if the run of the policy that its critic was trained for is not where it was, if there is no
+        such zoo, or if the name is none, or one of another algorithm.
     """
     zoo.models(folder)  # raises if there is no zoo
     if num_games:
@@ -116,8 +116,8 @@ def publish(
     trained = _trained(run, arrays, header, seed)
     num_steps = _num_steps(arrays, header)
     _check_finished(run, num_steps, record)
-    whole_name = _whole_name(name, header)
     blueprint = _of_blueprint(record.config.get("blueprint"))
+    whole_name = _whole_name(name, header, (blueprint or header)["algorithm"])
     half = {n: a.astype(np.float16).astype(np.float32) for n, a in trained.arrays.items()}
     exact, rounded = trained.strength(trained.arrays), trained.strength(half)
     changes = trained.changes(half)
@@ -202,12 +202,24 @@ def _without_place(command: str) -> str:
     return shlex.join(kept)
 
 
-def _whole_name(name: str | None, header: Mapping[str, Any]) -> str:
+def _whole_name(name: str | None, header: Mapping[str, Any], learned_by: str) -> str:
+    """The name in the zoo.
+
+    Args:
+      name: as `publish` takes it.
+      header: of the run's checkpoint.
+      learned_by: the algorithm of the policy; a critic is listed with the policy that it is of.
+    """
     if name is None:
         games = {n: str(turn_based_game(each.game)) for n, each in presets.PRESETS.items()}
         name = next((n for n, game in games.items() if game == header["game"]), None)
     algorithm, colon, rest = (name or "").rpartition(":")
-    algorithm = algorithm if colon else header["algorithm"]
+    algorithm = algorithm if colon else learned_by
+    if rest and algorithm in zoo.ALGORITHMS and algorithm != learned_by:
+        raise ValueError(
+            f"name={name!r}: the run is a model of {learned_by}; give {learned_by}:{rest}, or "
+            f"{rest} alone"
+        )
     if not rest or algorithm not in zoo.ALGORITHMS:
         raise ValueError(
             f"name={name!r} of a model of {header['algorithm']} in {header['game']}: give "

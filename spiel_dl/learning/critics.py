@@ -10,9 +10,12 @@ import abc
 
 import numpy as np
 import torch
+from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.policies.array_policy import read_strategy
 from spiel_dl.solvers.history_values import history_values
+from spiel_dl.solvers.strategies import check_strategy
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.game_tree import GameTree
@@ -66,18 +69,28 @@ class ExactCritic(Critic):
     """
 
     def __init__(
-        self, tree: GameTree, strategies: Strategies, transformations: PolicyTransformations
+        self,
+        tree: GameTree,
+        blueprint: openspiel_policy.Policy | Strategies,
+        transformations: PolicyTransformations,
     ):
         """Transforms the blueprint.
 
         Args:
           tree: the compiled game.
-          strategies: the blueprint: for each player, float64 [S_p].
+          blueprint: a policy of both players; or the strategy of each, float64 [S_p].
           transformations: K of them.
 
         Raises:
-          ValueError: if a transformation returns no weights for this game's actions.
+          ValueError: if the blueprint is none of this game, or if a transformation returns no
+            weights for this game's actions.
         """
+        if isinstance(blueprint, openspiel_policy.Policy):
+            strategies = tuple(read_strategy(tree, blueprint, player) for player in (0, 1))
+        else:
+            strategies = tuple(blueprint)
+            for treeplex, strategy in zip(tree.treeplexes, strategies, strict=True):
+                check_strategy(treeplex, strategy, np.ones(treeplex.num_infosets, np.bool_))
         self.tree = tree
         first, second = (
             transformed_strategies(tree, player, strategies[player], transformations)

@@ -39,6 +39,7 @@ from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.networks.devices import check_device
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import tensor_files
 from spiel_dl.tree.game_tree import GameTree
@@ -93,8 +94,10 @@ class Learner(abc.ABC):
 
         Raises:
           ValueError: if the game is none that can be learned here, if a transformation is none for
-            it, or if there are parameters of a critic without transformations.
+            it, if there are parameters of a critic without transformations, or if torch cannot
+            compute on the device.
         """
+        check_device(device)
         if critic is not None and transformations is None:
             raise ValueError(
                 f"{critic} is for a critic of policy transformations, of which there are none; "

@@ -73,7 +73,11 @@ def policy_bot(policy: openspiel_policy.Policy, player: int, seed: int | None = 
       seed: of its choices; None: another one every time.
 
     Raises:
-      ValueError: if there is no such player.
+      ValueError: if there is no such player, the policy is none, or the seed is negative.
     """
     check_player(player)
+    if not isinstance(policy, openspiel_policy.Policy):
+        raise ValueError(f"policy={policy!r} must be an open_spiel.python.policy.Policy")
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed={seed} must be at least 0, or None")
     return SeatedBot(policy, player, np.random.default_rng(seed))

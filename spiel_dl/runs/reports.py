@@ -45,7 +45,13 @@ class Table:
     @property
     def left_out(self) -> list[str]:
         """The titles of the columns that are in the JSON file only."""
-        return [self.titles[name] for name in self._filled()[MAX_COLUMNS:]]
+        return [] if self.rest is None else list(self.rest.titles.values())
+
+    @property
+    def rest(self) -> Table | None:
+        """The columns for which there is no room, as another table; None if all are shown."""
+        names = self._filled()[MAX_COLUMNS:]
+        return Table(self.rows, {name: self.titles[name] for name in names}) if names else None
 
     def to_markdown(self) -> str:
         """The table in Markdown."""

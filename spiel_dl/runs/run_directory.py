@@ -1,7 +1,8 @@
 """A run directory: all that is known about one run, in files that survive being killed.
 
 config.json        what was asked for
-environment.jsonl  one line per start: command, time, git commit, versions, hardware
+environment.jsonl  one line per start, unless it was refused: command, time, git commit, versions,
+                   hardware
 metrics.jsonl      one JSON object a line
 events.out.*       the same numbers for TensorBoard (tensorboard --logdir=PATH), a file per start
 checkpoint.safetensors, and whatever else the run saves
@@ -92,7 +93,10 @@ class RunDirectory:
             if leftover.name != _STARTS_FILE:
                 leftover.unlink()
         write_json(self.path / _CONFIG_FILE, wanted)
-        _append_json_line(self.path / _STARTS_FILE, describe_environment())
+        self._start: dict[str, Any] | None = describe_environment()
+        starts = self.path / _STARTS_FILE
+        if not starts.exists() or _is_empty(starts):
+            self.record_start()
 
     @property
     def metrics_path(self) -> Path:
@@ -103,6 +107,16 @@ class RunDirectory:
     def checkpoint_path(self) -> Path:
         """The file of the newest checkpoint."""
         return self.path / CHECKPOINT_FILE
+
+    def record_start(self) -> None:
+        """Adds this start to the record of starts, if that is not done.
+
+        The first start is recorded when the directory is made. A run that goes on calls this once
+        nothing can refuse it any more, which `truncate_metrics` does for it.
+        """
+        if self._start is not None:
+            _append_json_line(self.path / _STARTS_FILE, self._start)
+            self._start = None
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Appends one line of metrics.
@@ -126,6 +140,7 @@ class RunDirectory:
     def truncate_metrics(self, step_name: str, last_step: int) -> None:
         """Drops the metrics of steps after `last_step`, and half a line if there is one.
 
+        The run goes on from here, so its start is recorded.
         TensorBoard will not show the dropped ones once the next line has been appended.
 
         Args:
@@ -142,6 +157,7 @@ class RunDirectory:
         kept = [line for line in lines if line[step_name] <= last_step]
         with tensor_files.atomic_path(self.metrics_path) as temporary:
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
+        self.record_start()
 
     def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
         """Replaces the checkpoint."""
@@ -183,12 +199,32 @@ class RunDirectory:
         if not (self.path / _CONFIG_FILE).exists():
             raise ValueError(f"{self.path} is not empty and holds no run; choose another path")
         found = read_json(self.path / _CONFIG_FILE)
-        for name in sorted(found.keys() | wanted.keys()):
-            if found.get(name) != wanted.get(name):
-                raise ValueError(
-                    f"cannot resume {self.path}: its {name} is {found.get(name)!r}, not "
-                    f"{wanted.get(name)!r}; use the same settings or another directory"
-                )
+        if other := differences(found, wanted):
+            raise ValueError(
+                f"cannot resume {self.path}: its {', its '.join(other)}; use the same settings or "
+                "another directory"
+            )
+
+
+def numbered(path: str | os.PathLike[str], config: Mapping[str, Any] | None = None) -> Path:
+    """The first free one of PATH, PATH-2, PATH-3 and so on, or the last one with a run to resume.
+
+    Args:
+      path: of a run directory.
+      config: of the run to resume. If all there are of other runs, it is the last of them. None: a
+        free one is wanted.
+    """
+    first = free = Path(path)
+    taken: list[Path] = []
+    while free.is_file() or (free.exists() and any(free.iterdir())):
+        taken.append(free)
+        free = first.with_name(f"{first.name}-{len(taken) + 1}")
+    if config is None or not taken:
+        return free
+    wanted = json.loads(json.dumps(dict(config)))
+    runs = [each for each in taken if (each / _CONFIG_FILE).exists()]
+    own = [each for each in runs if not differences(read_json(each / _CONFIG_FILE), wanted)]
+    return (own or taken)[-1]
 
 
 class RunRecord(NamedTuple):
@@ -217,6 +253,21 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
     config = read_json(path / _CONFIG_FILE)
     lines = [_read_json_lines(path / name) for name in (_STARTS_FILE, _METRICS_FILE)]
     return RunRecord(config, *lines)
+
+
+def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """What differs between settings, as "NAME is FOUND, not WANTED"; what is not there is None.
+
+    Of settings within settings, NAME is "outer.inner".
+    """
+    told: list[str] = []
+    for name in sorted(found.keys() | wanted.keys()):
+        one, other = found.get(name), wanted.get(name)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            told += [f"{name}.{inner}" for inner in differences(one, other)]
+        elif one != other:
+            told.append(f"{name} is {one!r}, not {other!r}")
+    return told
 
 
 def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:

@@ -170,13 +170,14 @@ class Processes(Crew[Future[Any]]):
 
 
 def _of_workers() -> dict[str, str]:
-    """The environment of workers: one thread, and modules where this process finds them.
+    """The environment of workers: one thread, modules where this process finds them, own games.
 
     What a script imports from its own folder, such as `papers` of `run/`, is not installed. The
     empty entry of an interactive session is its directory.
     """
     paths = [os.path.abspath(path) for path in sys.path if not path or os.path.isdir(path)]
-    return {**_ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)}
+    own = {name: text for name, text in os.environ.items() if name.startswith("SPIEL_DL_")}
+    return {**_ONE_THREAD, **own, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def end_with_parent() -> None:

@@ -21,6 +21,7 @@ from spiel_dl.runs.distributed import IN_PROCESS, Engine
 from spiel_dl.runs.run_directory import (
     RunDirectory,
     describe_environment,
+    differences,
     first_start,
     read_json,
     set_aside,
@@ -164,9 +165,9 @@ class Workspace:
         if self._only_own and found.get("git_commit") != self._commit:
             return None
         wanted = json.loads(json.dumps(dict(settings)))
-        if found["settings"] != wanted:
+        if other := differences(found["settings"], wanted):
             raise ValueError(
-                f"{path} is of {found['settings']}, not of {wanted}; use the same settings or "
+                f"{path} has other settings: its {', its '.join(other)}; use the same settings or "
                 "another directory"
             )
         self.note_reused(name)

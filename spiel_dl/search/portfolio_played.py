@@ -37,7 +37,7 @@ from spiel_dl.search.sepot_search import Root
 from spiel_dl.search.trunk_strategies import fixed_to
 from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.solvers.restricted_game import check_probability, restrict
 from spiel_dl.tree.beam import PolicyRows
@@ -75,6 +75,7 @@ class PortfolioConfig:
 
     def __post_init__(self) -> None:
         check_probability(self.p)
+        check_effort(self.effort)
         for name, least in (("num_rollouts", 1), ("budget", 2), ("first_round", 0), ("seed", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least {least}")

@@ -97,7 +97,8 @@ class ResolvingStep(ModelStep):
           exact: solve by linear programming.
 
         Raises:
-          ValueError: as `ModelStep`, or if there is a tolerance and no model.
+          ValueError: as `ModelStep`; and without a model, if there is a tolerance, or if leaves
+            at a horizon have no value function that fits them.
         """
         if model_of is None and effort is not None:
             check_no_tolerance(effort)
@@ -110,6 +111,8 @@ class ResolvingStep(ModelStep):
             effort=effort,
             exact=exact,
         )
+        if model_of is None and value_function is not None:
+            self.check_value_functions()
         self._gadget, self._weights = gadget, refinement
         self.starts: dict[tuple[int, int], Start] = {}
         self._root_is_solved = False

@@ -69,9 +69,8 @@ class ModelStep(Step):
         self.model_of = model_of
         self.p = p
         self.gap = 0.0
-        # Who responds to a model is updated first, as player 0 of a restricted game; and the value
-        # functions of responses are networks made for all leaves at a horizon.
-        self.responder_first = self.whole_levels = model_of is not None
+        # Who responds to a model is updated first, as player 0 of a restricted game.
+        self.responder_first = model_of is not None
 
     @property
     def opponent(self) -> int:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from spiel_dl.solvers import refinement as refinements
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.solvers.trust import check_trust
 from spiel_dl.tree.pieces import SCHEMES
@@ -110,6 +110,7 @@ class SearchConfig:
         ):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
+        check_effort(self.effort)
         refinements.check_gadget(self.gadget, self.refinement, GADGETS)
         check_trust(self.trust, self.gadget, self.refinement, leaf_trust=self.leaf_trust)
         if self.gadget == "unsafe" and self.continual:

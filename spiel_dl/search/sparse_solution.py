@@ -29,6 +29,7 @@ from spiel_dl.tree.sparse_tree import SparseTree, root_ranges, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.base import (
     ValueFunction,
+    ask,
     check_arguments,
     check_value_function,
 )
@@ -145,14 +146,14 @@ def solve(
     values = value_function.bind(trunk.leaves)
 
     def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
-        return [values.values_for(player, *ranges) for player in players]
+        return ask(values, players, *ranges)
 
     leaves = Leaves(sequences, valuer)
     plans = depth_limited.solve_with_leaves(game, leaves, effort, record=False).plans
-    cfvs = values.evaluate(plans[0][sequences[0]], plans[1][sequences[1]])
-    for each in cfvs:
-        check_values(each)
-    return _solution(particles, trunk, plans, cfvs)
+    cfv_0, cfv_1 = ask(values, (0, 1), plans[0][sequences[0]], plans[1][sequences[1]])
+    check_values(cfv_0)
+    check_values(cfv_1)
+    return _solution(particles, trunk, plans, (cfv_0, cfv_1))
 
 
 def _solution(particles: Particles, trunk: Trunk, plans: Pair, leaf_cfvs: Pair) -> SparseSolution:

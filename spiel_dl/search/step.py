@@ -26,7 +26,7 @@ from spiel_dl.search.found import Found, Watch
 from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.depth_limited import LeafValuer, Leaves, Solution
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
@@ -36,7 +36,13 @@ from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.pieces import ROOT, Pieces
 from spiel_dl.tree.sequence_form import SequenceForm
 from spiel_dl.tree.trunk import Trunk, cut
-from spiel_dl.value_functions.base import LeafValues, PartOfLeaves, ValueFunction, check_arguments
+from spiel_dl.value_functions.base import (
+    LeafValues,
+    PartOfLeaves,
+    ValueFunction,
+    ask,
+    check_arguments,
+)
 
 AnyValueFunction: TypeAlias = ValueFunction | Mapping[DepthLimit, ValueFunction]
 """One value function for all horizons, or one for each, by the depth limit that ends there if it is
@@ -58,12 +64,9 @@ class Step(abc.ABC):
       responder_first: whether the player for whom a place is solved is player 0 of the games that
         are solved there, who is updated first. If not, players keep their names.
       watch: is told of every solution; None: nobody asks.
-      whole_levels: whether the value function is bound to all leaves of the game at a horizon, of
-        which a step may ask for some. Networks are made for these.
     """
 
     responder_first = False
-    whole_levels = False
     watch: Watch | None = None
 
     def __init__(
@@ -87,7 +90,8 @@ class Step(abc.ABC):
           exact: solve by linear programming; without a value function only.
 
         Raises:
-          ValueError: if `exact` is asked for with a value function.
+          ValueError: if `exact` is asked for with a value function, or if the value function or
+            the effort is something else.
         """
         if exact and value_function is not None:
             raise ValueError(
@@ -95,11 +99,13 @@ class Step(abc.ABC):
                 f"value_function={value_function}; leave out one of them"
             )
         check_arguments(value_function, pieces.depth_limit, by_limit=True)
+        effort = Effort() if effort is None else effort
+        check_effort(effort)
         self.pieces = pieces
         self.policy = policy
         self.players = players
         self.value_function = value_function
-        self.effort = effort or Effort()
+        self.effort = effort
         self._exact = exact
         self._levels: dict[DepthLimit, LeafSet] = {}
 
@@ -253,25 +259,55 @@ class Step(abc.ABC):
             cfvs = (np.zeros(0), np.zeros(0))
         return Found(player, trunk, (plans[first], plans[second]), cfvs)
 
+    def check_value_functions(self) -> None:
+        """Raises a ValueError if leaves at one of the horizons in the game cannot be valued.
+
+        Of value functions that are made for one depth limit it is known beforehand.
+        """
+        limits = [self.pieces.limit(horizon) for horizon in self.pieces.horizons()]
+        for limit in limits:
+            function = self._function_at(limit)
+            if not function.one_limit:
+                continue
+            try:
+                function.bind(self._leaves_at(limit))
+            except ValueError as error:
+                raise ValueError(
+                    f"the {type(function).__name__} does not fit the leaves at a depth limit of "
+                    f"{limit}: {error}. Steps end at {', '.join(map(str, limits))}, counted from "
+                    "the root; give a mapping from each of these depth limits to a value function, "
+                    "or a ParticleNetwork, which serves several"
+                ) from None
+
     def _bind(self, leaves: LeafSet, horizon: int | None) -> LeafValues:
         """The value function at a trunk's leaves."""
-        function, level = self.value_function, leaves
-        if horizon is not None:
-            limit = self.pieces.limit(horizon)
-            if self.whole_levels:
-                if limit not in self._levels:
-                    self._levels[limit] = cut(self.tree, limit).leaves
-                level = self._levels[limit]
-            if isinstance(function, Mapping):
-                if limit not in function:
-                    raise ValueError(
-                        f"value_function has no entry for {limit!r}, where a step ends; it has "
-                        f"{list(function)}"
-                    )
-                function = function[limit]
+        if horizon is None:
+            assert isinstance(self.value_function, ValueFunction)
+            return self.value_function.bind(leaves)
+        limit = self.pieces.limit(horizon)
+        function = self._function_at(limit)
+        if function.one_limit:
+            return PartOfLeaves(function.bind(self._leaves_at(limit)), leaves)
+        return function.bind(leaves)
+
+    def _function_at(self, limit: DepthLimit) -> ValueFunction:
+        """The value function for a depth limit that is counted from the root."""
+        function = self.value_function
+        if isinstance(function, Mapping):
+            if limit not in function:
+                raise ValueError(
+                    f"value_function has no entry for {limit!r}, where a step ends; it has "
+                    f"{list(function)}"
+                )
+            function = function[limit]
         assert isinstance(function, ValueFunction)
-        values = function.bind(level)
-        return values if level is leaves else PartOfLeaves(values, leaves)
+        return function
+
+    def _leaves_at(self, limit: DepthLimit) -> LeafSet:
+        """All leaves of the game at a depth limit that is counted from the root."""
+        if limit not in self._levels:
+            self._levels[limit] = cut(self.tree, limit).leaves
+        return self._levels[limit]
 
     def keep(
         self,
@@ -301,8 +337,8 @@ def _in_order(values: LeafValues, order: tuple[int, int]) -> LeafValuer:
     def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
         range_0, range_1 = ranges[order[0]], ranges[order[1]]
         if len(players) == 1:
-            return [values.values_for(order[players[0]], range_0, range_1)]
-        both = values.evaluate(range_0, range_1)
+            return ask(values, (order[players[0]],), range_0, range_1)
+        both = ask(values, (0, 1), range_0, range_1)
         return [both[order[player]] for player in players]
 
     return valuer

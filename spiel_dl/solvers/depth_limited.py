@@ -15,7 +15,7 @@ import numpy as np
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Clock, Effort
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
 from spiel_dl.solvers.restricted_game import RestrictedGame
 from spiel_dl.solvers.strategies import behaviour_strategy
 
@@ -189,7 +189,7 @@ def start(
     if not effort.weighting.averages_plans:
         raise ValueError(
             f"weighting={effort.weighting} averages strategies, and a search needs averages of "
-            f"realization plans; take another variant, for example {CFR_PLUS}"
+            "realization plans; take another variant, for example 'cfr+'"
         )
     minimizer = RegretMinimizer(
         game.sequence_form,

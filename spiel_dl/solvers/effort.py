@@ -49,11 +49,19 @@ class Effort:
         return dataclasses.replace(self, tolerance=self.tolerance * unit)
 
 
+def check_effort(effort: object) -> None:
+    """Raises a ValueError if an effort is something else."""
+    if not isinstance(effort, Effort):
+        example = effort if isinstance(effort, int) and effort > 0 else 100
+        raise ValueError(f"effort={effort!r} must be an Effort, such as Effort({example})")
+
+
 def check_no_tolerance(effort: Effort) -> None:
     """Raises a ValueError if an effort has a tolerance, where averages are kept whatever their gap.
 
     A gap is that of the better of the average and the last strategy.
     """
+    check_effort(effort)
     if effort.tolerance is not None:
         raise ValueError(
             f"tolerance={effort.tolerance} cannot be used here: what is kept are averages, of "

@@ -252,6 +252,10 @@ def run_iterations_greedy(
         _mix_in(treeplex_1, learner_1, share, t)
 
 
+VOLATILE_FIRST_AVERAGED = 501
+"""The iteration with which VAD-CFR's average begins."""
+
+
 @_jit
 def update_player_volatile(treeplex, learner, iteration, numbers, tolerance, cfv):
     """An update of VAD-CFR: what is remembered is each infoset's mean size of regrets."""
@@ -266,7 +270,7 @@ def update_player_volatile(treeplex, learner, iteration, numbers, tolerance, cfv
         size = 0.0
         for s in range(first, end):
             size = max(size, abs(cfv[s] - value))
-        if iteration > 500:
+        if iteration >= VOLATILE_FIRST_AVERAGED:
             gamma = min(4.0, 2.0 + 1.5 * min(1.0, size / 2.0))
             weight = t**gamma / (1.0 + size**1.5) * math.sqrt(1.0 + size / 2.0)
             for s in range(first, end):

@@ -36,18 +36,25 @@ class InfosetVariant(FromFunctions):
     """A variant by functions of whole infosets, players or iterations.
 
     Attributes:
+      name: of its paper, as `variant_names.VARIANTS` has it.
       functions: compiled with the loops, in the places of those of these names in `kernels`.
       numbers: what they depend on; the first one is the exponent of the average.
       memory: how many numbers they remember for each sequence.
       drops_negative: whether cumulative regrets are never negative.
       averages_plans: whether the average is one of realization plans.
+      first_averaged: the first iteration that is averaged.
     """
 
+    name: str
     functions: Parts
     numbers: tuple[float, ...]
     memory: int = 0
     drops_negative: bool = True
     averages_plans: bool = True
+    first_averaged: int = 1
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def parts(self) -> Parts:
@@ -60,14 +67,14 @@ def smooth_predictive_cfr_plus(floor: float = 1.0, gamma: float = 1.0) -> Infose
     """Predictive CFR+ whose regrets keep a sum of at least `floor` in every infoset."""
     _check_positive(floor=floor)
     functions = Parts(match_regrets=infoset_kernels.match_regrets_smooth)
-    return InfosetVariant(functions, (gamma, floor))
+    return InfosetVariant("smooth-pcfr+", functions, (gamma, floor))
 
 
 def stable_predictive_cfr_plus(floor: float = 1.0, gamma: float = 1.0) -> InfosetVariant:
     """Predictive CFR+ that begins anew at `floor` where all regrets of an infoset are below it."""
     _check_positive(floor=floor)
     functions = Parts(match_regrets=infoset_kernels.match_regrets_stable)
-    return InfosetVariant(functions, (gamma, floor))
+    return InfosetVariant("stable-pcfr+", functions, (gamma, floor))
 
 
 def extragradient_cfr_plus(
@@ -76,14 +83,20 @@ def extragradient_cfr_plus(
     """Extragradient CFR+: both players at once, and two evaluations an iteration."""
     _check_positive(floor=floor, stepsize=stepsize)
     functions = Parts(run_iterations=infoset_kernels.run_iterations_extragradient)
-    return InfosetVariant(functions, (gamma, floor, stepsize))
+    return InfosetVariant("excfr+", functions, (gamma, floor, stepsize))
 
 
 def volatility_adaptive_cfr() -> InfosetVariant:
     """VAD-CFR; it averages from iteration 501 on, so the average before is uniform."""
     functions = Parts(update_player=infoset_kernels.update_player_volatile)
     return InfosetVariant(
-        functions, (2.0, 0.0), memory=1, drops_negative=False, averages_plans=False
+        "vad-cfr",
+        functions,
+        (2.0, 0.0),
+        memory=1,
+        drops_negative=False,
+        averages_plans=False,
+        first_averaged=infoset_kernels.VOLATILE_FIRST_AVERAGED,
     )
 
 
@@ -101,7 +114,7 @@ def regularized_cfr(
     _check_positive(kappa=kappa, temperature=temperature, halved_after=halved_after)
     functions = Parts(update_player=infoset_kernels.update_player_regularized)
     numbers = (gamma, kappa, temperature, float(halved_after))
-    return InfosetVariant(functions, numbers, memory=3)
+    return InfosetVariant("reg-cfr", functions, numbers, memory=3)
 
 
 def greedy_weights(floor: float = 2.0) -> InfosetVariant:
@@ -112,7 +125,7 @@ def greedy_weights(floor: float = 2.0) -> InfosetVariant:
     """
     _check_positive(floor=floor)
     functions = Parts(run_iterations=infoset_kernels.run_iterations_greedy)
-    return InfosetVariant(functions, (0.0, floor), memory=1, drops_negative=False)
+    return InfosetVariant("greedy", functions, (0.0, floor), memory=1, drops_negative=False)
 
 
 def _check_positive(**values: float) -> None:

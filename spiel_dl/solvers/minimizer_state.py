@@ -82,6 +82,37 @@ def game_checksum(form: SequenceForm | FactoredForm) -> np.ndarray:
     return np.frombuffer(digest.digest(), np.uint8)
 
 
+def check_learned(learned: tuple[Learned, ...], variant: AnyVariant, num_averaged: int) -> None:
+    """Raises a ValueError if a variant's functions returned what they must not.
+
+    Regret matching takes NaN for no regret, and an average of weight 0 for a uniform strategy.
+    """
+    for player, learner in enumerate(learned):
+        found = f"{variant}, after {num_averaged} iterations: player {player}'s"
+        # First, for what follows a strategy that is NaN is NaN, too.
+        if not np.isfinite(learner.strategy).all():
+            raise ValueError(
+                f"{found} strategy is not finite; let the variant's derive return finite numbers"
+            )
+        if not np.isfinite(learner.regret).all():
+            raise ValueError(
+                f"{found} cumulative regrets are not all finite; let the variant's accumulate "
+                "return finite numbers"
+            )
+        average = learner.average
+        if not np.isfinite(average).all() or average.min(initial=0.0) < 0.0:
+            raise ValueError(
+                f"{found} average has entries that are negative or not finite; let the variant's "
+                "average return weights that are not negative, and whose sum is a finite number"
+            )
+        is_due = num_averaged >= variant.first_averaged and learner.realization.any()
+        if is_due and not average.any():
+            raise ValueError(
+                f"{found} average is 0 everywhere; let the variant's average return positive "
+                "weights, or say by first_averaged= with which iteration they begin"
+            )
+
+
 def check_state(
     state: Mapping[str, np.ndarray],
     own: Mapping[str, np.ndarray],

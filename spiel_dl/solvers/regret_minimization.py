@@ -14,6 +14,7 @@ other (*alternating updates*, the default) or for both at once:
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numba
@@ -32,6 +33,7 @@ from spiel_dl.solvers.variants import (
     LINEAR_CFR,
     PREDICTIVE_CFR_PLUS,
     AnyVariant,
+    FromFunctions,
     Weighting,
     check_goes_by_regrets,
 )
@@ -113,7 +115,12 @@ class RegretMinimizer:
         self._realize(1)
 
     def run(self, num_iterations: int) -> None:
-        """Does that many iterations; a ValueError if that is not an integer >= 0."""
+        """Does that many iterations.
+
+        Raises:
+          ValueError: if that is not an integer >= 0, or if the variant's functions make numbers
+            that are not finite, or averaging weights that are negative or all 0.
+        """
         num_iterations = check_iterations(num_iterations)
         if self._game is None or self._num_threads > 1:
             self._iterate(num_iterations, None, None)
@@ -129,6 +136,7 @@ class RegretMinimizer:
             self._loops.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
         self.num_averaged = span[1]
+        self._check_learned()
 
     def run_with_leaves(
         self, num_iterations: int, leaf_sequences: Pair, leaf_cfvs: LeafCfvs
@@ -143,8 +151,8 @@ class RegretMinimizer:
             iteration without alternating updates, for the players who are updated then.
 
         Raises:
-          ValueError: if the number is not an integer >= 0, or values are not finite. An iteration
-            that an error breaks off is as if it had not begun.
+          ValueError: as `run`, or if values are not finite. An iteration that an error breaks off
+            is as if it had not begun.
         """
         self._iterate(num_iterations, leaf_sequences, leaf_cfvs)
 
@@ -175,6 +183,12 @@ class RegretMinimizer:
                 for name, array in before.items():
                     arrays[name][:] = array
                 raise
+        self._check_learned()
+
+    def _check_learned(self) -> None:
+        # A `Weighting` is checked when it is made.
+        if self.num_averaged and isinstance(self.weighting, FromFunctions):
+            minimizer_state.check_learned(self.learned, self.weighting, self.num_averaged)
 
     def _update(
         self, group: tuple[int, ...], leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
@@ -232,8 +246,17 @@ class RegretMinimizer:
     def average_strategy(self, player: int) -> np.ndarray:
         """The average as a behaviour strategy: float64 [S].
 
-        Infosets that the player itself never reached are uniform, as in OpenSpiel.
+        Infosets that the player itself never reached are uniform, as in OpenSpiel. A RuntimeWarning
+        says if that is all of them, since the variant's average begins later.
         """
+        first = self.weighting.first_averaged
+        if 0 < self.num_averaged < first:
+            warnings.warn(
+                f"{self.weighting} averages from iteration {first} on, and its average is uniform "
+                "until then; do more iterations, or take the current policy",
+                RuntimeWarning,
+                stacklevel=3,
+            )
         treeplex = self.sequence_form.treeplexes[player]
         return behaviour_strategy(treeplex, self.learned[player].average)
 

@@ -125,8 +125,8 @@ def restrict(
 
 def check_probability(p: float) -> None:
     """Raises a ValueError if p is no probability."""
-    if not 0.0 <= p <= 1.0:
-        raise ValueError(f"p={p} must be between 0 and 1: it is the probability of the model")
+    if not isinstance(p, int | float | np.number) or not 0.0 <= p <= 1.0:
+        raise ValueError(f"p={p!r} must be between 0 and 1: it is the probability of the model")
 
 
 def unrestricted(

@@ -68,12 +68,14 @@ class FromFunctions(abc.ABC):
       memory: how many numbers they remember for each sequence.
       drops_negative: whether cumulative regrets are never negative.
       averages_plans: whether the average is one of realization plans.
+      first_averaged: the first iteration that is averaged, counted from 1.
     """
 
     numbers: tuple[float, ...]
     memory: int = 0
     drops_negative: bool = False
     averages_plans: bool = True
+    first_averaged: int = 1
 
     @property
     @abc.abstractmethod
@@ -108,6 +110,7 @@ class Variant(FromFunctions):
         numbers themselves.
       numbers: what the functions depend on, as floats. A saved state tells variants apart by the
         functions' code and these numbers, not by the values of global or enclosing variables.
+      first_averaged: the first iteration, counted from 1, to which `average` gives a weight.
     """
 
     accumulate: Callable[..., Any]
@@ -115,12 +118,17 @@ class Variant(FromFunctions):
     average: Callable[..., Any]
     rates: Callable[..., Any] | None = None
     numbers: tuple[float, ...] = ()
+    first_averaged: int = 1
 
     def __post_init__(self) -> None:
         for name, arity in (("accumulate", 3), ("derive", 3), ("average", 2), ("rates", 2)):
             _check_function(name, getattr(self, name) or _numbers_themselves, arity)
         if any(math.isnan(number) for number in self.numbers):
             raise ValueError(f"numbers={self.numbers} must not be NaN")
+
+    def __str__(self) -> str:
+        functions = (self.accumulate, self.derive, self.average)
+        return f"Variant({', '.join(_plain(function).__name__ for function in functions)})"
 
     @property
     def parts(self) -> Parts:
@@ -168,6 +176,7 @@ class Weighting:
 
     memory: ClassVar[int] = 0
     averages_plans: ClassVar[bool] = True
+    first_averaged: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         changes = (self.alpha_change, self.beta_change, self.gamma_change)
@@ -266,7 +275,7 @@ def check_infoset_by_infoset(variant: AnyVariant) -> None:
     if parts.update_regrets or parts.update_player or parts.run_iterations:
         raise ValueError(
             f"{variant} updates whole players at once, and choices at leaves are updated one by "
-            f"one; take another variant, for example {PREDICTIVE_CFR_PLUS}"
+            "one; take another variant, for example 'pcfr+'"
         )
 
 
@@ -275,7 +284,7 @@ def check_goes_by_regrets(variant: AnyVariant) -> None:
     if variant.parts.update_player or variant.parts.run_iterations:
         raise ValueError(
             f"{variant} does not play by its regrets alone, so it cannot go on from a strategy; "
-            f"leave out restarts, or take another variant, for example {PREDICTIVE_CFR_PLUS}"
+            "leave out restarts, or take another variant, for example 'pcfr+'"
         )
 
 

@@ -132,8 +132,11 @@ def _load_game(game_string: str) -> pyspiel.Game:
     known = pyspiel.registered_names()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
-        remedy = f"did you mean {near[0]!r}?" if near else "pyspiel.registered_names() lists them"
-        raise ValueError(f"OpenSpiel has no game {name!r}; {remedy}")
+        remedy = f"did you mean {near[0]!r}?" if near else "pyspiel.registered_names() lists them."
+        raise ValueError(
+            f"OpenSpiel has no game {name!r}; {remedy} A game of your own is known once its module "
+            "is imported, in scripts by --import=MODULE"
+        )
     try:
         _check_parameters(name, pyspiel.game_parameters_from_string(game_string))
         return pyspiel.load_game(game_string)

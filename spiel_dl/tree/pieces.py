@@ -102,6 +102,14 @@ class Pieces(Generic[Tree]):
         """The first level below those that this piece looks at."""
         return self.first_kept(depth) + self.depth_limit.value
 
+    def horizons(self) -> list[int]:
+        """The horizons of all pieces below which the game goes on, in increasing order."""
+        depths = self.depths[self.tree.player >= 0]
+        starts = np.unique(depths // self.num_kept * self.num_kept)
+        found = starts + self.depth_limit.value
+        horizons: list[int] = found[found <= depths.max()].tolist()
+        return horizons
+
     @functools.cached_property
     def of_history(self) -> np.ndarray:
         """Int32 [H], the public state where the piece of each history begins.

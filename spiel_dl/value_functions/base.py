@@ -13,11 +13,11 @@ one of its own.
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from spiel_dl.tree.depth_limit import check_depth_limit
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
 
@@ -57,7 +57,7 @@ class LeafValues(abc.ABC):
 
     def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
         """One player's counterfactual values, as `evaluate` gives them: float64 [..., L_p]."""
-        return self.evaluate(range_0, range_1)[player]
+        return ask(self, (0, 1), range_0, range_1)[player]
 
     def state(self) -> dict[str, np.ndarray]:
         """What later values depend on besides ranges, for checkpoints: nothing, mostly."""
@@ -73,8 +73,57 @@ class LeafValues(abc.ABC):
             raise ValueError(f"{type(self).__name__} has no state, but was given {sorted(state)}")
 
 
+def ask(
+    values: LeafValues, players: tuple[int, ...], range_0: np.ndarray, range_1: np.ndarray
+) -> Sequence[np.ndarray]:
+    """The values of (0,), (1,) or (0, 1), as `evaluate` should give them: float [..., L_p] each.
+
+    Whoever uses values of any kind asks by this, for broadcasting hides answers of wrong shapes.
+
+    Raises:
+      ValueError: if the answer is not made of one float array of its range's shape per player.
+    """
+    ranges = (range_0, range_1)
+    answer: object
+    if len(players) == 1:
+        answer = (values.values_for(players[0], range_0, range_1),)
+    else:
+        answer = values.evaluate(range_0, range_1)
+    if isinstance(answer, Sequence) and len(answer) == len(players):
+        shapes = [ranges[player].shape for player in players]
+        if all(map(_is_float_array, answer, shapes)):
+            return answer
+    expected = " and ".join(str(own.shape) for own in ranges)
+    raise ValueError(
+        f"{type(values).__name__} answered {_described(answer)}, not float arrays of the ranges' "
+        f"shapes, {expected}; let evaluate return the pair (cfv_0, cfv_1) of NumPy arrays, and "
+        "values_for one of them"
+    )
+
+
+def _is_float_array(array: object, shape: tuple[int, ...]) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.shape == shape
+
+
+def _described(answer: object) -> str:
+    """An answer by its types and shapes."""
+    if isinstance(answer, tuple | list) and len(answer) <= 2:
+        return "(" + ", ".join(map(_described, answer)) + ")"
+    kind = getattr(answer, "dtype", None)
+    shape = getattr(answer, "shape", None)
+    of = "" if kind is None else f" of {kind}"
+    return type(answer).__name__ + of + ("" if shape is None else f" {tuple(shape)}")
+
+
 class ValueFunction(abc.ABC):
-    """Maps both players' ranges at a trunk's leaves to counterfactual values."""
+    """Maps both players' ranges at a trunk's leaves to counterfactual values.
+
+    Attributes:
+      one_limit: whether it is made for all leaves of a game at one depth limit, as many networks
+        are. A search that comes to some of these leaves only binds it to all of them then.
+    """
+
+    one_limit: bool = False
 
     @abc.abstractmethod
     def bind(self, leaves: LeafSet) -> LeafValues:
@@ -104,8 +153,8 @@ class _Zeros(LeafValues):
 class PartOfLeaves(LeafValues):
     """Some of the leaves that another `LeafValues` knows; the other ones have range 0.
 
-    Networks are made for all leaves of a game at a depth limit. With this, they value those of a
-    part of the game.
+    Value functions that are made for all leaves of a game at a depth limit value those of a part of
+    the game with it.
     """
 
     def __init__(self, whole: LeafValues, leaves: LeafSet):
@@ -131,7 +180,7 @@ class PartOfLeaves(LeafValues):
             whole = np.zeros((*own.shape[:-1], self._whole.leaves.num_infosets(player)))
             whole[..., self._places[player]] = own
             ranges.append(whole)
-        cfv_0, cfv_1 = self._whole.evaluate(ranges[0], ranges[1])
+        cfv_0, cfv_1 = ask(self._whole, (0, 1), ranges[0], ranges[1])
         return cfv_0[..., self._places[0]], cfv_1[..., self._places[1]]
 
 
@@ -147,17 +196,23 @@ def check_arguments(value_function: object, depth_limit: object, *, by_limit: bo
     All searches and solvers take the game, the value function and the depth limit in this order.
     Some take one value function for each limit (`by_limit`), as a mapping.
     """
-    kinds = (ValueFunction, Mapping) if by_limit else (ValueFunction,)
-    allowed = value_function is None or isinstance(value_function, kinds)
-    if not allowed:
+    if by_limit and isinstance(value_function, Mapping):
+        for limit, function in value_function.items():
+            if not (isinstance(limit, DepthLimit) and isinstance(function, ValueFunction)):
+                raise ValueError(
+                    f"value_function has {limit!r}: {function!r}; a mapping must be from "
+                    "DepthLimits, counted from the root, to ValueFunctions"
+                )
+    elif value_function is not None and not isinstance(value_function, ValueFunction):
+        several = ", a mapping from DepthLimits to them" if by_limit else ""
         raise ValueError(
-            f"value_function={value_function!r} must be a ValueFunction or None; the value "
-            "function comes before the depth limit"
+            f"value_function={value_function!r} must be a ValueFunction{several} or None; the "
+            "value function comes before the depth limit"
         )
     check_depth_limit(depth_limit)
 
 
-def check_value_function(trunk: Trunk, value_function: ValueFunction | None) -> None:
+def check_value_function(trunk: Trunk, value_function: object) -> None:
     """Raises a ValueError if the game goes on below a trunk and there is no value function."""
     num_states = trunk.leaves.num_public_states
     if num_states and value_function is None:

@@ -24,10 +24,12 @@ from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.base import ValueFunction, Values, normalize_ranges
+from spiel_dl.value_functions.base import ValueFunction, Values, ask, normalize_ranges
 from spiel_dl.value_functions.dataset import DatasetConfig, save_shard
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.random_strategies import random_strategy
+
+_RANDOM = "random-"
 
 
 def generate(
@@ -51,11 +53,19 @@ def generate(
       show_progress: show a progress bar on standard error.
 
     Raises:
-      ValueError: if the game cannot be compiled or cut, or ends above the depth limit; or as the
-        engine says.
+      ValueError: if the game cannot be compiled or cut, or ends above the depth limit, if there are
+        more shards already; or as the engine says.
       WorkerDiedError: as `distributed.for_each` does; what is finished stays.
     """
     check(config)
+    numbers = [int(path.stem[len(_RANDOM) :]) for path in directory.path.glob(f"{_RANDOM}*")]
+    num_there = max(numbers, default=-1) + 1
+    if num_there > num_shards:
+        raise ValueError(
+            f"{directory.path} has {num_there} shards already, more than the {num_shards} asked "
+            f"for; ask for {num_there} or more"
+        )
+    directory.record_start()
     num_states = config.trunk().leaves.num_public_states
     missing = [i for i in range(num_shards) if not _shard_path(directory, i).exists()]
     samples = config.shard_size * num_states
@@ -105,7 +115,7 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
       ValueError: if the directory holds no dataset, if the name is not made of letters, digits,
         `-` and `_` or is one of a random shard, or if a range is not one for the leaves.
     """
-    if not re.fullmatch(r"[\w-]+", name) or name.startswith("random-"):
+    if not re.fullmatch(r"[\w-]+", name) or name.startswith(_RANDOM):
         raise ValueError(
             f"name={name!r} must be made of letters, digits, - and _, and not begin with random-"
         )
@@ -183,7 +193,7 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
     values, gaps = [], []
     for pair in zip(*scaled, strict=True):
         wide = [row.astype(np.float64) for row in pair]
-        values.append(leaf_values.evaluate(wide[0], wide[1]))
+        values.append(ask(leaf_values, (0, 1), wide[0], wide[1]))
         gap = leaves.sum_by_public_state(0, wide[0] * values[-1][0])
         gap += leaves.sum_by_public_state(1, wide[1] * values[-1][1])
         gaps.append(gap.max())
@@ -201,7 +211,7 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
 
 def shard_name(shard: int) -> str:
     """What a shard of random trunk strategies is called, as `Dataset.load` takes it."""
-    return f"random-{shard:05d}"
+    return f"{_RANDOM}{shard:05d}"
 
 
 def _shard_path(directory: RunDirectory, shard: int) -> Path:

@@ -15,29 +15,58 @@ if TYPE_CHECKING:  # Otherwise torch comes with the first network, which may nev
     from spiel_dl.value_functions.value_network import ValueNetwork
 
 EXACT, ZERO = "exact", "zero"
+_registered: dict[str, type[ValueNetwork]] = {}
 
 
 def load_network(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> ValueNetwork:
     """The network that `save` wrote to a file.
 
     Raises:
-      ValueError: if there is no such file, if it holds no value network, or if it holds a particle
-        network with features of somebody's own; `ParticleNetwork.load` takes these.
+      ValueError: if there is no such file, if it holds no value network of a known kind, or if it
+        holds a particle network with features of somebody's own; `ParticleNetwork.load` takes
+        these.
     """
-    from spiel_dl.value_functions.particle import ParticleNetwork
-    from spiel_dl.value_functions.positional import PositionalNetwork
-
     _, header = tensor_files.load(path)
-    kinds: dict[str, type[PositionalNetwork | ParticleNetwork]] = {
-        kind.kind: kind for kind in (PositionalNetwork, ParticleNetwork)
-    }
+    kinds = {**_own_kinds(), **_registered}
     kind = header.get("kind", "")
     if kind not in kinds:
         raise ValueError(
             f"{path} holds a {kind or 'file of another kind'}, not one of {', '.join(kinds)}; give "
-            "a file that a value network's save wrote"
+            "a file that a value network's save wrote, and make a class of your own known by "
+            "register_network"
         )
     return kinds[kind].load(path, device=device)
+
+
+def register_network(network: type[ValueNetwork]) -> None:
+    """Makes files of a class of networks known to `load_network` in this process.
+
+    Args:
+      network: a `ValueNetwork` with a `kind` and a `load` of its own.
+
+    Raises:
+      ValueError: if it is no such class, or if another class has this kind.
+    """
+    from spiel_dl.value_functions.value_network import ValueNetwork
+
+    is_network = isinstance(network, type) and issubclass(network, ValueNetwork)
+    kind = getattr(network, "kind", None)
+    if not (is_network and isinstance(kind, str)):
+        raise ValueError(
+            f"network={network!r} must be a subclass of ValueNetwork with a kind, such as "
+            "kind = 'my_network'"
+        )
+    other = {**_own_kinds(), **_registered}.get(kind)
+    if other is not None and other.__qualname__ != network.__qualname__:
+        raise ValueError(f"kind={kind!r} is that of {other.__qualname__}; choose another one")
+    _registered[kind] = network
+
+
+def _own_kinds() -> dict[str, type[ValueNetwork]]:
+    from spiel_dl.value_functions.particle import ParticleNetwork
+    from spiel_dl.value_functions.positional import PositionalNetwork
+
+    return {PositionalNetwork.kind: PositionalNetwork, ParticleNetwork.kind: ParticleNetwork}
 
 
 def load_value_function(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import LeafValues, ValueFunction, Values
+from spiel_dl.value_functions.base import LeafValues, ValueFunction, Values, ask
 
 
 class NoisyValue(ValueFunction):
@@ -32,6 +32,7 @@ class NoisyValue(ValueFunction):
         if not 0 <= size < np.inf:
             raise ValueError(f"size={size} must be a finite number >= 0")
         self._values, self._size, self._seed = values, size, seed
+        self.one_limit = values.one_limit
 
     def bind(self, leaves: LeafSet) -> LeafValues:
         """Draws the errors of a trunk's leaf infosets, by their numbers in the tree."""
@@ -60,6 +61,6 @@ class _NoisyLeafValues(LeafValues):
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `LeafValues`."""
-        cfv_0, cfv_1 = self._values.evaluate(range_0, range_1)
+        cfv_0, cfv_1 = ask(self._values, (0, 1), range_0, range_1)
         reach_0, reach_1 = self.leaves.counterfactual_reach(range_0, range_1)
         return cfv_0 + self._errors[0] * reach_0, cfv_1 + self._errors[1] * reach_1

@@ -45,6 +45,7 @@ class ParticleNetwork(ValueNetwork):
     """
 
     kind = "particle_network"
+    one_limit = False
     module: ParticleModule
 
     def __init__(
@@ -79,7 +80,7 @@ class ParticleNetwork(ValueNetwork):
             parameters yet, or if they are for another game or other features.
         """
         found = self._features_of(leaves)
-        self._check_domain(self._describe(leaves, found), leaves.tree.game)
+        self.check_domain(self._describe(leaves, found), leaves.tree.game)
         return ParticleLeafValues(self, leaves, found)
 
     def initialize(self, leaves: LeafSet) -> None:
@@ -87,7 +88,7 @@ class ParticleNetwork(ValueNetwork):
         domain = self._describe(leaves, self._features_of(leaves))
         if self.domain is None:
             self._make_parameters(domain)
-        self._check_domain(domain, leaves.tree.game)
+        self.check_domain(domain, leaves.tree.game)
 
     @staticmethod
     def load(
@@ -106,7 +107,7 @@ class ParticleNetwork(ValueNetwork):
           ValueError: if there is no such file, if it holds no such network, or if the features are
             not those it was made with.
         """
-        arrays, header = ParticleNetwork._read(path)
+        arrays, header = ParticleNetwork.read(path)
         name = header["domain"]["features"]
         features = features or _RECALLS.get(name)
         if features is None or features.name != name:

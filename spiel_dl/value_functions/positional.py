@@ -145,7 +145,7 @@ class PositionalNetwork(ValueNetwork):
     def _layout(self, leaves: LeafSet) -> PositionalLayout:
         """The layout of leaves for which the parameters are; a ValueError for others."""
         layout = PositionalLayout.of_leaves(leaves)
-        self._check_domain(_describe(leaves, layout), leaves.tree.game)
+        self.check_domain(_describe(leaves, layout), leaves.tree.game)
         return layout
 
     @staticmethod
@@ -155,7 +155,7 @@ class PositionalNetwork(ValueNetwork):
         Raises:
           ValueError: if there is no such file, or if it holds no such network.
         """
-        arrays, header = PositionalNetwork._read(path)
+        arrays, header = PositionalNetwork.read(path)
         network = PositionalNetwork(
             header["num_layers"],
             header["num_units"],
@@ -190,13 +190,13 @@ class PositionalNetwork(ValueNetwork):
 
 
 class PositionalLeafValues(NetworkLeafValues):
-    """A `PositionalNetwork` at the leaves of one trunk.
+    """A network whose module maps a `PositionalLayout`'s inputs to its outputs, at some leaves.
 
     Attributes:
       layout: how the network's inputs and outputs belong to the leaves.
     """
 
-    def __init__(self, network: PositionalNetwork, leaves: LeafSet, layout: PositionalLayout):
+    def __init__(self, network: ValueNetwork, leaves: LeafSet, layout: PositionalLayout):
         """See `PositionalNetwork.bind`."""
         super().__init__(leaves)
         self.layout = layout

@@ -24,7 +24,7 @@ import torch
 import tqdm
 
 from spiel_dl.networks.optimization import Descent, LearningRate
-from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
+from spiel_dl.runs.run_directory import RunDirectory, differences, log_spaced_steps
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
 from spiel_dl.value_functions.validation import validation_errors
@@ -216,12 +216,12 @@ class _Run:
         checkpoint = self._directory.load_checkpoint()
         if checkpoint is not None:
             arrays, header = checkpoint
-            for name, value in self._identity.items():
-                if header.get(name) != value:
-                    raise ValueError(
-                        f"{self._directory.checkpoint_path} has {name} {header.get(name)}, not "
-                        f"{value}; use the same data and settings, or another directory"
-                    )
+            found = {name: header.get(name) for name in self._identity}
+            if other := differences(found, self._identity):
+                raise ValueError(
+                    f"{self._directory.checkpoint_path} is of another training: its "
+                    f"{', its '.join(other)}; use the same data and settings, or another directory"
+                )
             self.epoch, self.step = header["epoch"], header["step"]
             self._load(arrays)
             self._seconds = header["seconds"]

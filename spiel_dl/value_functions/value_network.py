@@ -10,6 +10,7 @@ import numpy as np
 import pyspiel
 import torch
 
+from spiel_dl.networks.devices import check_device
 from spiel_dl.runs import tensor_files
 from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.leaf_set import LeafSet
@@ -27,19 +28,26 @@ from spiel_dl.value_functions.samples import Samples
 class ValueNetwork(ValueFunction):
     """A value function with parameters, which exist after `initialize` or `load`.
 
+    A network is for all leaves at the depth limit of those that it was made for, unless it says
+    that it serves several (`one_limit = False`). Files of networks of one's own are found by
+    `network_files.load_network` once `network_files.register_network` knows the class.
+
     Attributes:
+      kind: what its files call it, as no other class does.
       module: the torch module, float32, on `device`.
       device: where it computes.
       domain: what the parameters are for, in words for people; None before they exist.
     """
 
     kind: str
+    one_limit = True
     module: torch.nn.Module
     device: torch.device
     domain: dict[str, Any] | None
 
     def __init__(self, device: torch.device | str):
-        """A network without parameters yet."""
+        """A network without parameters yet; a ValueError if torch cannot compute on the device."""
+        check_device(device)
         self.device = torch.device(device)
         self.domain = None
 
@@ -67,6 +75,15 @@ class ValueNetwork(ValueFunction):
           ValueError: if there are no parameters yet.
         """
         tensor_files.save(path, self.parameter_arrays(), self.header())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, device: torch.device | str) -> ValueNetwork:
+        """Reads what `save` wrote; each class of networks has its own.
+
+        Raises:
+          ValueError: if there is no such file, or if it holds no such network.
+        """
+        raise ValueError(f"{path} cannot be read: {cls.__name__} has no method load(path, device=)")
 
     def header(self) -> dict[str, Any]:
         """Kind, sizes and domain, as JSON can hold them.
@@ -116,12 +133,13 @@ class ValueNetwork(ValueFunction):
             raise ValueError(f"the parameters have shapes {given}, but the network needs {own}")
         self.module.load_state_dict({name: torch.from_numpy(a) for name, a in arrays.items()})
 
-    def _check_domain(self, domain: dict[str, Any], game: pyspiel.Game) -> None:
+    def check_domain(self, domain: dict[str, Any], game: pyspiel.Game) -> None:
         """Raises a ValueError if the parameters are for another domain, or if there are none.
 
         Args:
-          domain: that of some leaves.
-          game: theirs, which may have another string than the same game in the network's domain.
+          domain: what must be equal for the network to be used at some leaves, in words for people.
+          game: the leaves' game, which may have another string than the same game in the network's
+            domain.
         """
         if self.domain is None:
             raise ValueError(
@@ -136,8 +154,8 @@ class ValueNetwork(ValueFunction):
                 )
 
     @classmethod
-    def _read(cls, path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Parameters and header that `save` wrote.
+    def read(cls, path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Parameters and header that `save` wrote, for a class's own `load(path, device=)`.
 
         Raises:
           ValueError: if there is no such file, or if it holds no such network.

@@ -72,3 +72,6 @@ def test_bad_input_is_refused() -> None:
         view.reset(seed=[1, 2])
     with pytest.raises(ValueError, match="action 9 is not legal"):
         view.step(np.array([9, 0]))
+    for actions in ([0, 0.5], [0.0, 1.0], [True, False], ["0", "1"]):
+        with pytest.raises(ValueError, match=r"actions=.* must be integers, not of the type"):
+            view.step(np.array(actions))

@@ -25,6 +25,7 @@ from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.exact import ExactLeafValues
 from spiel_dl.value_functions.noisy import NoisyValue
+from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.made_up_values import broken_value
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
@@ -317,6 +318,65 @@ def test_states_of_a_game_with_simultaneous_moves():
     state.apply_actions([2, 2])
     after = policy.to_array_policy().action_probabilities(state, 1)
     assert policy.action_probabilities(state, 1) == after
+
+
+def test_a_mapping_of_one_value_function_is_that_value_function():
+    tree, limit = compiled(GOOFSPIEL_4), DepthLimit(rounds=1)
+    function, effort = ExactValue(tolerance=1e-2), Effort(10)
+    by_limit = {DepthLimit(rounds=rounds): function for rounds in (1, 2)}
+    expected = ContinualResolvingPolicy(tree, function, limit, effort=effort).to_array_policy()
+    found = ContinualResolvingPolicy(tree, by_limit, limit, effort=effort).to_array_policy()
+    for player in (0, 1):
+        np.testing.assert_array_equal(found.strategies[player], expected.strategies[player])
+
+
+def test_what_is_made_for_one_depth_limit_is_asked_for_all_leaves_there():
+    """Values that go by the infoset are the same, whether bound to all leaves or to a piece's."""
+    tree, limit, effort = compiled("kuhn_poker"), DepthLimit(moves=1), Effort(20)
+    function, level = NoisyValue(ZeroValue(), 1.0), NoisyValue(ZeroValue(), 1.0)
+    level.one_limit = True
+    expected = ContinualResolvingPolicy(tree, function, limit, effort=effort).to_array_policy()
+    found = ContinualResolvingPolicy(tree, level, limit, effort=effort).to_array_policy()
+    for player in (0, 1):
+        np.testing.assert_array_equal(found.strategies[player], expected.strategies[player])
+
+
+@pytest.mark.parametrize(
+    ("game", "unit"), [("kuhn_poker", "moves"), (GOOFSPIEL_4, "rounds"), ("python_leduc", "plies")]
+)
+def test_networks_that_are_made_for_one_depth_limit_each(game, unit):
+    """Untrained ones: what they say is seen by comparing them with ones that say 0."""
+    tree, values = compiled(game), {False: {}, True: {}}
+    step = 3 if game == "python_leduc" else 1
+    limit = DepthLimit(**{unit: step})
+    for depth in (step, 2 * step):
+        end = DepthLimit(**{unit: depth})
+        for is_zero in (False, True):
+            network = PositionalNetwork(1, 8)
+            network.initialize(cut(tree, end).leaves)
+            if is_zero:
+                arrays = network.parameter_arrays()
+                network.load_parameters({name: 0 * array for name, array in arrays.items()})
+            values[is_zero][end] = network
+    effort = Effort(20)
+    of_networks, of_zeros, expected = (
+        ContinualResolvingPolicy(tree, function, limit, effort=effort).to_array_policy()
+        for function in (values[False], values[True], ZeroValue())
+    )
+    for player in (0, 1):
+        found = of_zeros.strategies[player]
+        np.testing.assert_allclose(found, expected.strategies[player], atol=1e-9)
+        assert np.abs(of_networks.strategies[player] - found).max() > 1e-3
+
+    first, second = values[False].values()
+    with pytest.raises(ValueError, match=f"fit the leaves at a depth limit of {2 * step} {unit}: "):
+        ContinualResolvingPolicy(tree, first, limit)
+    with pytest.raises(ValueError, match=r"a mapping from each of .* or a ParticleNetwork"):
+        ContinualResolvingPolicy(tree, {**values[False], limit: second}, limit)
+    with pytest.raises(ValueError, match=f"no entry for .*{unit}={2 * step}.*, where a step ends"):
+        ContinualResolvingPolicy(tree, {limit: first}, limit)
+    with pytest.raises(ValueError, match="a mapping must be from DepthLimits"):
+        ContinualResolvingPolicy(tree, {2: first}, limit)
 
 
 def test_errors():

@@ -99,6 +99,16 @@ def test_leaves_without_value_function_are_refused():
         DLCFRSolver("leduc_poker", None, DepthLimit(moves=2))
 
 
+@pytest.mark.parametrize("limit", [DepthLimit(plies=30), BEYOND_THE_GAME])
+def test_a_value_function_that_is_never_asked_is_refused(limit):
+    with pytest.raises(
+        ValueError, match=r"kuhn_poker\(\) ends above .* the ExactValue would never"
+    ):
+        DLCFRSolver("kuhn_poker", ExactValue(), limit)
+    for function in (None, ZeroValue()):
+        DLCFRSolver("kuhn_poker", function, limit).run(1)
+
+
 def broken_value(player: int) -> MadeUpValue:
     """NaN for one infoset of a player, from the third answer on."""
     num_answers = [0]

@@ -296,17 +296,35 @@ def _check_batch_independence(rules: Rules, levels: list[_Level], num_rows: int 
 
 def _answers(rules: Rules, states: Any) -> list[torch.Tensor]:
     """Everything that can be asked of a batch."""
-    answers = [
-        rules.current_player(states),
-        rules.legal_actions(states),
-        rules.chance_probabilities(states),
-        rules.returns(states),
-        rules.round_index(states),
+    return [_ask(function, states, *others) for function, *others in _questions(rules)]
+
+
+def _questions(rules: Rules) -> list[tuple[Any, ...]]:
+    """What can be asked of a batch: functions, and their arguments besides it."""
+    questions: list[tuple[Any, ...]] = [
+        (rules.current_player,),
+        (rules.legal_actions,),
+        (rules.chance_probabilities,),
+        (rules.returns,),
+        (rules.round_index,),
     ]
     for perfect_recall in (False, True):
-        answers.append(rules.public_tensor(states, perfect_recall))
-        answers.extend(rules.private_tensor(states, p, perfect_recall) for p in (0, 1))
-    return answers
+        questions.append((rules.public_tensor, perfect_recall))
+        questions.extend((rules.private_tensor, player, perfect_recall) for player in (0, 1))
+    return questions
+
+
+def _ask(function: Any, states: Any, *others: Any) -> Any:
+    """A function's answer; it must do without the host wherever the states are."""
+    try:
+        return function(states, *others)
+    except (RuntimeError, TypeError) as error:
+        if states.device.type == "cpu":
+            raise
+        raise AssertionError(
+            f"{function.__name__} makes tensors elsewhere than the states are, or looks at their "
+            f"values on the host; make every tensor on state.device ({error})"
+        ) from error
 
 
 def _check_device_code(rules: Rules) -> None:
@@ -316,12 +334,14 @@ def _check_device_code(rules: Rules) -> None:
     """
     states = rules.initial_state(3, "meta")
     action = torch.zeros(3, dtype=torch.int64, device="meta")
-    after = rules.apply(states, action)
-    assert after.device.type == "meta"
-    for answer, real in zip(
-        _answers(rules, after), _answers(rules, rules.initial_state(3)), strict=True
+    after = _ask(rules.apply, states, action)
+    assert after.device.type == "meta", "apply does not answer on state.device"
+    for (function, *others), real in zip(
+        _questions(rules), _answers(rules, rules.initial_state(3)), strict=True
     ):
-        assert answer.device.type == "meta"
+        answer = _ask(function, after, *others)
+        name = function.__name__
+        assert answer.device.type == "meta", f"{name} does not answer on state.device"
         assert answer.shape == real.shape
         assert answer.dtype == real.dtype
 

@@ -5,6 +5,7 @@ What each game must satisfy is in `conformance`; the games' own tests call it.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import itertools
 import pathlib
@@ -161,6 +162,14 @@ def test_chance_mode_is_that_of_the_parameters(
     game_string: str, chance_mode: pyspiel.GameType.ChanceMode
 ) -> None:
     assert pyspiel.load_game(game_string).get_type().chance_mode == chance_mode
+
+
+def test_openspiel_s_own_games_are_not_replaced() -> None:
+    ours = pyspiel.load_game("python_leduc").registration
+    with pytest.raises(ValueError, match="short_name='kuhn_poker' is a game of OpenSpiel"):
+        registry.register(dataclasses.replace(ours, short_name="kuhn_poker"))
+    assert not hasattr(pyspiel.load_game("kuhn_poker"), "rules")
+    registry.register(ours)
 
 
 def test_unknown_or_mistyped_parameters_are_refused() -> None:

@@ -25,7 +25,7 @@ from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play import registry, zoo
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs import tensor_files
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.run_directory import RunDirectory, read_run
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
@@ -107,7 +107,10 @@ def test_a_critic_and_how_the_policy_learned_that_it_is_of(trained: Path, models
     learner = CriticLearner("kuhn_poker", blueprint, pure_transformations(2), config, batch_size=8)
     directory = RunDirectory(path, {"blueprint": str(trained / "rnad")})
     run_learner(learner, directory, 2, steps_per_evaluation=2, show_progress=False)
-    _, model = publish(path, models, "rnad:with_critic", num_games=0)
+    name, model = publish(path, models, "with_critic", num_games=0)
+    assert name == "rnad:with_critic"
+    with pytest.raises(ValueError, match="is a model of rnad; give rnad:other"):
+        publish(path, models, "mmd:other", num_games=0)
     assert (model.algorithm, model.num_steps) == ("critic", 2)
     assert model.blueprint is not None
     assert (model.blueprint["algorithm"], model.blueprint["num_steps"]) == ("rnad", 20)
@@ -127,8 +130,8 @@ def test_a_critic_and_how_the_policy_learned_that_it_is_of(trained: Path, models
 
 def test_what_float16_would_change_too_much_stays_float32(trained: Path, models: Path) -> None:
     strict = Tolerance(nash_conv=0.0)
-    name, model = publish(trained / "rnad", models, "mmd:exact", tolerance=strict, num_games=0)
-    assert (name, model.dtype) == ("mmd:exact", "float32")
+    name, model = publish(trained / "rnad", models, "rnad:exact", tolerance=strict, num_games=0)
+    assert (name, model.dtype) == ("rnad:exact", "float32")
     found = dl.load_policy(name)
     before = checkpoints.load(trained / "rnad").blueprint
     assert isinstance(found, NetworkPolicy)
@@ -169,6 +172,8 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
         publish(trained / "ppo", models)  # no preset has its game
     with pytest.raises(ValueError, match="with one of the algorithms rnad"):
         publish(trained / "ppo", models, "sepot:one")
+    with pytest.raises(ValueError, match="is a model of ppo; give ppo:one, or one alone"):
+        publish(trained / "ppo", models, "rnad:one")
     with pytest.raises(ValueError, match="there is no model zoo"):
         publish(trained / "ppo", tmp_path, "one")
     with pytest.raises(ValueError, match="holds no run"):
@@ -206,4 +211,21 @@ def test_commands_do_not_say_where_the_run_lay(place: str) -> None:
 
 def test_a_preset_with_the_game_gives_the_name(trained: Path) -> None:
     header = {"game": "leduc_poker()", "algorithm": "mmd"}
-    assert publishing._whole_name(None, header) == "mmd:leduc_poker"
+    assert publishing._whole_name(None, header, "mmd") == "mmd:leduc_poker"
+
+
+def test_the_command_is_that_of_the_last_start_that_was_not_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start that asks for fewer steps than are done says nothing of the model."""
+    for num_steps in (10, 20, 15):
+        monkeypatch.setattr("sys.argv", ["train.py", f"--num_steps={num_steps}"])
+        learner = RNaDSolver("kuhn_poker", RNaDSolver.default_config(**NETWORK))
+        directory = RunDirectory(tmp_path, {"learner": learner.settings()}, resume=True)
+        if num_steps == 15:
+            with pytest.raises(ValueError, match="has done 20 steps already"):
+                run_learner(learner, directory, num_steps, show_progress=False)
+        else:
+            run_learner(learner, directory, num_steps, show_progress=False)
+    commands = [start["command"] for start in read_run(tmp_path).starts]
+    assert [command.split()[-1] for command in commands] == ["--num_steps=10", "--num_steps=20"]

@@ -62,6 +62,27 @@ def test_transformed_strategies_are_the_transformed_rows():
                 np.testing.assert_array_equal(found[1 + action, own], row)
 
 
+def test_a_blueprint_is_a_policy_or_its_strategies():
+    tree = GameTree.from_game("leduc_poker")
+    table, pure = random_policy(tree, seed=1), pure_transformations(3)
+    histories = np.arange(20)
+    expected = ExactCritic(tree, table.strategies, pure).values(tree, histories, 0)
+    for policy in (table, table.to_tabular()):
+        found = ExactCritic(tree, policy, pure).values(tree, histories, 0)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_strategies_of_another_game_are_refused():
+    tree, pure = GameTree.from_game("leduc_poker"), pure_transformations(3)
+    other = ArrayPolicy.uniform("kuhn_poker")
+    with pytest.raises(ValueError, match="a strategy must have one number per sequence"):
+        ExactCritic(tree, other.strategies, pure)
+    with pytest.raises(ValueError, match="kuhn_poker"):
+        ExactCritic(tree, other, pure)
+    with pytest.raises(ValueError, match="are not a distribution"):
+        ExactCritic(tree, tuple(2 * each for each in random_policy(tree, 1).strategies), pure)
+
+
 def test_another_tree_is_refused():
     tree = GameTree.from_game("kuhn_poker")
     transformations = paper_transformations(torch.arange(1.0, 3.0))

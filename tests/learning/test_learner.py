@@ -18,6 +18,7 @@ from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
+from spiel_dl.value_functions.positional import PositionalNetwork
 
 RNAD = RNaDConfig(batch_size=8, hidden_sizes=(8, 8), learning_rate=1e-2, first_period=3)
 MMD = MMDConfig(batch_size=8, hidden_sizes=(8, 8), magnet_period=3)
@@ -122,6 +123,14 @@ def test_later_steps_do_not_change_what_was_handed_out(make: Callable[[], Learne
     assert isinstance(found, ArrayPolicy)
     is_other = any((a != b).any() for a, b in zip(found.strategies, policy.strategies, strict=True))
     assert is_other == (learner.name != "critic")
+
+
+def test_a_device_that_torch_has_not_is_refused() -> None:
+    message = "device='cuda:99' cannot be used here; take 'cpu', or 'cuda' where torch finds a GPU"
+    with pytest.raises(ValueError, match=message):
+        RNaDSolver("kuhn_poker", RNAD, device="cuda:99")
+    with pytest.raises(ValueError, match=message):
+        PositionalNetwork(device="cuda:99")
 
 
 def test_metrics_are_those_since_the_last_ones() -> None:

@@ -217,5 +217,12 @@ def test_errors():
             play_match(game, uniform, uniform, num_games)
     with pytest.raises(ValueError, match="seed=-1"):
         play_match(game, uniform, uniform, 2, seed=-1)
+    for policy in (1, None, [0.5, 0.5]):
+        with pytest.raises(
+            ValueError, match=r"policy=.* must be an open_spiel.python.policy.Policy"
+        ):
+            policy_bot(policy, 0)
+    with pytest.raises(ValueError, match="seed=-1 must be at least 0, or None"):
+        policy_bot(uniform, 0, seed=-1)
     with pytest.raises(ValueError, match="pairs_at_once=0"):
         parts_of(2, 0)

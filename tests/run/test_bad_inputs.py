@@ -92,12 +92,8 @@ def tear(path: Path) -> None:
 
 
 def contents(place: Path) -> dict[str, bytes]:
-    """All files, but for the record of starts."""
-    return {
-        str(path): path.read_bytes()
-        for path in place.rglob("*")
-        if path.is_file() and path.name != "environment.jsonl"
-    }
+    """All files."""
+    return {str(path): path.read_bytes() for path in place.rglob("*") if path.is_file()}
 
 
 def test_there_are_enough() -> None:

@@ -15,6 +15,8 @@ def test_a_match_is_played_and_reported(tmp_path: Path) -> None:
     )
     assert code == 0, errors
     assert "| cfr+:20 | uniform | 200 |" in output
+    for title in ("as player 1 |", "slowest move (s), first |", "± as player 1 |"):
+        assert title in output
     found = json.loads((tmp_path / "found" / "kuhn.json").read_text())
     assert "--first=cfr+:20" in found["environment"]["command"]
     again = run_script(
@@ -31,7 +33,8 @@ def test_a_match_is_played_and_reported(tmp_path: Path) -> None:
 
     def numbers(table: str) -> list[str]:
         # All but the times.
-        return table.splitlines()[-1].split(" | ")[:7]
+        [row] = [line for line in table.splitlines() if line.startswith("| cfr+:20 ")]
+        return row.split(" | ")[:7]
 
     assert numbers(again[1]) == numbers(output)
 

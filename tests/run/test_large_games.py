@@ -43,3 +43,4 @@ def test_wrong_input_is_told(arguments: list[str], message: str, tmp_path: Path)
     assert code != 0
     assert message in output + errors
     assert "Traceback" not in errors
+    assert "infosets" not in output, "the game's tables were made first"

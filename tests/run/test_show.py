@@ -28,6 +28,7 @@ def test_errors_are_told_in_one_line(tmp_path: Path) -> None:
     for arguments, told in (
         (["--policy=nobody", "--moves=3"], "no policy 'nobody'; give one of uniform"),
         (["--policy=uniform", "--rounds=3"], "has no rounds"),
+        (["--policy=nobody", "--moves=3", "--output=."], "--output=. is a directory; give a file"),
     ):
         code, output, errors = run_script(
             "show.py", "--game=kuhn_poker", "--output=page.html", *arguments, directory=tmp_path

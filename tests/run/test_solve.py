@@ -122,7 +122,10 @@ def test_wrong_input_is_told_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "is not empty; resume its run (--resume), or choose another directory"),
+        (
+            ["--run_dir=runs/solve/kuhn_poker-cfr_plus"],
+            "is not empty; resume its run (--resume), or choose another directory",
+        ),
         (["--resume", "--noalternating_updates"], "its alternating_updates is True, not False"),
         (["--resume", "--iterations=99"], "has done 100 iterations already, more than the 99"),
         (["--run_dir=runs/solve/kuhn_poker-cfr_plus/config.json"], "is a file"),
@@ -139,11 +142,28 @@ def test_a_finished_run_is_not_spoiled(
     assert message in errors
     assert "error: " in errors
     assert "Traceback" not in errors
-    after = contents(directory)
-    # A resumed run records where it goes on before it looks at its checkpoint.
-    for files in (before, after):
-        files.pop("environment.jsonl")
-    assert after == before
+    assert contents(directory) == before
+
+
+def test_default_directories_are_numbered_and_the_newest_is_resumed(tmp_path: Path) -> None:
+    def iterations() -> list[tuple[str, int]]:
+        return sorted(
+            (path.parent.name, json.loads(path.read_text().splitlines()[-1])["iteration"])
+            for path in tmp_path.rglob("metrics.jsonl")
+        )
+
+    first, second, third = (f"kuhn_poker-cfr_plus{number}" for number in ("", "-2", "-3"))
+    for arguments, told, expected in (
+        ("--iterations=1", first, [(first, 1)]),
+        ("--iterations=2", second, [(first, 1), (second, 2)]),
+        ("--iterations=3 --noalternating_updates", third, [(first, 1), (second, 2), (third, 3)]),
+        ("--iterations=4 --resume", second, [(first, 1), (second, 4), (third, 3)]),
+    ):
+        code, output, errors = solve(tmp_path, "--game=kuhn_poker", *arguments.split())
+        assert code == 0, errors
+        assert f"results go to runs/solve/{told}\n" in errors
+        assert f"runs/solve/{told}/{POLICY}" in output
+        assert iterations() == expected
 
 
 def wait_for_metrics(run: Path, lines: int, script: Started) -> None:

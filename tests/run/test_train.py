@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,6 +101,16 @@ def test_a_particle_network_is_trained(finished: Path) -> None:
     assert network.settings()["sizes"]["base"] == 4
 
 
+def test_a_particle_network_goes_on_with_the_first_runs_decay_steps(
+    finished: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(finished / "particle", tmp_path / "particle")
+    longer = ("--num_steps=4", "--decay_steps=3", "--resume")
+    code, _, errors = run_script(*PARTICLE, *longer, directory=tmp_path)
+    assert code == 0, errors
+    assert metrics_of(tmp_path / "particle")[-1]["step"] == 4
+
+
 def test_a_preset_is_a_game_with_settings_and_flags_win(tmp_path: Path) -> None:
     code, output, errors = run_script(
         "train.py", "--preset=goofspiel_5_descending", "--batch_size=8", "--num_steps=1",
@@ -137,16 +148,17 @@ def test_flags_are_those_of_the_algorithm(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (KUHN, "is not empty; resume its run (--resume)"),
-        ((*KUHN, "--resume", "--eta=0.1"), "its learner is"),
+        ((*KUHN, "--resume", "--eta=0.1"), "kuhn: its learner.eta is 0.2, not 0.1; use"),
         ((*KUHN, "--resume", "--num_steps=30"), "has done 50 steps already"),
         ((*TRAIN, "--game=chess", "--run_dir=new"), "information state tensors"),
         ((*TRAIN, "--game=kuhn_poker", "--run_dir=new", "--learning_rate=0"), "learning_rate=0"),
         ((*TRAIN, "--run_dir=new"), "must have a value"),
-        ((*SEPOT, "--resume", "--critic_learning_rate=0.5"), "its critic is"),
+        ((*SEPOT, "--resume", "--critic_learning_rate=0.5"), "its critic.learning_rate is"),
         ((*KUHN, "--resume", "--critic_learning_rate=0.5"), "used with --transformations only"),
-        ((*FROZEN, "--resume", "--exploration=0.25"), "its learner is"),
-        ((*FROZEN, "--game=kuhn_poker"), "Unknown command line flag 'game'"),
+        ((*FROZEN, "--resume", "--exploration=0.25"), "its learner.exploration is"),
+        ((*FROZEN, "--game=kuhn_poker"), "--game: the game is that of --blueprint; leave"),
         ((*FROZEN, "--fine_tuning"), "fine-tune the blueprint before its critic learns"),
+        ((*PARTICLE, "--num_steps=5", "--resume"), "its learner.decay_steps is 3, not 5; use"),
         ((*PARTICLE, "--fine_tuning", "--resume"), "a particle network has values"),
         (
             (*TRAIN, "--game=kuhn_poker", "--run_dir=new", "--fine_tuning",
@@ -156,8 +168,8 @@ def test_flags_are_those_of_the_algorithm(tmp_path: Path) -> None:
     ],
     ids=[
         "not empty", "other eta", "fewer steps", "no tensors", "rate", "no game", "c_bar",
-        "no critic", "exploration", "two games", "frozen and tuned", "particles tuned",
-        "tuned and not measured",
+        "no critic", "exploration", "two games", "frozen and tuned", "more steps",
+        "particles tuned", "tuned and not measured",
     ],
 )  # fmt: skip
 def test_wrong_input_is_told_and_spoils_nothing(

@@ -40,6 +40,9 @@ def test_a_table_has_at_most_eight_columns() -> None:
     table = reports.Table([dict.fromkeys("acdefghij", 1)], titles)
     assert table.columns == list("acdefghi"), "b is empty"
     assert table.left_out == ["J"]
+    assert table.rest is not None
+    assert table.rest.titles == {"j": "J"}
+    assert table.rest.rest is None
     assert table.to_markdown().splitlines()[0] == "| A | C | D | E | F | G | H | I |"
 
 

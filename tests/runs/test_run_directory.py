@@ -77,9 +77,14 @@ def test_a_commit_is_clean_though_reports_were_written(
 
 
 def test_a_resumed_run_records_where_it_goes_on(tmp_path: Path) -> None:
+    starts = tmp_path / "environment.jsonl"
     RunDirectory(tmp_path, CONFIG)
-    RunDirectory(tmp_path, CONFIG, resume=True)
-    assert len((tmp_path / "environment.jsonl").read_text().splitlines()) == 2
+    assert len(starts.read_text().splitlines()) == 1
+    resumed = RunDirectory(tmp_path, CONFIG, resume=True)
+    assert len(starts.read_text().splitlines()) == 1, "it may still be refused"
+    for step in (1, 2):
+        resumed.truncate_metrics("step", step)
+        assert len(starts.read_text().splitlines()) == 2
 
 
 def test_a_directory_in_use_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -112,6 +117,7 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
         ({"game": "leduc_poker()"}, r"its game is 'kuhn_poker\(\)', not 'leduc_poker\(\)'"),
         ({"layers": (64,)}, r"its layers is \[64, 64\], not \[64\]"),
         ({"beta": 1}, r"its beta is None, not 1"),
+        ({"layers": 2, "alpha": 1}, r"its alpha is 1\.5, not 1, its layers is \[64, 64\], not 2"),
     ],
 )
 def test_other_settings_do_not_resume(change: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_part_is_made_once(tmp_path: Path) -> None:
         assert made.part("one", {"limits": (1, 2)}, compute) == [0.1, 2.0]
     assert calls == [1]
     assert made.reused == {"one"}
-    with pytest.raises(ValueError, match=r"\{'limits': \[1, 2\]\}, not of \{'limits': \[1\]\}"):
+    with pytest.raises(ValueError, match=r"its limits is \[1, 2\], not \[1\]; use"):
         made.part("one", {"limits": (1,)}, compute)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.solvers import infoset_kernels, infoset_variants
 from spiel_dl.solvers.continuations import ContinuationChoices
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variant_names import VARIANTS
+from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree import GameTree
 from tests.solvers.matrix_games import matrix_game
 
@@ -198,6 +201,23 @@ def test_states_go_on_to_the_same_bits(name):
     for one, other in zip(whole.minimizer.learned, second.minimizer.learned, strict=True):
         for array, expected in zip(one, other, strict=True):
             np.testing.assert_array_equal(array, expected)
+
+
+def test_vad_cfr_warns_of_an_average_that_has_not_begun():
+    solver = CFRSolver("kuhn_poker", variant="vad-cfr")
+    solver.run(500)
+    with pytest.warns(RuntimeWarning, match="vad-cfr averages from iteration 501 on"):
+        uniform = solver.average_policy()
+    solver.run(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        begun = solver.average_policy()
+    assert (uniform.strategies[0] != begun.strategies[0]).any()
+
+
+@pytest.mark.parametrize("name", [n for n, v in VARIANTS.items() if not isinstance(v, Weighting)])
+def test_variants_by_whole_infosets_are_named_in_messages(name):
+    assert str(VARIANTS[name]) == name
 
 
 def test_what_these_variants_cannot_do_is_refused():

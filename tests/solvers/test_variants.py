@@ -4,18 +4,21 @@ import dataclasses
 import json
 import math
 import pickle
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from spiel_dl.algorithms.cfr import CFRSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.solvers import variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.solvers.variants import Variant, Weighting
-from spiel_dl.tree import GameTree
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.value_functions import ZeroValue
 from tests.solvers.matrix_games import matrix_game
 
 PEER = json.loads((Path(__file__).parents[1] / "data" / "pdcfr_plus.json").read_text())
@@ -40,6 +43,7 @@ HALVES = Variant(
     lambda regret, newest, now: max(regret, 0.0) ** now[1],
     lambda iteration, numbers: 1.0 if iteration > numbers[1] else 0.0,
     numbers=(0.5, 2.0),
+    first_averaged=3,
 )
 
 
@@ -176,6 +180,47 @@ def test_minimizers_with_functions_can_be_pickled():
     own.run(10)
     copy.run(10)
     np.testing.assert_array_equal(own.learned[0].average, copy.learned[0].average)
+
+
+BROKEN = {
+    "nan regrets": (lambda r, newest, now: math.nan, derive, average, "cumulative regrets"),
+    "infinite regrets": (
+        lambda r, newest, now: r - math.inf,
+        derive,
+        average,
+        "cumulative regrets",
+    ),
+    "infinite strategy": (accumulate, lambda r, newest, now: math.inf, average, "strategy is not"),
+    "negative weights": (accumulate, derive, lambda t, numbers: -1.0, "average has entries"),
+    "huge weights": (accumulate, derive, lambda t, numbers: 1e308 * t, "average has entries"),
+    "nan weights": (accumulate, derive, lambda t, numbers: math.nan, "average has entries"),
+    "no weights": (accumulate, derive, lambda t, numbers: 0.0, "average is 0 everywhere"),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_numbers_that_are_none_are_told_with_the_variant(broken):
+    *functions, message = broken
+    variant = Variant(*functions)
+    names = ", ".join(function.__name__ for function in functions)
+    match = rf"Variant\({names}\), after 3 iterations: player 0's {message}"
+    with pytest.raises(ValueError, match=match):
+        CFRSolver("kuhn_poker", variant=variant).run(3)
+    if message != "strategy is not":  # The value function refuses NaN ranges before.
+        with pytest.raises(ValueError, match=match):
+            DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), weighting=variant).run(3)
+
+
+def test_an_average_that_begins_later_is_warned_of_until_then():
+    minimizer = RegretMinimizer(GameTree.from_game("kuhn_poker").sequence_form, HALVES)
+    minimizer.run(2)
+    with pytest.warns(RuntimeWarning, match=r"Variant\(.*\) averages from iteration 3 on"):
+        uniform = minimizer.average_strategy(0)
+    np.testing.assert_array_equal(uniform, minimizer.sequence_form.treeplexes[0].uniform_strategy())
+    minimizer.run(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (minimizer.average_strategy(0) != uniform).any()
 
 
 def test_bad_variants_are_refused():

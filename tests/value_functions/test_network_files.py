@@ -5,12 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spiel_dl.play.registry import load_policy
 from spiel_dl.runs import tensor_files
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import ExactValue, ZeroValue, network_files
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.value_network import ValueNetwork
 from tests.particle_networks import SMALL, leaves_of
 
 LEAVES = leaves_of("kuhn_poker", DepthLimit(moves=1))
@@ -42,6 +44,54 @@ def test_other_files_are_refused(tmp_path):
         load_network(tmp_path / "checkpoint")
     with pytest.raises(ValueError, match="missing"):
         load_network(tmp_path / "missing")
+
+
+class OwnNetwork(PositionalNetwork):
+    """Of another kind, with the same parameters."""
+
+    kind = "own_network"
+
+    @classmethod
+    def load(cls, path, device="cpu"):
+        arrays, header = cls.read(path)
+        network = cls(header["num_layers"], header["num_units"], device=device)
+        network.initialize(LEAVES)
+        network.load_parameters(arrays)
+        return network
+
+
+def test_networks_of_a_person_s_own_are_registered(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(network_files, "_registered", {})
+    network, path = OwnNetwork(1, 4, seed=3), tmp_path / "network.safetensors"
+    network.initialize(LEAVES)
+    network.save(path)
+    with pytest.raises(ValueError, match=r"holds a own_network, .* known by register_network"):
+        load_network(path)
+    for _ in range(2):  # A notebook's cell may run twice.
+        network_files.register_network(OwnNetwork)
+    loaded = network_files.load_value_function(str(path))
+    assert type(loaded) is OwnNetwork
+    ranges = [np.ones(LEAVES.num_infosets(player)) for player in (0, 1)]
+    expected = network.bind(LEAVES).evaluate(*ranges)
+    np.testing.assert_array_equal(loaded.bind(LEAVES).evaluate(*ranges)[0], expected[0])
+    with pytest.raises(ValueError, match=r"OwnNetwork does not fit the leaves at .* of 2 moves"):
+        load_policy(f"resolving:{path}", "kuhn_poker", depth_limit=DepthLimit(moves=1))
+
+
+def test_what_cannot_be_registered() -> None:
+    class Other(OwnNetwork):
+        kind = "positional_network"
+
+    class NoKind(ValueNetwork):
+        pass
+
+    for wrong in (ExactValue, NoKind, OwnNetwork(), "own"):
+        with pytest.raises(ValueError, match="must be a subclass of ValueNetwork with a kind"):
+            network_files.register_network(wrong)
+    with pytest.raises(ValueError, match="kind='positional_network' is that of PositionalNetwork"):
+        network_files.register_network(Other)
+    with pytest.raises(ValueError, match=r"NoKind has no method load\(path, device=\)"):
+        NoKind.load("nowhere", device="cpu")
 
 
 def test_value_functions_by_name(tmp_path: Path) -> None:

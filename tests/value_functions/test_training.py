@@ -295,9 +295,14 @@ def test_a_checkpoint_of_another_run_is_refused(kuhn, goofspiel, tmp_path):
         kuhn.gaps[:150],
     )
     for network, dataset, config, message in (
-        (new_network(kuhn), half, SHORT, "has dataset_checksum"),
-        (new_network(kuhn, num_units=16), kuhn, SHORT, "has network"),
-        (new_network(kuhn), kuhn, dataclasses.replace(SHORT, seed=1), "has training"),
+        (new_network(kuhn), half, SHORT, "its dataset_checksum is"),
+        (new_network(kuhn, num_units=16), kuhn, SHORT, r"its network\.num_units is 32, not 16"),
+        (
+            new_network(kuhn),
+            kuhn,
+            dataclasses.replace(SHORT, seed=1),
+            r"its training\.seed is 0, not 1;",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             train(network, dataset, tmp_path, config)
@@ -368,7 +373,7 @@ def test_a_killed_training_of_a_particle_network_ends_the_same(kuhn, tmp_path, m
         patch.setattr(RunDirectory, "append_metrics", killing(step=20))
         with pytest.raises(KeyboardInterrupt):
             train(new_particle_network(kuhn), kuhn, tmp_path / "killed", SHORT)
-    with pytest.raises(ValueError, match=r"has network .*particle_network.*not .*positional"):
+    with pytest.raises(ValueError, match=r"its network.*particle_network.*not .*positional"):
         train(new_network(kuhn), kuhn, tmp_path / "killed", SHORT)
     resumed = new_particle_network(kuhn, seed=9)
     train(resumed, kuhn, tmp_path / "killed", SHORT)

@@ -1,0 +1,58 @@
+"""Scripts and a game that only a module of one's own registers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.games.test_own import GAME
+from tests.run.scripts import run_script
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a game's module."""
+    directory = tmp_path_factory.mktemp("own")
+    (directory / "my_games.py").write_text(GAME.format(name="my_leduc"))
+    return directory
+
+
+def script(place: Path, words: str) -> str:
+    """What a script prints that succeeds."""
+    code, output, errors = run_script(*words.split(), directory=place)
+    assert code == 0, errors
+    return output
+
+
+def test_a_run_is_solved_resumed_and_played_against(place: Path) -> None:
+    solve = "solve.py --game=my_leduc --run_dir=run"
+    code, _, errors = run_script(*solve.split(), directory=place)
+    assert code == 1
+    assert "is known once its module is imported, in scripts by --import=MODULE" in errors
+    script(place, f"{solve} --iterations=5 --import=my_games")
+    script(place, f"{solve} --iterations=10 --import=./my_games.py --resume")
+    starts = [json.loads(line) for line in (place / "run" / "environment.jsonl").open()]
+    assert "--import=my_games" in starts[0]["command"]
+    assert "--import=./my_games.py" in starts[1]["command"]
+    match = "head_to_head.py --game=my_leduc --first=run --second=uniform --num_games=20"
+    tables = [
+        script(place, f"{match} --import=my_games --pairs_at_once=5 --num_workers={number}")
+        for number in (1, 2)
+    ]
+    # The last columns are seconds.
+    rows = [
+        line.split(" | ")[:7]
+        for table in tables
+        for line in table.splitlines()
+        if line.startswith("| run ")
+    ]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("engine", ["processes", "ray"])
+def test_workers_know_the_game(engine: str, place: Path) -> None:
+    data = "generate_data.py --game=my_leduc --rounds=1 --shards=2 --shard_size=1 --num_workers=2"
+    words = f"{data} --tolerance=0.1 --import=my_games.py --engine={engine} --run_dir={engine}"
+    assert "samples            60\n" in script(place, words)
