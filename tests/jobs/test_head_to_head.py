@@ -100,7 +100,7 @@ def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
     # Another network of the same name, and another match.
     shutil.copy(checkpoints[GOOFSPIEL] / "checkpoint.safetensors", run / "another.safetensors")
     for seed in (0, 1):
-        with pytest.raises(ValueError, match=r"pairs-000000-000002\.json is of"):
+        with pytest.raises(ValueError, match=r"pairs-000000-000002\.json has other settings: its "):
             head_to_head.play(*names, **numbers, seed=seed, workspace=Workspace(tmp_path / "match"))
 
 
@@ -129,7 +129,7 @@ def test_parts_are_of_all_that_was_used(name, first, second, tmp_path):
     )  # fmt: skip
     search = SearchOptions(DepthLimit(moves=1), effort=Effort(20))
     play(search=dataclasses.replace(search, **first))
-    with pytest.raises(ValueError, match=r"pairs-000000-000001\.json is of"):
+    with pytest.raises(ValueError, match=r"000001\.json has other settings: its search"):
         play(search=dataclasses.replace(search, **second))
 
 

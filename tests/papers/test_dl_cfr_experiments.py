@@ -263,7 +263,7 @@ def test_what_is_finished_is_not_done_again(
 def test_other_settings_are_refused(finished: Path, tmp_path: Path) -> None:
     shutil.copytree(finished / "work", tmp_path / "work")
     for changes, message in (
-        ({"num_iterations": 30}, "'num_iterations': 20"),
+        ({"num_iterations": 30}, "its num_iterations is 20, not 30"),
         ({"num_shards": 3}, "its num_strategies is 80, not 120"),
     ):
         with pytest.raises(ValueError, match=message):
