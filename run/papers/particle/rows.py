@@ -37,11 +37,11 @@ def rows() -> list[Row]:
             "particle/linear_targets"),
         Row("particle", "public_states", "Table 1 (appendix A)", None, ("num_cards=13",), 5,
             self_play),
-        # It goes on from 2,400 games.
+        # It goes on from 2,400 games, to `continued.safetensors`, which plays the match.
         Row("particle", "self_play", "ours", None,
             ("network=results/particle/goofspiel_13/network.safetensors", "iterations=20",
              "play.budget=200", "play.buffer_size=2000", "num_games=4800"), 60, self_play),
         Row("particle", "match", "ours", None,
             ("num_games=2000", "iterations=20",
-             f"network=runs/{self_play}/self_play/network.safetensors"), 60, self_play),
+             f"network=results/{self_play}/continued.safetensors"), 60, self_play),
     ]  # fmt: skip
