@@ -184,9 +184,9 @@ def _of_path(request: Request) -> openspiel_policy.Policy:
     return checkpoints.load_blueprint(path, request.given_game, request.device)
 
 
-def options_of(name: str) -> set[str]:
-    """Which of the `SearchOptions` a policy uses, those of a policy within it included."""
-    return {option for kind in _kinds_along(name) for option in kind.uses}
+def options_of(*names: str) -> set[str]:
+    """Which of the `SearchOptions` policies use, those of a policy within one included."""
+    return {option for name in names for kind in _kinds_along(name) for option in kind.uses}
 
 
 def keywords_of(search: SearchOptions, name: str) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
     values |= {name: share for name, share in shares.items() if share}
     effort = search.effort if isinstance(search.effort, Effort) else None
     beyond = {} if effort is None else _beyond_iterations(effort)
-    used = set[str]().union(*map(options_of, names))
+    used = options_of(*names)
     if "effort" in used:
         used |= {"iterations", *beyond}
     return {each: value for each, value in (values | beyond).items() if each in used}
