@@ -32,6 +32,7 @@ from spiel_dl.search.policy_rows import (
     acting_blueprint,
     play_on_by,
 )
+from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
@@ -67,15 +68,10 @@ class MirrorDescentConfig:
                 f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0, "
                 "and both finite"
             )
-        for name, least in (
-            ("num_steps", 1),
-            ("num_rollouts", 1),
-            ("budget", 1),
-            ("max_listed", 0),
-            ("seed", 0),
-        ):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name}={getattr(self, name)} must be at least {least}")
+        check_at_least(
+            1, num_steps=self.num_steps, num_rollouts=self.num_rollouts, budget=self.budget
+        )
+        check_at_least(0, max_listed=self.max_listed, seed=self.seed)
 
 
 class ActionValues(NamedTuple):
