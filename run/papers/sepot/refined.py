@@ -287,8 +287,8 @@ REFINED_GADGETS = Experiment(
     "exploitability of a player (utility)",
     "refined solutions of gadgets are less exploitable than others, by up to more than half "
     "(Kubíček, Lisý, Sandholm 2026). Held, besides, are: in no game above the blueprint by more "
-    f"than {_RISE:g}; and of resolving gadgets second gaps of at most {_SECOND_GAP:g}, and in Leduc, "
-    f"with weights of 1, at most {_RATIO} of the plain gadget's exploitability, and within "
+    f"than {_RISE:g}; and of resolving gadgets second gaps of at most {_SECOND_GAP:g}, and in "
+    f"Leduc, with weights of 1, at most {_RATIO} of the plain gadget's exploitability, and within "
     f"{_FROM_EXACT} of the linear program's.",
     _compute,
     _report,
