@@ -254,7 +254,7 @@ def write(
     Args:
       path: where, without the ending.
       rows: what was measured.
-      environment: command, time, commit and machine, as `run_directory.describe_environment`
+      environment: command, time, commit and machine, as `environment.describe_environment`
         says them.
       workspace: where parts of the matches were kept; None: nowhere.
 
