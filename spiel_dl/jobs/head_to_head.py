@@ -51,7 +51,7 @@ _SEARCH = {
     "iterations": "iterations",
     "tolerance": "tolerance",
     "seconds": "seconds, at most",
-    "weighting": "variant of CFR",
+    "variant": "variant of CFR",
     "leaf_choice": "choice at leaves",
     "trust": "trust",
     "leaf_trust": "trust behind leaves",

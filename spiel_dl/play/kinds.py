@@ -104,8 +104,8 @@ def _cfr_last(request: Request) -> openspiel_policy.Policy:
 
 
 def _cfr_plus(request: Request) -> openspiel_policy.Policy:
-    weighting = regret_minimization.CFR_PLUS
-    return opponent_models.cfr_average(request.compiled(), request.number(), weighting)
+    variant = regret_minimization.CFR_PLUS
+    return opponent_models.cfr_average(request.compiled(), request.number(), variant)
 
 
 def _network(request: Request) -> openspiel_policy.Policy:
