@@ -337,8 +337,7 @@ class _ParticleNetwork:
     def __init__(self, run: Path, arrays: Arrays, header: dict[str, Any]):
         self._network = ParticleNetwork.load(run / NETWORK_FILE)
         self._config, self.game = header["config"], header["game"]
-        number, unit = header["depth_limit"].split()
-        self._depth_limit = DepthLimit(**{unit: int(number)})
+        self._depth_limit = DepthLimit.parse(header["depth_limit"])
         buffer = particle_self_play.BUFFER
         packed = {n.removeprefix(buffer): a for n, a in arrays.items() if n.startswith(buffer)}
         self._samples = unpack_samples(packed)[-_SAMPLES:]

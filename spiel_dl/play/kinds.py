@@ -158,7 +158,8 @@ _ALL = (
     Kind("cfr+:K", "the average of K iterations of CFR+", _cfr_plus, compiles=True),
     Kind(
         "resolving:VALUES",
-        "continual resolving with the value function exact, zero or of a network's file",
+        "continual resolving with the value function exact, zero or of a network's file; or of "
+        "several files with commas between them, each for one depth limit",
         searches.resolving,
         compiles=True,
         uses=("depth_limit", "effort"),

@@ -292,9 +292,7 @@ def paths_in(name: str) -> list[Path]:
         return paths_in(source)
     if kind.models:
         return _existing(zoo.file_of(source, kind.models))
-    if kind.takes == "FILE":
-        return _existing(*source.split(","))
-    return _existing(source) if kind.takes == "VALUES" else []
+    return _existing(*source.split(",")) if kind.takes in ("FILE", "VALUES") else []
 
 
 def digest(name: str) -> str:
