@@ -231,9 +231,9 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
 
 def _beyond_iterations(effort: Effort) -> dict[str, Any]:
     """What an effort says beyond its iterations that is not the default, as JSON can hold it."""
-    names = [name for name, variant in VARIANTS.items() if variant == effort.weighting]
-    weighting = names[0] if names else str(effort.weighting)
-    told = {"tolerance": effort.tolerance, "seconds": effort.seconds, "weighting": weighting}
+    names = [name for name, variant in VARIANTS.items() if variant == effort.variant]
+    variant = names[0] if names else str(effort.variant)
+    told = {"tolerance": effort.tolerance, "seconds": effort.seconds, "variant": variant}
     default = Effort()
     return {
         name: value
@@ -292,9 +292,7 @@ def paths_in(name: str) -> list[Path]:
         return paths_in(source)
     if kind.models:
         return _existing(zoo.file_of(source, kind.models))
-    if kind.takes == "FILE":
-        return _existing(*source.split(","))
-    return _existing(source) if kind.takes == "VALUES" else []
+    return _existing(*source.split(",")) if kind.takes in ("FILE", "VALUES") else []
 
 
 def digest(name: str) -> str:

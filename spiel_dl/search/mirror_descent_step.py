@@ -25,7 +25,7 @@ import torch
 
 from spiel_dl.learning.rollouts import PlayOn
 from spiel_dl.search.beliefs import Beliefs
-from spiel_dl.search.played import PlayedPath, PlayedStep
+from spiel_dl.search.played import PlayedAnswer, PlayedPath, PlayedStep
 from spiel_dl.search.policy_rows import (
     AnyBlueprint,
     TensorPolicy,
@@ -136,10 +136,10 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
 
     def answer(
         self, path: PlayedPath, state: pyspiel.State, solution: ActionValues
-    ) -> dict[int, float]:
+    ) -> PlayedAnswer:
         """The policy after the steps; see `PlayedStep`."""
         del path, state
-        return dict(zip(solution.actions, solution.policy.tolist(), strict=True))
+        return PlayedAnswer(dict(zip(solution.actions, solution.policy.tolist(), strict=True)))
 
     def _values(
         self, path: PlayedPath, start: int, actions: np.ndarray, generator: np.random.Generator
