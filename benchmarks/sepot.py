@@ -174,7 +174,7 @@ def to_the_same_gap(problem: Problem, iterations: int, rounds: int) -> list[dict
     threads = torch.get_num_threads()
     fixed = Effort(iterations, num_threads=threads)
     _, gap = search(problem, dataclasses.replace(fixed, tolerance=0.0))
-    until = Effort(MAX_ITERATIONS, gap, weighting=PREDICTIVE_CFR_PLUS, num_threads=threads)
+    until = Effort(MAX_ITERATIONS, gap, variant=PREDICTIVE_CFR_PLUS, num_threads=threads)
     default = dataclasses.replace(DEFAULT_EFFORT, num_threads=threads)
     efforts = {
         f"CFR+, {iterations:,} iterations": fixed,

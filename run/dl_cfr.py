@@ -96,7 +96,7 @@ def _solver(
         game,
         _VALUES.build(),
         limit,
-        weighting=SOLVERS[variant].weighting,
+        variant=SOLVERS[variant].variant,
         alternating_updates=alternating_updates,
     )
     return solver, {

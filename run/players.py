@@ -58,9 +58,8 @@ class SearchFlags:
         """
         limit = self._limit.build if self._limit.given else None
         found = limit() if limit else default_depth_limit(turn_based_game(game))
-        used, reason = set[str](), f"not used by {' and '.join(names)}; leave them out"
-        for name in names:
-            used |= registry.options_of(name)
+        used = registry.options_of(*names)
+        reason = f"not used by {' and '.join(names)}; leave them out"
         self._options.refuse(reason, but=used)
         if "depth_limit" not in used:
             self._limit.refuse(reason)

@@ -12,7 +12,7 @@ from spiel_dl.commands import script
 from spiel_dl.commands.parameters import Positive
 from spiel_dl.jobs import schedule_search
 from spiel_dl.runs import reports
-from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.environment import describe_environment
 
 _WORKERS = script.workers()
 

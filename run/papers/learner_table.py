@@ -14,8 +14,9 @@ from typing import Any
 
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs import reports
+from spiel_dl.runs.environment import describe_environment
+from spiel_dl.runs.json_files import read_json
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.run_directory import describe_environment, read_json
 
 GOALS = {
     ("mmd", "python_goofspiel_ii"): 0.08,

@@ -76,8 +76,7 @@ def _read(kind: Any, text: str, name: str) -> Any:
         return tuple(_read(arguments[0], each.strip(), name) for each in text.split(",") if each)
     try:
         if kind is DepthLimit:
-            number, unit = text.split()
-            return DepthLimit(**{unit: int(number)})
+            return DepthLimit.parse(text)
         return _TRUTH[text.lower()] if kind is bool else kind(text)
     except (ValueError, TypeError, KeyError) as error:
         told = "a depth limit such as '2 rounds'" if kind is DepthLimit else kind.__name__

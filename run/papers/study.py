@@ -21,8 +21,8 @@ import torch
 from papers.settings import as_json
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs import reports
+from spiel_dl.runs.environment import describe_environment
 from spiel_dl.runs.reports import Picture, Report
-from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.runs.workspace import Workspace
 
 Settings = TypeVar("Settings")

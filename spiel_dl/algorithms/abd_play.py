@@ -18,16 +18,18 @@ from collections.abc import Sequence
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
+from spiel_dl.algorithms.sepot import MAX_KEPT
+from spiel_dl.search.played import PlayedAnswer
 from spiel_dl.search.policy_rows import acting_policy, rows_of
 from spiel_dl.search.portfolio_played import PlayedPortfolios, PortfolioPlayedStep
 from spiel_dl.search.portfolio_played import PortfolioConfig as PortfolioConfig
+from spiel_dl.search.sepot_played import SePoTPlayedPolicy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
 
 
-class ABDPlayPolicy(SePoTPlayPolicy):
+class ABDPlayPolicy(SePoTPlayedPolicy):
     """Both players' responses to a model of the other one, each as if only that player searched.
 
     An answer depends on nothing that was asked before.
@@ -73,13 +75,10 @@ class ABDPlayPolicy(SePoTPlayPolicy):
         how = config or PortfolioConfig()
         step = PortfolioPlayedStep(turn_based, blueprint, portfolios, depth_limit, how)
         self._blueprint = own[0]
-        self._play(step, max_kept)
+        super().__init__(step, max_kept)
 
-    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
+    def _answer(self, state: pyspiel.State, player: int) -> PlayedAnswer:
         """As in `PlayedPolicy`; where nothing is searched, what `own[0]` plays."""
         if self.step.searches_in(state.batch)[0]:
             return super()._answer(state, player)
-        self.num_moves += len(state.legal_actions(player)) > 1
-        self.step.answer_was_searched = False
-        found: dict[int, float] = self._blueprint.action_probabilities(state, player)
-        return found
+        return PlayedAnswer(self._blueprint.action_probabilities(state, player), was_searched=False)

@@ -35,12 +35,12 @@ class CFRSolver:
     """CFR (Zinkevich et al. 2007, "Regret Minimization in Games with Incomplete Information").
 
     Attributes:
-      weighting: the variant: how regrets are accumulated, strategies derived, iterates averaged.
+      variant: how regrets are accumulated, strategies derived, iterates averaged.
       tree: the compiled game.
       minimizer: the regret minimizer behind the policies.
     """
 
-    weighting: AnyVariant = regret_minimization.CFR
+    variant: AnyVariant = regret_minimization.CFR
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class CFRSolver:
             there is no variant of this name.
         """
         if variant is not None:
-            self.weighting = variant_by_name(variant)
+            self.variant = variant_by_name(variant)
         self.tree = compile_any(game)
         self.minimizer = RegretMinimizer(
             self.tree.sequence_form,
-            self.weighting,
+            self.variant,
             alternating_updates=alternating_updates,
             num_threads=num_threads,
         )
@@ -117,25 +117,25 @@ class CFRSolver:
 class CFRPlusSolver(CFRSolver):
     """CFR+ (Tammelin 2014): negative cumulative regrets are dropped, the average is linear."""
 
-    weighting = regret_minimization.CFR_PLUS
+    variant = regret_minimization.CFR_PLUS
 
 
 class LinearCFRSolver(CFRSolver):
     """Linear CFR (Brown and Sandholm 2019): iteration t counts t times."""
 
-    weighting = regret_minimization.LINEAR_CFR
+    variant = regret_minimization.LINEAR_CFR
 
 
 class PredictiveCFRPlusSolver(CFRSolver):
     """Predictive CFR+ (Farina, Kroer, Sandholm 2021), with quadratic averaging."""
 
-    weighting = regret_minimization.PREDICTIVE_CFR_PLUS
+    variant = regret_minimization.PREDICTIVE_CFR_PLUS
 
 
 class DiscountedCFRSolver(CFRSolver):
     """Discounted CFR (Brown and Sandholm 2019)."""
 
-    weighting = regret_minimization.DISCOUNTED_CFR
+    variant = regret_minimization.DISCOUNTED_CFR
 
     def __init__(
         self,

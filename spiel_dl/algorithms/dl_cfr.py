@@ -1,6 +1,6 @@
 """Depth-limited CFR: regret minimization in a trunk whose leaves a value function values.
 
-Kovařík et al. (2021), "Depth-limited Solver" (DL-CFR+ with the default weighting). One iteration:
+Kovařík et al. (2021), "Depth-limited Solver" (DL-CFR+ with the default variant). One iteration:
 
   1. The ranges at the leaves: each player's realization of the sequences its leaf infosets hang
      from.
@@ -61,7 +61,7 @@ class DLCFRSolver:
         value_function: ValueFunction | None,
         depth_limit: DepthLimit,
         *,
-        weighting: str | AnyVariant = CFR_PLUS,
+        variant: str | AnyVariant = CFR_PLUS,
         alternating_updates: bool = True,
         restart_every: int | None = None,
         restart_growth: float = 2.0,
@@ -73,7 +73,7 @@ class DLCFRSolver:
           value_function: values the leaves; None if the game ends above the limit.
           depth_limit: where the trunk ends. Beyond the game, this is plain CFR, and the value
             function must be None or a `ZeroValue`, since none would be asked.
-          weighting: the variant of CFR, or its name.
+          variant: the variant of CFR, or its name.
           alternating_updates: update the players in turn, with two evaluations an iteration; if
             not, at once, with one.
           restart_every: iterations between two restarts, at which the solver goes on from its
@@ -86,11 +86,11 @@ class DLCFRSolver:
             value function is given, if there are no leaves and one is given, if numbers of restarts
             are not positive, or if the variant cannot be restarted.
         """
-        weighting = variant_by_name(weighting)
+        variant = variant_by_name(variant)
         if restart_every is not None and restart_every < 1:
             raise ValueError(f"restart_every={restart_every} must be at least 1, or None")
         if restart_every is not None:
-            check_goes_by_regrets(weighting)
+            check_goes_by_regrets(variant)
         if not restart_growth > 0:
             raise ValueError(f"restart_growth={restart_growth} must be positive")
         check_arguments(value_function, depth_limit)
@@ -108,7 +108,7 @@ class DLCFRSolver:
         self._restart_every = restart_every
         self._restart_growth = restart_growth
         self.minimizer = RegretMinimizer(
-            self.trunk.sequence_form, weighting, alternating_updates=alternating_updates
+            self.trunk.sequence_form, variant, alternating_updates=alternating_updates
         )
 
     @property

@@ -12,8 +12,6 @@ nothing: too large a stepsize is a best response to the blueprint, and as exploi
 
 from __future__ import annotations
 
-import pyspiel
-
 from spiel_dl.search.mirror_descent_step import ActionValues, MirrorDescentStep
 from spiel_dl.search.mirror_descent_step import MirrorDescentConfig as MirrorDescentConfig
 from spiel_dl.search.played import PlayedPolicy
@@ -28,9 +26,6 @@ class MirrorDescentPolicy(PlayedPolicy[ActionValues]):
     """Both players' policies by mirror-descent search, each as if only that player searched.
 
     An answer depends on nothing that was asked before.
-
-    Attributes:
-      answer_was_searched: whether the last answer was found by a search: it was not forced.
     """
 
     step: MirrorDescentStep
@@ -54,10 +49,3 @@ class MirrorDescentPolicy(PlayedPolicy[ActionValues]):
         """
         step = MirrorDescentStep(game, blueprint, config or MirrorDescentConfig())
         super().__init__(step, _MAX_KEPT)
-        self.answer_was_searched = False
-
-    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
-        """As in `PlayedPolicy`; one action needs no search."""
-        actions = state.legal_actions()
-        self.answer_was_searched = len(actions) > 1
-        return super()._answer(state, player) if self.answer_was_searched else {actions[0]: 1.0}

@@ -39,6 +39,7 @@ import torch
 import tqdm
 
 from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.learning.resuming import check_identity, check_num_steps, check_shapes
 from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.runs import tensor_files
 from spiel_dl.search import sparse_solution
@@ -46,7 +47,6 @@ from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import Particles, rules_of
@@ -174,9 +174,7 @@ class ParticleSelfPlay:
 
     def run(self, num_steps: int, *, show_progress: bool = False) -> None:
         """Plays so many games, and learns; arguments and errors are those of `Learner.run`."""
-        if not (num_steps >= 1 and num_steps % 1 == 0 and num_steps < math.inf):
-            raise ValueError(f"num_steps={num_steps} must be a positive whole number")
-        for _ in tqdm.trange(int(num_steps), unit="game", disable=not show_progress):
+        for _ in tqdm.trange(check_num_steps(num_steps), unit="game", disable=not show_progress):
             self.step()
 
     def step(self) -> None:
@@ -246,16 +244,10 @@ class ParticleSelfPlay:
             changed then.
         """
         tensors = self._tensors()
-        for name, tensor in tensors.items():
-            if name not in state or state[name].shape != tuple(tensor.shape):
-                found = state[name].shape if name in state else "nothing"
-                raise ValueError(
-                    f"the state's {name} has shape {found}, but {tuple(tensor.shape)} is needed: "
-                    "it is the state of another network"
-                )
-        missing = [name for name in ("generator", "num_steps") if name not in state]
-        if missing:
-            raise ValueError(f"the state has no {missing[0]}; it is not whole")
+        shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+        check_shapes(state, {**shapes, "num_steps": ()})
+        if "generator" not in state:
+            raise ValueError("the state has no generator; it is not whole")
         packed = {n.removeprefix(BUFFER): a for n, a in state.items() if n.startswith(BUFFER)}
         samples = unpack_samples(packed)
         with torch.no_grad():
@@ -279,13 +271,7 @@ class ParticleSelfPlay:
           ValueError: if the file is of another game or config. Nothing has changed then.
         """
         arrays, header = tensor_files.load(path)
-        for name, value in self._identity().items():
-            told = header.get(name)
-            if told != value and not (name == "game" and is_game_of(str(told), self.game)):
-                raise ValueError(
-                    f"{path} has {name} {told}, not {value}; use the same game and "
-                    "settings, or another file"
-                )
+        check_identity(path, header, self._identity(), self.game)
         self.load_state(arrays)
         untold = header.get("untold", {"losses": [], "seconds": 0.0})
         self._losses, self._seconds = untold["losses"], untold["seconds"]

@@ -18,17 +18,18 @@ given cfvs and its choices are those of a sample, and nothing is guaranteed.
 
 from __future__ import annotations
 
-from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
+from spiel_dl.algorithms.sepot import MAX_KEPT
 from spiel_dl.learning.critics import Critic
 from spiel_dl.search.particle_sepot_step import ParticleConfig as ParticleConfig
 from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
 from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import SearchConfig
+from spiel_dl.search.sepot_played import SePoTPlayedPolicy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
 
-class ParticleSePoTPolicy(SePoTPlayPolicy):
+class ParticleSePoTPolicy(SePoTPlayedPolicy):
     """Both players' policies by search below particles, each as if only that player searched.
 
     An answer depends on nothing that was asked before.
@@ -64,14 +65,6 @@ class ParticleSePoTPolicy(SePoTPlayPolicy):
           ValueError: if the game has no rules, if the blueprint is none of these, or if the config
             needs the whole game's tree.
         """
-        self._play(
-            self._make_step(
-                game,
-                blueprint,
-                critic,
-                depth_limit,
-                config or SearchConfig(),
-                particles or ParticleConfig(),
-            ),
-            max_kept,
-        )
+        config, particles = config or SearchConfig(), particles or ParticleConfig()
+        step = self._make_step(game, blueprint, critic, depth_limit, config, particles)
+        super().__init__(step, max_kept)

@@ -60,11 +60,10 @@ from spiel_dl.learning.critics import Critic
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.engine import ContinualPolicy
-from spiel_dl.search.played import PlayedPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import MAX_HISTORIES
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
-from spiel_dl.search.sepot_played import PlayedSolution, Seconds, SePoTPlayedStep
+from spiel_dl.search.sepot_played import SePoTPlayedPolicy, SePoTPlayedStep
 from spiel_dl.search.sepot_step import SePoTStep
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -172,18 +171,12 @@ def _left_out(tree: GameTree, depth_limit: DepthLimit, config: SearchConfig) -> 
     return np.append(left_out, left_out[firsts].any())
 
 
-class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
+class SePoTPlayPolicy(SePoTPlayedPolicy):
     """Both players' policies by search in games with `Rules`, each as if only that player searched.
 
     Searches on the way to a state are made first, as far as they are not among the latest ones. An
     answer depends on nothing that was asked before.
-
-    Attributes:
-      num_moves: how many questions with more than one answer there were.
-      num_moves_searched: how many of them were answered by search, not by the blueprint.
     """
-
-    step: SePoTPlayedStep
 
     def __init__(
         self,
@@ -209,49 +202,7 @@ class SePoTPlayPolicy(PlayedPolicy[PlayedSolution]):
             needs the whole game's tree.
         """
         config = config or SearchConfig(max_histories=MAX_HISTORIES)
-        self._play(SePoTPlayedStep(game, blueprint, critic, depth_limit, config))
-
-    def _play(self, step: SePoTPlayedStep, max_kept: int = MAX_KEPT) -> None:
-        """Starts to play by a step; nothing is searched yet."""
-        super().__init__(step, max_kept)
-        self.num_moves = 0
-        self.num_moves_searched = 0
-
-    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
-        """As in `PlayedPolicy`; one action needs no search."""
-        actions = state.legal_actions()
-        if len(actions) == 1:
-            self.step.answer_was_searched = False
-            return {actions[0]: 1.0}
-        answer = super()._answer(state, player)
-        self.num_moves += 1
-        self.num_moves_searched += self.step.answer_was_searched
-        return answer
-
-    @property
-    def seconds(self) -> Seconds | None:
-        """What the last search took; None before the first one."""
-        return self.step.seconds
-
-    @property
-    def num_searches(self) -> int:
-        """How many searches were made."""
-        return self.step.num_searches
-
-    @property
-    def num_left_to_blueprint(self) -> int:
-        """How many searches were not made, because they were too large."""
-        return self.step.num_left_to_blueprint
-
-    @property
-    def num_unfinished(self) -> int:
-        """How many searches ended above the tolerance of their effort."""
-        return self.step.num_unfinished
-
-    @property
-    def answer_was_searched(self) -> bool:
-        """Whether the last answer was found by a search."""
-        return self.step.answer_was_searched
+        super().__init__(SePoTPlayedStep(game, blueprint, critic, depth_limit, config), MAX_KEPT)
 
 
 class LearnerWithCritic(Protocol):

@@ -51,7 +51,7 @@ _SEARCH = {
     "iterations": "iterations",
     "tolerance": "tolerance",
     "seconds": "seconds, at most",
-    "weighting": "variant of CFR",
+    "variant": "variant of CFR",
     "leaf_choice": "choice at leaves",
     "trust": "trust",
     "leaf_trust": "trust behind leaves",
@@ -254,7 +254,7 @@ def write(
     Args:
       path: where, without the ending.
       rows: what was measured.
-      environment: command, time, commit and machine, as `run_directory.describe_environment`
+      environment: command, time, commit and machine, as `environment.describe_environment`
         says them.
       workspace: where parts of the matches were kept; None: nowhere.
 

@@ -24,7 +24,8 @@ from spiel_dl.learning.learner import Learner
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import plots
-from spiel_dl.runs.run_directory import RunDirectory, write_json
+from spiel_dl.runs.json_files import write_json
+from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError

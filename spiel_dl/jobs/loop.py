@@ -15,7 +15,8 @@ from typing import Any, Protocol
 import tqdm
 
 from spiel_dl.runs import interrupts
-from spiel_dl.runs.run_directory import RunDirectory, log_spaced_steps
+from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.steps import log_spaced_steps
 
 _MAX_POINTS_PER_DECADE = 1000
 # How long to run before the progress bar moves.

@@ -34,14 +34,8 @@ from spiel_dl.play import matches, presets, zoo
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.runs import tensor_files
-from spiel_dl.runs.run_directory import (
-    CHECKPOINT_FILE,
-    RunRecord,
-    read_json,
-    read_run,
-    slug,
-    write_json,
-)
+from spiel_dl.runs.json_files import read_json, write_json
+from spiel_dl.runs.run_directory import CHECKPOINT_FILE, RunRecord, read_run, slug
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import turn_based_game
@@ -343,8 +337,7 @@ class _ParticleNetwork:
     def __init__(self, run: Path, arrays: Arrays, header: dict[str, Any]):
         self._network = ParticleNetwork.load(run / NETWORK_FILE)
         self._config, self.game = header["config"], header["game"]
-        number, unit = header["depth_limit"].split()
-        self._depth_limit = DepthLimit(**{unit: int(number)})
+        self._depth_limit = DepthLimit.parse(header["depth_limit"])
         buffer = particle_self_play.BUFFER
         packed = {n.removeprefix(buffer): a for n, a in arrays.items() if n.startswith(buffer)}
         self._samples = unpack_samples(packed)[-_SAMPLES:]

@@ -79,7 +79,7 @@ class Trial:
         return file_name(self.game, "-".join(numbers))
 
 
-def weighting(schedule: Mapping[str, float | None], iterations: int) -> Weighting:
+def variant_of(schedule: Mapping[str, float | None], iterations: int) -> Weighting:
     """The variant of a schedule that ends with a run."""
     gamma, gamma_end, alpha, alpha_end = (
         math.inf if schedule[key] is None else float(schedule[key])  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def _tree(game: str) -> GameTree:
 
 def judge(trial: Trial) -> float:
     """The average policy's exploitability at the end, in units of utility, at least 1e-12."""
-    solver = CFRSolver(_tree(trial.game), variant=weighting(trial.schedule, trial.iterations))
+    solver = CFRSolver(_tree(trial.game), variant=variant_of(trial.schedule, trial.iterations))
     solver.run(trial.iterations)
     return max(NOTHING, exploitability(solver.tree, solver.average_policy()))
 

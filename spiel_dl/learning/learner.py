@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -37,6 +36,7 @@ from spiel_dl.learning.config import NetworkConfig
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
 from spiel_dl.learning.environments import self_play_of
+from spiel_dl.learning.resuming import check_identity, check_num_steps, check_shapes
 from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.networks.devices import check_device
@@ -150,9 +150,7 @@ class Learner(abc.ABC):
           ValueError: if `num_steps` is not a positive whole number, or if a term of a step was NaN
             or infinite.
         """
-        if not (num_steps >= 1 and num_steps % 1 == 0 and num_steps < math.inf):
-            raise ValueError(f"num_steps={num_steps} must be a positive whole number")
-        for _ in tqdm.trange(int(num_steps), unit="step", disable=not show_progress):
+        for _ in tqdm.trange(check_num_steps(num_steps), unit="step", disable=not show_progress):
             self.step()
         self._read_log()
 
@@ -261,14 +259,8 @@ class Learner(abc.ABC):
             then.
         """
         tensors = self._tensors()
-        shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()} | {"num_steps": ()}
-        for name, wanted in shapes.items():
-            found = state[name].shape if name in state else "nothing"
-            if found != wanted:
-                raise ValueError(
-                    f"the state's {name} has shape {found}, but {wanted} is needed: it is that of "
-                    "another learner"
-                )
+        shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+        check_shapes(state, {**shapes, "num_steps": ()})
         generator = self._self_play.environment.generator
         wanted = tuple(generator.get_state().shape)
         if (found := state["generator"].shape if "generator" in state else "nothing") != wanted:
@@ -310,12 +302,7 @@ class Learner(abc.ABC):
           ValueError: if the file is of another algorithm, game or config. Nothing has changed then.
         """
         arrays, header = tensor_files.load(path)
-        for name, value in self._identity().items():
-            if header.get(name) != value:
-                raise ValueError(
-                    f"{path} has {name} {header.get(name)}, not {value}; use the same game and "
-                    "settings, or another file"
-                )
+        check_identity(path, header, self._identity(), self.game)
         self.load_state({**arrays, "num_steps": np.array(int(header["num_steps"]))})
         window = _Window(**header.get("window", {}))
         # The window of a learner with a critic has one more sum.

@@ -104,8 +104,8 @@ def _cfr_last(request: Request) -> openspiel_policy.Policy:
 
 
 def _cfr_plus(request: Request) -> openspiel_policy.Policy:
-    weighting = regret_minimization.CFR_PLUS
-    return opponent_models.cfr_average(request.compiled(), request.number(), weighting)
+    variant = regret_minimization.CFR_PLUS
+    return opponent_models.cfr_average(request.compiled(), request.number(), variant)
 
 
 def _network(request: Request) -> openspiel_policy.Policy:
@@ -158,7 +158,8 @@ _ALL = (
     Kind("cfr+:K", "the average of K iterations of CFR+", _cfr_plus, compiles=True),
     Kind(
         "resolving:VALUES",
-        "continual resolving with the value function exact, zero or of a network's file",
+        "continual resolving with the value function exact, zero or of a network's file; or of "
+        "several files with commas between them, each for one depth limit",
         searches.resolving,
         compiles=True,
         uses=("depth_limit", "effort"),

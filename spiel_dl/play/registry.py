@@ -184,9 +184,9 @@ def _of_path(request: Request) -> openspiel_policy.Policy:
     return checkpoints.load_blueprint(path, request.given_game, request.device)
 
 
-def options_of(name: str) -> set[str]:
-    """Which of the `SearchOptions` a policy uses, those of a policy within it included."""
-    return {option for kind in _kinds_along(name) for option in kind.uses}
+def options_of(*names: str) -> set[str]:
+    """Which of the `SearchOptions` policies use, those of a policy within one included."""
+    return {option for name in names for kind in _kinds_along(name) for option in kind.uses}
 
 
 def keywords_of(search: SearchOptions, name: str) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
     values |= {name: share for name, share in shares.items() if share}
     effort = search.effort if isinstance(search.effort, Effort) else None
     beyond = {} if effort is None else _beyond_iterations(effort)
-    used = set[str]().union(*map(options_of, names))
+    used = options_of(*names)
     if "effort" in used:
         used |= {"iterations", *beyond}
     return {each: value for each, value in (values | beyond).items() if each in used}
@@ -231,9 +231,9 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
 
 def _beyond_iterations(effort: Effort) -> dict[str, Any]:
     """What an effort says beyond its iterations that is not the default, as JSON can hold it."""
-    names = [name for name, variant in VARIANTS.items() if variant == effort.weighting]
-    weighting = names[0] if names else str(effort.weighting)
-    told = {"tolerance": effort.tolerance, "seconds": effort.seconds, "weighting": weighting}
+    names = [name for name, variant in VARIANTS.items() if variant == effort.variant]
+    variant = names[0] if names else str(effort.variant)
+    told = {"tolerance": effort.tolerance, "seconds": effort.seconds, "variant": variant}
     default = Effort()
     return {
         name: value
@@ -292,9 +292,7 @@ def paths_in(name: str) -> list[Path]:
         return paths_in(source)
     if kind.models:
         return _existing(zoo.file_of(source, kind.models))
-    if kind.takes == "FILE":
-        return _existing(*source.split(","))
-    return _existing(source) if kind.takes == "VALUES" else []
+    return _existing(*source.split(",")) if kind.takes in ("FILE", "VALUES") else []
 
 
 def digest(name: str) -> str:

@@ -18,6 +18,7 @@ from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy, UniformPolicy
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, SearchConfig
+from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
@@ -38,8 +39,12 @@ def resolving(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
     from spiel_dl.value_functions import network_files
 
-    search = request.search()
-    values = network_files.load_value_function(request.source, device=request.device)
+    search, sources = request.search(), request.source.split(",")
+    values: AnyValueFunction
+    if len(sources) > 1:
+        values = network_files.load_networks(sources, request.device)
+    else:
+        values = network_files.load_value_function(request.source, device=request.device)
     return ContinualResolvingPolicy(
         request.compiled(), values, search.depth_limit, effort=search.effort_or(_EFFORT)
     )

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from spiel_dl.runs.run_directory import read_json, write_json
+from spiel_dl.runs.json_files import read_json, write_json
 
 INDEX_FILE = "index.json"
 SOLVED = "solved"

@@ -40,11 +40,11 @@ def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
 
 
 def cfr_average(
-    game: AnyGame, iterations: int, weighting: str | AnyVariant = regret_minimization.CFR
+    game: AnyGame, iterations: int, variant: str | AnyVariant = regret_minimization.CFR
 ) -> ArrayPolicy:
     """The average policy after some iterations of CFR ("CFR-k"), or of another variant of it."""
     tree = compile_game(game)
-    minimizer = _run(tree, iterations, variant_by_name(weighting))
+    minimizer = _run(tree, iterations, variant_by_name(variant))
     first, second = (minimizer.average_strategy(player) for player in (0, 1))
     return ArrayPolicy(tree, (first, second))
 
@@ -89,10 +89,10 @@ def errs_beyond(
     return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
-def _run(tree: GameTree, iterations: int, weighting: AnyVariant) -> RegretMinimizer:
+def _run(tree: GameTree, iterations: int, variant: AnyVariant) -> RegretMinimizer:
     if iterations < 1:
         raise ValueError(f"iterations={iterations} must be at least 1")
-    minimizer = RegretMinimizer(tree.sequence_form, weighting)
+    minimizer = RegretMinimizer(tree.sequence_form, variant)
     minimizer.run(iterations)
     return minimizer
 

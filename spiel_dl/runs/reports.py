@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spiel_dl.runs import plots, tensor_files
-from spiel_dl.runs.run_directory import write_json
+from spiel_dl.runs.json_files import write_json
 from spiel_dl.runs.workspace import Workspace
 
 MAX_COLUMNS = 8

@@ -10,36 +10,34 @@ checkpoint.safetensors, and whatever else the run saves
 
 from __future__ import annotations
 
-import datetime
-import importlib.metadata
 import importlib.util
 import itertools
 import json
-import math
 import os
-import platform
 import re
-import shlex
-import subprocess
-import sys
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from spiel_dl.runs import locks, tensor_files
+from spiel_dl.runs.environment import describe_environment
+from spiel_dl.runs.json_files import (
+    UNDAMAGED,
+    append_json_line,
+    read_json,
+    read_json_lines,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
-_PACKAGES = ("spiel_dl", "open_spiel", "numpy", "scipy", "numba", "torch")
-
 CHECKPOINT_FILE = "checkpoint.safetensors"
 AVERAGE_POLICY_FILE = "average_policy.safetensors"
 CURRENT_POLICY_FILE = "current_policy.safetensors"
-_UNDAMAGED = "restore it from a copy, or choose another directory"
 _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
 
 
@@ -115,7 +113,7 @@ class RunDirectory:
         nothing can refuse it any more, which `truncate_metrics` does for it.
         """
         if self._start is not None:
-            _append_json_line(self.path / _STARTS_FILE, self._start)
+            append_json_line(self.path / _STARTS_FILE, self._start)
             self._start = None
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
@@ -123,7 +121,7 @@ class RunDirectory:
 
         Its numbers go to TensorBoard too, if `truncate_metrics` has said which of them is the step.
         """
-        _append_json_line(self.metrics_path, metrics)
+        append_json_line(self.metrics_path, metrics)
         if self._step_name is None:
             return
         if self._events is None:
@@ -135,7 +133,7 @@ class RunDirectory:
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """All complete lines of metrics."""
-        return _read_json_lines(self.metrics_path)
+        return read_json_lines(self.metrics_path)
 
     def truncate_metrics(self, step_name: str, last_step: int) -> None:
         """Drops the metrics of steps after `last_step`, and half a line if there is one.
@@ -152,7 +150,7 @@ class RunDirectory:
         for number, line in enumerate(lines, start=1):
             if not isinstance(line.get(step_name), int):
                 raise ValueError(
-                    f"{self.metrics_path}, line {number}, is damaged (no {step_name}); {_UNDAMAGED}"
+                    f"{self.metrics_path}, line {number}, is damaged (no {step_name}); {UNDAMAGED}"
                 )
         kept = [line for line in lines if line[step_name] <= last_step]
         with tensor_files.atomic_path(self.metrics_path) as temporary:
@@ -251,7 +249,7 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
     if not (path / _CONFIG_FILE).exists():
         raise ValueError(f"{path} holds no run: there is no {_CONFIG_FILE}")
     config = read_json(path / _CONFIG_FILE)
-    lines = [_read_json_lines(path / name) for name in (_STARTS_FILE, _METRICS_FILE)]
+    lines = [read_json_lines(path / name) for name in (_STARTS_FILE, _METRICS_FILE)]
     return RunRecord(config, *lines)
 
 
@@ -270,84 +268,13 @@ def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str
     return told
 
 
-def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Writes one JSON file, completely or not at all."""
-    with tensor_files.atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(dict(content), indent=2) + "\n", encoding="utf-8")
-
-
-def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Reads a file that holds one JSON object.
-
-    Raises:
-      ValueError: if it holds something else; the message names the file.
-    """
-    return _json_object(Path(path).read_bytes(), str(path))
-
-
-def _read_json_lines(path: Path) -> list[dict[str, Any]]:
-    """All complete lines of a file; none if it does not exist."""
-    if not path.exists():
-        return []
-    lines = path.read_bytes().splitlines(keepends=True)
-    # A killed run may have left half a line.
-    complete = [line for line in lines if line.endswith(b"\n")]
-    return [_json_object(line, f"{path}, line {n}") for n, line in enumerate(complete, start=1)]
-
-
-def _json_object(text: bytes, where: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError as error:  # No UTF-8, or no JSON.
-        raise ValueError(f"{where} is damaged ({error}); {_UNDAMAGED}") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"{where} is damaged (no JSON object); {_UNDAMAGED}")
-    return found
-
-
 def _is_empty(path: Path) -> bool:
     return path.exists() and path.stat().st_size == 0
 
 
-def _append_json_line(path: Path, content: Mapping[str, Any]) -> None:
-    with path.open("ab+") as file:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read() != b"\n":
-                file.write(b"\n")  # A killed run left half a line.
-        file.write(f"{json.dumps(dict(content))}\n".encode())
-
-
-def log_spaced_steps(last: int, points_per_decade: int) -> Iterator[int]:
-    """1, ..., last: rounded powers of 10^(1 / points_per_decade), and `last` itself."""
-    point, exponent = 1, 0
-    while point < last:
-        yield point
-        # Many exponents in between are rounded to this point, too.
-        exponent = max(exponent, int(math.log10(point + 0.5) * points_per_decade) - 1)
-        while round(10 ** (exponent / points_per_decade)) <= point:
-            exponent += 1
-        point = round(10 ** (exponent / points_per_decade))
-    yield last
-
-
-def describe_environment() -> dict[str, Any]:
-    """Command, time, git commit, versions and hardware, for the record of a run."""
-    return {
-        "command": shlex.join(["python", *_program(), *sys.argv[1:]]),
-        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "git_commit": _git_commit(),
-        "python": platform.python_version(),
-        "versions": {name: _version(name) for name in _PACKAGES},
-        "platform": platform.platform(),
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-    }
-
-
 def first_start(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """What `describe_environment` said when a run directory was begun; None if it is none."""
-    return next(iter(_read_json_lines(Path(path) / _STARTS_FILE)), None)
+    return next(iter(read_json_lines(Path(path) / _STARTS_FILE)), None)
 
 
 def set_aside(path: str | os.PathLike[str]) -> None:
@@ -361,54 +288,3 @@ def set_aside(path: str | os.PathLike[str]) -> None:
     names = (directory.with_name(f"{directory.name}.old-{n}") for n in itertools.count(1))
     directory.rename(next(name for name in names if not name.exists()))
     del lock
-
-
-def _program() -> list[str]:
-    """What Python was told to run: a module, a script or, at its prompt, nothing."""
-    module = getattr(sys.modules["__main__"], "__spec__", None)
-    if module is not None and sys.argv[0] == module.origin:
-        return ["-m", module.name]
-    return [os.path.relpath(name) for name in sys.argv[:1] if name]
-
-
-def _git_commit() -> str | None:
-    """The commit of the code that runs, and "-dirty" if a tracked file has changed since.
-
-    Reports, and pages that are made of them, may have changed: one run may write many. None if the
-    code does not run from a checkout of its own.
-    """
-    here = Path(__file__)
-    # An installed package may lie inside the checkout of something else, which does not track it.
-    if not _git(here.parent, "ls-files", "--error-unmatch", here.name):
-        return None
-    commit = _git(here.parent, "rev-parse", "HEAD")
-    made = (":(top)", ":(top,exclude)results", ":(top,exclude)docs/scoreboard.md")
-    changed = _git(here.parent, "status", "--porcelain", "--untracked-files=no", "--", *made)
-    return f"{commit}-dirty" if commit and changed else commit
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints in a folder; None if it fails or is not there."""
-    command = ["git", "-C", str(folder), *arguments]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, check=True)
-    except (FileNotFoundError, subprocess.CalledProcessError):
-        return None
-    return result.stdout.strip() or None
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def _processor() -> str:
-    """The processor's name, where Linux tells it."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

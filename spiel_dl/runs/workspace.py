@@ -18,15 +18,9 @@ from typing import Any, TypeVar
 
 from spiel_dl.runs import distributed
 from spiel_dl.runs.distributed import IN_PROCESS, Engine
-from spiel_dl.runs.run_directory import (
-    RunDirectory,
-    describe_environment,
-    differences,
-    first_start,
-    read_json,
-    set_aside,
-    write_json,
-)
+from spiel_dl.runs.environment import describe_environment
+from spiel_dl.runs.json_files import read_json, write_json
+from spiel_dl.runs.run_directory import RunDirectory, differences, first_start, set_aside
 
 Item = TypeVar("Item")
 

@@ -25,13 +25,14 @@ import torch
 
 from spiel_dl.learning.rollouts import PlayOn
 from spiel_dl.search.beliefs import Beliefs
-from spiel_dl.search.played import PlayedPath, PlayedStep
+from spiel_dl.search.played import PlayedAnswer, PlayedPath, PlayedStep
 from spiel_dl.search.policy_rows import (
     AnyBlueprint,
     TensorPolicy,
     acting_blueprint,
     play_on_by,
 )
+from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
@@ -67,15 +68,10 @@ class MirrorDescentConfig:
                 f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0, "
                 "and both finite"
             )
-        for name, least in (
-            ("num_steps", 1),
-            ("num_rollouts", 1),
-            ("budget", 1),
-            ("max_listed", 0),
-            ("seed", 0),
-        ):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name}={getattr(self, name)} must be at least {least}")
+        check_at_least(
+            1, num_steps=self.num_steps, num_rollouts=self.num_rollouts, budget=self.budget
+        )
+        check_at_least(0, max_listed=self.max_listed, seed=self.seed)
 
 
 class ActionValues(NamedTuple):
@@ -140,10 +136,10 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
 
     def answer(
         self, path: PlayedPath, state: pyspiel.State, solution: ActionValues
-    ) -> dict[int, float]:
+    ) -> PlayedAnswer:
         """The policy after the steps; see `PlayedStep`."""
         del path, state
-        return dict(zip(solution.actions, solution.policy.tolist(), strict=True))
+        return PlayedAnswer(dict(zip(solution.actions, solution.policy.tolist(), strict=True)))
 
     def _values(
         self, path: PlayedPath, start: int, actions: np.ndarray, generator: np.random.Generator

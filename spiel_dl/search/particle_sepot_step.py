@@ -23,6 +23,7 @@ from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import SAFETY, SearchConfig
 from spiel_dl.search.sepot_played import MOST, Plan, PlayedSolution, SePoTPlayedStep
 from spiel_dl.search.sepot_search import Root
+from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
@@ -66,15 +67,11 @@ class ParticleConfig:
                 f"safety={self.safety!r} needs order=1 and frozen=True, not order={self.order} and "
                 f"frozen={self.frozen}: what is solved beyond the own infoset is not played"
             )
-        for name, least in (
-            ("budget", 2),
-            ("max_listed", 0),
-            ("seed", 0),
-            ("order", 1),
-            ("num_expansions", 0),
-        ):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name}={getattr(self, name)} must be at least {least}")
+        check_at_least(2, budget=self.budget)
+        check_at_least(1, order=self.order)
+        check_at_least(
+            0, max_listed=self.max_listed, seed=self.seed, num_expansions=self.num_expansions
+        )
 
     @property
     def is_of_public_states(self) -> bool:

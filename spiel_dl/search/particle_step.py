@@ -8,7 +8,7 @@ import torch
 
 from spiel_dl.search import sparse_solution
 from spiel_dl.search.found import Found
-from spiel_dl.search.played import PlayedPath, PlayedStep
+from spiel_dl.search.played import PlayedAnswer, PlayedPath, PlayedStep
 from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort, check_no_tolerance
 from spiel_dl.tree.beam import sample_consistent
@@ -84,12 +84,12 @@ class ParticleStep(PlayedStep[SparseSolution]):
 
     def answer(
         self, path: PlayedPath, state: pyspiel.State, solution: SparseSolution
-    ) -> dict[int, float]:
+    ) -> PlayedAnswer:
         """The average strategy at the end of the path; see `PlayedStep`."""
         del state
         answer = solution.action_probabilities(path.player, int(path.infoset_keys[-1]))
         assert answer is not None
-        return answer
+        return PlayedAnswer(answer)
 
     def num_bytes(self, solution: SparseSolution) -> int:
         """That of its tree; see `PlayedStep`."""

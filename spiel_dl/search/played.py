@@ -57,6 +57,18 @@ class PlayedPath(NamedTuple):
         return np.flatnonzero(self.acting >= 0).tolist()
 
 
+class PlayedAnswer(NamedTuple):
+    """What a player does in a state.
+
+    Attributes:
+      probabilities: of all legal actions.
+      was_searched: whether a search found them; if not, they are a blueprint's.
+    """
+
+    probabilities: dict[int, float]
+    was_searched: bool = True
+
+
 class PlayedStep(abc.ABC, Generic[SolutionT]):
     """What a search solves at a position of the path where it starts anew.
 
@@ -104,10 +116,8 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
         """Solves what begins at a position of the path, after the solution before it if any."""
 
     @abc.abstractmethod
-    def answer(
-        self, path: PlayedPath, state: pyspiel.State, solution: SolutionT
-    ) -> dict[int, float]:
-        """Probabilities of all legal actions at the end of the path."""
+    def answer(self, path: PlayedPath, state: pyspiel.State, solution: SolutionT) -> PlayedAnswer:
+        """What the player does at the end of the path, where it has a choice."""
 
     def num_bytes(self, solution: SolutionT) -> int:
         """How much memory a solution takes that is kept; 0 where that is little."""
@@ -119,10 +129,14 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
     """Both players' policies by search along the game, each as if only that player searched.
 
     The same infoset gets the same answer whatever was asked before. The latest solutions are kept
-    for the next questions, as many as `MAX_BYTES` of memory hold.
+    for the next questions, as many as `MAX_BYTES` of memory hold. Where there is one legal action,
+    nothing is searched.
 
     Attributes:
       step: what is solved where the search starts anew.
+      num_moves: how many questions with more than one answer there were.
+      num_moves_searched: how many of them were answered by search, not by a blueprint.
+      answer_was_searched: whether the last answer was found by a search.
     """
 
     def __init__(self, step: PlayedStep[SolutionT], max_kept: int):
@@ -139,6 +153,9 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
             raise ValueError(f"max_kept={max_kept} must be at least 1")
         super().__init__(step.game, [0, 1])
         self.step = step
+        self.num_moves = 0
+        self.num_moves_searched = 0
+        self.answer_was_searched = False
         self._max_kept = max_kept
         self._num_bytes = 0
         self._kept: collections.OrderedDict[tuple[int, int], SolutionT] = collections.OrderedDict()
@@ -156,10 +173,19 @@ class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
           ValueError: if the player does not act in this state, or the state is of another game.
         """
         check_game_of(state, self.game)
-        return self._answer(state, asking.acting_player(state, player_id))
+        player = asking.acting_player(state, player_id)
+        actions = state.legal_actions(player)
+        if len(actions) == 1:
+            self.answer_was_searched = False
+            return {actions[0]: 1.0}
+        answer = self._answer(state, player)
+        self.num_moves += 1
+        self.num_moves_searched += answer.was_searched
+        self.answer_was_searched = answer.was_searched
+        return answer.probabilities
 
-    def _answer(self, state: pyspiel.State, player: int) -> dict[int, float]:
-        """Probabilities of all legal actions of the player who acts in a state of the game."""
+    def _answer(self, state: pyspiel.State, player: int) -> PlayedAnswer:
+        """What the player who acts in a state does, where it has a choice."""
         path, solution = self._solved(state, player)
         return self.step.answer(path, state, solution)
 

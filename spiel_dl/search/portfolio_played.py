@@ -37,6 +37,7 @@ from spiel_dl.search.sepot_search import Root
 from spiel_dl.search.trunk_strategies import fixed_to
 from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.solvers.restricted_game import check_probability, restrict
@@ -76,9 +77,9 @@ class PortfolioConfig:
     def __post_init__(self) -> None:
         check_probability(self.p)
         check_effort(self.effort)
-        for name, least in (("num_rollouts", 1), ("budget", 2), ("first_round", 0), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name}={getattr(self, name)} must be at least {least}")
+        check_at_least(1, num_rollouts=self.num_rollouts)
+        check_at_least(2, budget=self.budget)
+        check_at_least(0, first_round=self.first_round, seed=self.seed)
         if self.end_round is not None and self.end_round < self.first_round:
             raise ValueError(
                 f"end_round={self.end_round} must be at least first_round={self.first_round}"

@@ -20,7 +20,7 @@ SAFETY = ("none", "values", "allocated", "updated")
 MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""
-DEFAULT_EFFORT = Effort(iterations=1500, tolerance=1e-4, weighting=PREDICTIVE_CFR_PLUS)
+DEFAULT_EFFORT = Effort(iterations=1500, tolerance=1e-4, variant=PREDICTIVE_CFR_PLUS)
 PAPERS_EFFORT = Effort(iterations=1500)
 """The paper's Table 2: CFR+."""
 

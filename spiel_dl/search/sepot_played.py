@@ -26,7 +26,7 @@ from spiel_dl.games.rules import StateBatch
 from spiel_dl.learning.critics import Critic
 from spiel_dl.search.beliefs import replayed_reach
 from spiel_dl.search.found import Watch
-from spiel_dl.search.played import PlayedPath, PlayedStep
+from spiel_dl.search.played import PlayedAnswer, PlayedPath, PlayedPolicy, PlayedStep
 from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_search import Root, Searcher
@@ -112,7 +112,6 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
       num_searches: how many searches were made.
       num_left_to_blueprint: how many were not: there were too many histories, the player never
         comes there, or the search would not be safe and is to be.
-      answer_was_searched: whether the last answer was found by a search.
       blueprint: what the search is on top of, as an `ActingPolicy`.
     """
 
@@ -135,7 +134,6 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
         self.seconds: Seconds | None = None
         self.num_searches = 0
         self.num_left_to_blueprint = 0
-        self.answer_was_searched = False
         self.blueprint = acting_blueprint(blueprint)
         self._rows = TensorPolicy(self.rules, self.blueprint)
         self._searcher = Searcher(critic, config)
@@ -201,18 +199,17 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
 
     def answer(
         self, path: PlayedPath, state: pyspiel.State, solution: PlayedSolution
-    ) -> dict[int, float]:
+    ) -> PlayedAnswer:
         """The plan's strategy; the blueprint's where it never comes. See `PlayedStep`."""
         actions = state.legal_actions()
         (is_found,), (place,) = solution.rows_of(path.infoset_keys[-1:])
-        self.answer_was_searched = bool(is_found)
         if is_found:
             row = solution.strategy[place, actions]
         else:
             here = path.states.take(torch.tensor([len(path.acting) - 1]))
             row = self._rows(here, path.player)[0, actions]
             row /= row.sum()  # NumPy's generators refuse what single precision leaves of 1
-        return dict(zip(actions, row.tolist(), strict=True))
+        return PlayedAnswer(dict(zip(actions, row.tolist(), strict=True)), bool(is_found))
 
     def _search(
         self, path: PlayedPath, start: int, before: PlayedSolution | None, num_levels: int
@@ -334,3 +331,33 @@ class SePoTPlayedStep(PlayedStep[PlayedSolution]):
             return found
 
         return rows
+
+
+class SePoTPlayedPolicy(PlayedPolicy[PlayedSolution]):
+    """A policy whose searches are those of SePoT or of what is derived from it.
+
+    Attributes:
+      step: what is solved where the search starts anew.
+    """
+
+    step: SePoTPlayedStep
+
+    @property
+    def seconds(self) -> Seconds | None:
+        """What the last search took; None before the first one."""
+        return self.step.seconds
+
+    @property
+    def num_searches(self) -> int:
+        """How many searches were made."""
+        return self.step.num_searches
+
+    @property
+    def num_left_to_blueprint(self) -> int:
+        """How many searches were not made, because they were too large."""
+        return self.step.num_left_to_blueprint
+
+    @property
+    def num_unfinished(self) -> int:
+        """How many searches ended above the tolerance of their effort."""
+        return self.step.num_unfinished

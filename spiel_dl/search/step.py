@@ -107,7 +107,7 @@ class Step(abc.ABC):
         self.value_function = value_function
         self.effort = effort
         self._exact = exact
-        self._levels: dict[DepthLimit, LeafSet] = {}
+        self._bound: dict[DepthLimit, LeafValues] = {}
 
     @abc.abstractmethod
     def solve(self, player: int, places: list[int]) -> None:
@@ -270,7 +270,7 @@ class Step(abc.ABC):
             if not function.one_limit:
                 continue
             try:
-                function.bind(self._leaves_at(limit))
+                self._bound_at(limit)
             except ValueError as error:
                 raise ValueError(
                     f"the {type(function).__name__} does not fit the leaves at a depth limit of "
@@ -287,7 +287,7 @@ class Step(abc.ABC):
         limit = self.pieces.limit(horizon)
         function = self._function_at(limit)
         if function.one_limit:
-            return PartOfLeaves(function.bind(self._leaves_at(limit)), leaves)
+            return PartOfLeaves(self._bound_at(limit), leaves)
         return function.bind(leaves)
 
     def _function_at(self, limit: DepthLimit) -> ValueFunction:
@@ -303,11 +303,12 @@ class Step(abc.ABC):
         assert isinstance(function, ValueFunction)
         return function
 
-    def _leaves_at(self, limit: DepthLimit) -> LeafSet:
-        """All leaves of the game at a depth limit that is counted from the root."""
-        if limit not in self._levels:
-            self._levels[limit] = cut(self.tree, limit).leaves
-        return self._levels[limit]
+    def _bound_at(self, limit: DepthLimit) -> LeafValues:
+        """The value function at all leaves of a depth limit that is counted from the root."""
+        if limit not in self._bound:
+            leaves = cut(self.tree, limit).leaves
+            self._bound[limit] = self._function_at(limit).bind(leaves)
+        return self._bound[limit]
 
     def keep(
         self,

@@ -29,6 +29,13 @@ def check_iterations(num_iterations: int) -> int:
     return int(num_iterations)
 
 
+def check_at_least(least: int, **numbers: int) -> None:
+    """Numbers, by their names, must not be below a bound."""
+    for name, number in numbers.items():
+        if number < least:
+            raise ValueError(f"{name}={number} must be at least {least}")
+
+
 def check_values(values: np.ndarray) -> None:
     """Values from outside must be finite: regret matching would take NaN for no regret."""
     if not np.isfinite(values).all():

@@ -105,7 +105,7 @@ class ContinuationChoices:
     def __init__(
         self,
         continuations: Continuations,
-        weighting: AnyVariant,
+        variant: AnyVariant,
         utility_range: float,
         num_threads: int = 1,
     ):
@@ -113,7 +113,7 @@ class ContinuationChoices:
 
         Args:
           continuations: what there is to choose.
-          weighting: the variant of CFR.
+          variant: the variant of CFR.
           utility_range: largest minus smallest utility.
           num_threads: threads for the payoffs. Results depend on it in the last digits only.
 
@@ -122,14 +122,14 @@ class ContinuationChoices:
             variant updates whole players at once.
         """
         check_num_threads(num_threads)
-        check_infoset_by_infoset(weighting)
+        check_infoset_by_infoset(variant)
         self._num_threads = num_threads
         self._continuations = continuations
-        self._numbers = weighting.loop_numbers
-        self._parts = weighting.parts
+        self._numbers = variant.loop_numbers
+        self._parts = variant.parts
         self._tolerance = RELATIVE_TOLERANCE * utility_range
         self._treeplexes = [self._treeplex(side) for side in (0, 1)]
-        self._learners = [new_learned(t, weighting.memory) for t in self._treeplexes]
+        self._learners = [new_learned(t, variant.memory) for t in self._treeplexes]
         self._cfvs = [np.zeros(t.num_sequences) for t in self._treeplexes]
         self._num_updates = [0, 0]
         # A share for each thread. Blocks differ in width, so columns, not infosets, are shared out.

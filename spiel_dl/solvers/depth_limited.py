@@ -186,14 +186,14 @@ def start(
     Raises:
       ValueError: if the variant of CFR averages no plans.
     """
-    if not effort.weighting.averages_plans:
+    if not effort.variant.averages_plans:
         raise ValueError(
-            f"weighting={effort.weighting} averages strategies, and a search needs averages of "
+            f"variant={effort.variant} averages strategies, and a search needs averages of "
             "realization plans; take another variant, for example 'cfr+'"
         )
     minimizer = RegretMinimizer(
         game.sequence_form,
-        effort.weighting,
+        effort.variant,
         alternating_updates=alternating_updates,
         num_threads=num_threads,
     )
@@ -248,7 +248,7 @@ class _Averages:
     ) -> None:
         """Adds the values of the player who is updated next, and what they are against."""
         [player] = players
-        weight = self._minimizer.weighting.weight(self._minimizer.iteration)
+        weight = self._minimizer.variant.weight(self._minimizer.iteration)
         self._cfvs[player] += weight * cfvs[0]
         self._plans[1 - player] += weight * plans[1 - player]
         # Once per iteration, not once per player.

@@ -22,18 +22,18 @@ class Effort:
       iterations: At most so many iterations of CFR.
       tolerance: Stop at this gap, in utility units, where it is known; None: do all iterations.
       seconds: Stop after so long, but not before the first iteration; None: no limit.
-      weighting: The variant of CFR, or its name, as `variant_names.VARIANTS` has them.
+      variant: The variant of CFR, or its name, as `variant_names.VARIANTS` has them.
       num_threads: Threads for the payoffs. Results depend on it in the last digits only.
     """
 
     iterations: int = 1000
     tolerance: float | None = None
     seconds: float | None = None
-    weighting: AnyVariant = CFR_PLUS
+    variant: AnyVariant = CFR_PLUS
     num_threads: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weighting", variant_by_name(self.weighting))
+        object.__setattr__(self, "variant", variant_by_name(self.variant))
         if self.iterations < 1:
             raise ValueError(f"iterations={self.iterations} must be at least 1")
         if self.tolerance is not None and not self.tolerance >= 0:

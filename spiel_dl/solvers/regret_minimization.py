@@ -78,7 +78,7 @@ class RegretMinimizer:
     def __init__(
         self,
         sequence_form: SequenceForm | FactoredForm,
-        weighting: AnyVariant = CFR_PLUS,
+        variant: AnyVariant = CFR_PLUS,
         *,
         alternating_updates: bool = True,
         num_threads: int = 1,
@@ -87,7 +87,7 @@ class RegretMinimizer:
 
         Args:
           sequence_form: the game or subgame.
-          weighting: the variant of CFR: a `Weighting`, or a `Variant` of your own functions.
+          variant: the variant of CFR: a `Weighting`, or a `Variant` of your own functions.
           alternating_updates: update the players in turn, not at once.
           num_threads: threads for the payoffs. Results do not depend on it. More than one pays
             from about 100,000 payoffs on. A factored form has its own number instead.
@@ -99,8 +99,8 @@ class RegretMinimizer:
         self.iteration = 0
         self.num_averaged = 0
         self.sequence_form = sequence_form
-        self.weighting = weighting
-        self._numbers = weighting.loop_numbers
+        self.variant = variant
+        self._numbers = variant.loop_numbers
         self.alternating_updates = alternating_updates
         self._num_threads = num_threads
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
@@ -108,7 +108,7 @@ class RegretMinimizer:
         self._treeplexes = tuple(t.arrays for t in sequence_form.treeplexes)
         self._game = minimizer_state.game_arrays(sequence_form)
         self.learned = tuple(
-            minimizer_state.new_learned(treeplex, weighting.memory)
+            minimizer_state.new_learned(treeplex, variant.memory)
             for treeplex in sequence_form.treeplexes
         )
         self._realize(0)
@@ -161,7 +161,7 @@ class RegretMinimizer:
     ) -> None:
         """`kernels.run_iterations` step by step."""
         num_iterations = check_iterations(num_iterations)
-        if self.weighting.parts.run_iterations is not None:
+        if self.variant.parts.run_iterations is not None:
             raise ValueError(
                 "this variant does whole iterations itself; use one thread and no leaves, or "
                 "another variant"
@@ -187,8 +187,8 @@ class RegretMinimizer:
 
     def _check_learned(self) -> None:
         # A `Weighting` is checked when it is made.
-        if self.num_averaged and isinstance(self.weighting, FromFunctions):
-            minimizer_state.check_learned(self.learned, self.weighting, self.num_averaged)
+        if self.num_averaged and isinstance(self.variant, FromFunctions):
+            minimizer_state.check_learned(self.learned, self.variant, self.num_averaged)
 
     def _update(
         self, group: tuple[int, ...], leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
@@ -230,7 +230,7 @@ class RegretMinimizer:
     @property
     def _loops(self) -> Loops:
         # Not kept: functions that were compiled for this process do not belong into a pickle.
-        return loops_of(self.weighting.parts)
+        return loops_of(self.variant.parts)
 
     def _is_plain(self) -> bool:
         """Whether nobody is held fixed anywhere."""
@@ -249,10 +249,10 @@ class RegretMinimizer:
         Infosets that the player itself never reached are uniform, as in OpenSpiel. A RuntimeWarning
         says if that is all of them, since the variant's average begins later.
         """
-        first = self.weighting.first_averaged
+        first = self.variant.first_averaged
         if 0 < self.num_averaged < first:
             warnings.warn(
-                f"{self.weighting} averages from iteration {first} on, and its average is uniform "
+                f"{self.variant} averages from iteration {first} on, and its average is uniform "
                 "until then; do more iterations, or take the current policy",
                 RuntimeWarning,
                 stacklevel=3,
@@ -269,7 +269,7 @@ class RegretMinimizer:
         """
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
-        if not self.weighting.averages_plans:
+        if not self.variant.averages_plans:
             raise ValueError("this variant averages no realization plans: use average_strategy")
         weights = self._loops.total_weight(self.num_averaged, self._numbers)
         return self.learned[player].average / weights
@@ -307,7 +307,7 @@ class RegretMinimizer:
         """
         if not growth > 0:
             raise ValueError(f"growth={growth} must be positive")
-        check_goes_by_regrets(self.weighting)
+        check_goes_by_regrets(self.variant)
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
         for player, learner in enumerate(self.learned):
@@ -393,7 +393,7 @@ class RegretMinimizer:
         check_strategy(treeplex, strategy, np.ones(treeplex.num_infosets, np.bool_))
         if not weight > 0:
             raise ValueError(f"weight={weight} must be positive")
-        check_goes_by_regrets(self.weighting)
+        check_goes_by_regrets(self.variant)
         self._start_at(player, strategy, weight * self.sequence_form.utility_range)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -401,7 +401,7 @@ class RegretMinimizer:
 
         With it go a checksum of the game and the variant, which `load_state` compares.
         """
-        variant = (*self.weighting.identity, self.alternating_updates)
+        variant = (*self.variant.identity, self.alternating_updates)
         state = {
             "game": self._game_checksum.copy(),
             "variant": np.array(variant),
@@ -419,7 +419,7 @@ class RegretMinimizer:
             strategy is no distribution, say. Nothing has changed then.
         """
         treeplexes = self.sequence_form.treeplexes
-        minimizer_state.check_state(state, self.state(), treeplexes, self.learned, self.weighting)
+        minimizer_state.check_state(state, self.state(), treeplexes, self.learned, self.variant)
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
         for name, array in minimizer_state.arrays_of(self.learned).items():

@@ -35,6 +35,18 @@ class DepthLimit:
                 f"{self!r}: give exactly one of moves, plies and rounds, an integer of at least 1"
             )
 
+    @classmethod
+    def parse(cls, text: str) -> DepthLimit:
+        """The limit that `str` writes so, such as "2 rounds".
+
+        Raises:
+          ValueError: if it is none.
+        """
+        number, _, unit = text.strip().partition(" ")
+        if unit not in ("moves", "plies", "rounds") or not number.isdecimal():
+            raise ValueError(f"{text!r} must be a depth limit such as '2 rounds'")
+        return cls(**{unit: int(number)})
+
     @property
     def value(self) -> int:
         """The limit, in its unit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from spiel_dl.runs import tensor_files
@@ -12,6 +13,7 @@ from spiel_dl.value_functions.exact import ExactValue
 if TYPE_CHECKING:  # Otherwise torch comes with the first network, which may never be asked for.
     import torch
 
+    from spiel_dl.tree.depth_limit import DepthLimit
     from spiel_dl.value_functions.value_network import ValueNetwork
 
 EXACT, ZERO = "exact", "zero"
@@ -67,6 +69,33 @@ def _own_kinds() -> dict[str, type[ValueNetwork]]:
     from spiel_dl.value_functions.positional import PositionalNetwork
 
     return {PositionalNetwork.kind: PositionalNetwork, ParticleNetwork.kind: ParticleNetwork}
+
+
+def load_networks(
+    paths: Sequence[str | os.PathLike[str]], device: torch.device | str = "cpu"
+) -> dict[DepthLimit, ValueNetwork]:
+    """Networks of a game, by the depth limits that they were made for, counted from the root.
+
+    Raises:
+      ValueError: as `load_network`, or if one of them is for no depth limit or for the same as
+        another.
+    """
+    networks: dict[DepthLimit, ValueNetwork] = {}
+    for path in paths:
+        network = load_network(path, device)
+        limit = network.depth_limit
+        if limit is None:
+            raise ValueError(
+                f"the {type(network).__name__} of {path} says no depth limit that it was made for, "
+                "so it serves several; give it alone"
+            )
+        if limit in networks:
+            raise ValueError(
+                f"two networks were made for a depth limit of {limit}, one of them in {path}; give "
+                "one for each limit"
+            )
+        networks[limit] = network
+    return networks
 
 
 def load_value_function(

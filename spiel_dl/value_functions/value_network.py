@@ -12,6 +12,7 @@ import torch
 
 from spiel_dl.networks.devices import check_device
 from spiel_dl.runs import tensor_files
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import (
@@ -50,6 +51,12 @@ class ValueNetwork(ValueFunction):
         check_device(device)
         self.device = torch.device(device)
         self.domain = None
+
+    @property
+    def depth_limit(self) -> DepthLimit | None:
+        """The depth limit that it was made for, if its domain says one as "depth limit"."""
+        known = (self.domain or {}).get("depth limit")
+        return None if known is None else DepthLimit.parse(known)
 
     @abc.abstractmethod
     def bind(self, leaves: LeafSet) -> NetworkLeafValues:

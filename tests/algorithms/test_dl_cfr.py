@@ -164,7 +164,7 @@ def test_a_state_of_another_value_function_changes_nothing():
 @pytest.mark.parametrize("name", ["reg-cfr", "greedy"])
 def test_variants_that_do_not_play_by_their_regrets_are_not_restarted(name):
     with pytest.raises(ValueError, match="leave out restarts"):
-        DLCFRSolver("kuhn_poker", None, BEYOND_THE_GAME, weighting=VARIANTS[name], restart_every=10)
+        DLCFRSolver("kuhn_poker", None, BEYOND_THE_GAME, variant=VARIANTS[name], restart_every=10)
 
 
 @pytest.mark.parametrize("every", [None, 200])

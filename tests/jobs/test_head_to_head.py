@@ -21,7 +21,8 @@ from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy
 from spiel_dl.runs.distributed import LocalProcesses
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE, describe_environment
+from spiel_dl.runs.environment import describe_environment
+from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut

@@ -10,7 +10,15 @@ import pytest
 from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.jobs import schedule_search
-from spiel_dl.jobs.schedule_search import RIVAL, Trial, candidates, judge, report, search, weighting
+from spiel_dl.jobs.schedule_search import (
+    RIVAL,
+    Trial,
+    candidates,
+    judge,
+    report,
+    search,
+    variant_of,
+)
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.variants import (
     PREDICTIVE_DISCOUNTED_CFR_PLUS,
@@ -22,12 +30,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_known_variants_are_in_the_family():
-    assert weighting(RIVAL, 700) == scheduled_predictive_cfr_plus(30, horizon=700)
+    assert variant_of(RIVAL, 700) == scheduled_predictive_cfr_plus(30, horizon=700)
     kept = json.loads((ROOT / "results/compare_cfr/schedule.json").read_text())["chosen"]
-    option, found = scheduled_predictive_discounted_cfr_plus(500), weighting(kept, 500)
+    option, found = scheduled_predictive_discounted_cfr_plus(500), variant_of(kept, 500)
     assert dataclasses.astuple(option) == pytest.approx(dataclasses.astuple(found))
     constant = {"gamma": 5.0, "gamma_end": 5.0, "alpha": 2.3, "alpha_end": 2.3}
-    found = weighting(constant, 100)
+    found = variant_of(constant, 100)
     expected = PREDICTIVE_DISCOUNTED_CFR_PLUS
     for name in ("alpha", "beta", "gamma", "predictive", "alpha_change", "gamma_change"):
         assert getattr(found, name) == getattr(expected, name)

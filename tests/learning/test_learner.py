@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.positional import PositionalNetwork
 
@@ -94,6 +96,24 @@ def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
         with pytest.raises(ValueError, match=r"num_steps has shape .*, but \(\) is needed"):
             learner.load_state({**state, **wrong})
     assert_same_state(learner, with_critic())
+
+
+@EVERY
+def test_a_checkpoint_may_leave_out_what_games_have_by_default(
+    make: Callable[[], Learner], tmp_path: Path
+) -> None:
+    learner, path = make(), tmp_path / "checkpoint"
+    learner.step()
+    learner.save(path)
+    arrays, header = tensor_files.load(path)
+    tensor_files.save(path, arrays, {**header, "game": "kuhn_poker"})
+    same = make()
+    assert str(same.game) != "kuhn_poker"
+    same.load(path)
+    assert same.num_steps == 1
+    tensor_files.save(path, arrays, {**header, "game": "kuhn_poker(players=3)"})
+    with pytest.raises(ValueError, match=r"has game kuhn.*3.*, not kuhn.*; use the same game"):
+        same.load(path)
 
 
 @EVERY

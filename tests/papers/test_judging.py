@@ -32,8 +32,8 @@ from papers.study import (
 )
 from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.runs import reports
+from spiel_dl.runs.environment import describe_environment
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.run_directory import describe_environment
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
 
 

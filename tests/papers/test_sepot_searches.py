@@ -52,7 +52,7 @@ def test_ablation_changes_one_reading_at_a_time(tmp_path: Path) -> None:
     }
     assert {row["before"] for row in after} == {peer.nash_conv(tree.game, blueprint)}
     critic = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
-    effort = Effort(TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
+    effort = Effort(TINY.iterations, variant=PREDICTIVE_CFR_PLUS)
     for reading, config in (
         (ablation.DEFAULTS, SearchConfig(effort=effort)),
         (("played", "critic", "block", "resolving"), SearchConfig.as_printed(effort=effort)),
@@ -92,7 +92,7 @@ def test_critic_errors_are_noise_on_exact_values(tmp_path: Path) -> None:
     assert np.array_equal(
         noisy.values(tree, histories, 0)[2], noisy.values(tree, histories[2:3], 0)[0]
     )
-    effort = Effort(TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
+    effort = Effort(TINY.iterations, variant=PREDICTIVE_CFR_PLUS)
     policy = SePoTPolicy(
         tree, blueprint, exact, DepthLimit(moves=1), config=SearchConfig(effort=effort)
     )
@@ -109,7 +109,7 @@ def test_earnings_are_what_a_peer_says_of_both_seats(tmp_path: Path) -> None:
     tree = GameTree.from_game("kuhn_poker")
     blueprint = blueprint_of(str(tree.game), "cfr:3")
     exact = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
-    effort = Effort(TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
+    effort = Effort(TINY.iterations, variant=PREDICTIVE_CFR_PLUS)
     policy = SePoTPolicy(
         tree, blueprint, exact, DepthLimit(moves=1), config=SearchConfig(effort=effort)
     ).to_array_policy()
@@ -138,7 +138,7 @@ def test_isolated_changes_one_thing_at_a_time(tmp_path: Path, monkeypatch) -> No
         [(1, 4, {}), (2, 1, {}), (1, 1, {"first_level": 1})],
         strict=True,
     ):
-        effort = Effort(iterations * TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
+        effort = Effort(iterations * TINY.iterations, variant=PREDICTIVE_CFR_PLUS)
         policy = SePoTPolicy(
             tree,
             blueprint,

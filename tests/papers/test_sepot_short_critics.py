@@ -72,7 +72,7 @@ def test_short_critics_are_judged_by_exact_values_and_a_peer(tmp_path: Path, mon
 
 def earned(blueprint: ArrayPolicy, critic, limit: DepthLimit) -> float:
     """A search's mean return against the blueprint, as OpenSpiel has it."""
-    effort = Effort(TINY.iterations, weighting=PREDICTIVE_CFR_PLUS)
+    effort = Effort(TINY.iterations, variant=PREDICTIVE_CFR_PLUS)
     policy = SePoTPolicy(
         blueprint.tree, blueprint, critic, limit, config=SearchConfig(effort=effort)
     ).to_array_policy()

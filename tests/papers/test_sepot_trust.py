@@ -23,7 +23,7 @@ def test_rows_are_those_of_the_policies(tmp_path: Path) -> None:
     assert len(rows) == len(summary) == len(TRUSTS)
     tree, blueprint, critic = with_exact_critic(game, "fixed:1", "pure", may_choose=True)
     for row, line, (trust, leaf_trust) in zip(rows, summary, TRUSTS, strict=True):
-        effort = Effort(20, tolerance=1e-4, weighting=SearchConfig().effort.weighting)
+        effort = Effort(20, tolerance=1e-4, variant=SearchConfig().effort.variant)
         config = SearchConfig(trust=trust, leaf_trust=leaf_trust, effort=effort)
         policy = SePoTPolicy(tree, blueprint, critic, limit, config=config).to_array_policy()
         assert row["after"] == pytest.approx(peer.nash_conv(tree.game, policy), abs=1e-9)

@@ -227,7 +227,7 @@ def test_the_whole_effort_is_made(name: str) -> None:
         effort: Effort = (policy.seats[0] if name in RESPONSES else policy).step.effort
         return effort
 
-    effort = Effort(50, tolerance=1e-3, seconds=1, weighting="cfr")
+    effort = Effort(50, tolerance=1e-3, seconds=1, variant="cfr")
     if name in RESPONSES:
         assert made(effort=effort) == effort
     else:
@@ -265,8 +265,8 @@ def test_reports_say_all_of_an_effort() -> None:
 
     assert told(None) == {"iterations": 1500}
     assert told(20) == told(Effort(20)) == {"iterations": 20}
-    whole = Effort(20, tolerance=0.1, seconds=2.0, weighting="pcfr+")
-    expected = {"iterations": 20, "tolerance": 0.1, "seconds": 2.0, "weighting": "pcfr+"}
+    whole = Effort(20, tolerance=0.1, seconds=2.0, variant="pcfr+")
+    expected = {"iterations": 20, "tolerance": 0.1, "seconds": 2.0, "variant": "pcfr+"}
     assert told(whole) == expected
     assert registry.options_used(SearchOptions(effort=whole), "uniform") == {}
 

@@ -27,7 +27,7 @@ import numpy as np
 from spiel_dl.commands import script
 from spiel_dl.commands.parameters import Positive
 from spiel_dl.runs import reports, tensor_files
-from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.environment import describe_environment
 from tests.run.scripts import run_script, started_script
 
 _SECONDS = 3600

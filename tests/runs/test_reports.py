@@ -9,7 +9,7 @@ import pytest
 from matplotlib import image
 
 from spiel_dl.runs import plots, reports
-from spiel_dl.runs.run_directory import describe_environment
+from spiel_dl.runs.environment import describe_environment
 from spiel_dl.runs.workspace import Workspace
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from spiel_dl.runs import run_directory
-from spiel_dl.runs.run_directory import RunDirectory, describe_environment, write_json
+from spiel_dl.runs.json_files import write_json
+from spiel_dl.runs.run_directory import RunDirectory
 
 CONFIG: dict[str, Any] = {"game": "kuhn_poker()", "alpha": 1.5, "layers": (64, 64), "seed": None}
 
@@ -38,42 +38,6 @@ def test_a_fresh_directory_tells_what_is_run_and_where(
     assert environment["started"].endswith("+00:00")
     assert "git_commit" in environment
     assert {file.name for file in path.iterdir()} == {"config.json", "environment.jsonl"}
-
-
-def test_the_environment_is_json() -> None:
-    environment = describe_environment()
-    assert json.loads(json.dumps(environment)) == environment
-
-
-def test_there_is_no_script_at_pythons_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", [""])
-    assert describe_environment()["command"] == "python"
-
-
-def test_a_commit_is_clean_though_reports_were_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def git(*arguments: str) -> str:
-        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
-        command = ["git", "-C", str(tmp_path), *who, *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    files = [tmp_path / name for name in ("runs/code.py", "results/a.md", "docs/scoreboard.md")]
-    git("init")
-    for path in files:
-        path.parent.mkdir()
-        path.write_text("first", encoding="utf-8")
-    monkeypatch.setattr(run_directory, "__file__", str(files[0]))
-    git("add", ".")
-    git("commit", "-m", "all")
-    commit = git("rev-parse", "HEAD")
-    for path in files[1:]:
-        path.write_text("second", encoding="utf-8")
-    assert describe_environment()["git_commit"] == commit
-    files[0].write_text("second", encoding="utf-8")
-    assert describe_environment()["git_commit"] == f"{commit}-dirty"
-    git("rm", "--cached", "--force", "runs/code.py")
-    assert describe_environment()["git_commit"] is None
 
 
 def test_a_resumed_run_records_where_it_goes_on(tmp_path: Path) -> None:

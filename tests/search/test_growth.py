@@ -21,7 +21,7 @@ GAMES = {
     "python_goofspiel_ii(num_cards=4,points_order=random)": [(0, 3, 2, 1), (0, 3, 2, 1, 1)],
 }
 """The first decisions of the second round, where searches begin here."""
-EFFORT = Effort(40, weighting=PREDICTIVE_CFR_PLUS)
+EFFORT = Effort(40, variant=PREDICTIVE_CFR_PLUS)
 
 
 @functools.cache

@@ -46,13 +46,13 @@ def searched(player: int, is_first: bool, effort: Effort) -> tuple[float, Search
     return -float((cfvs if given is None else np.maximum(cfvs, given)).sum()), searcher
 
 
-@pytest.mark.parametrize("weighting", [CFR_PLUS, PREDICTIVE_CFR_PLUS], ids=["cfr+", "pcfr+"])
+@pytest.mark.parametrize("variant", [CFR_PLUS, PREDICTIVE_CFR_PLUS], ids=["cfr+", "pcfr+"])
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("player", [0, 1])
-def test_the_gap_bounds_what_is_missing(player, is_first, weighting):
-    best, _ = searched(player, is_first, Effort(5000, weighting=weighting))
+def test_the_gap_bounds_what_is_missing(player, is_first, variant):
+    best, _ = searched(player, is_first, Effort(5000, variant=variant))
     for tolerance in (0.1, 0.01, 0.001):
-        effort = Effort(5000, tolerance=tolerance, weighting=weighting)
+        effort = Effort(5000, tolerance=tolerance, variant=variant)
         value, searcher = searched(player, is_first, effort)
         assert searcher.num_unfinished == 0
         assert searcher.gap <= tolerance

@@ -88,11 +88,11 @@ def test_places_levels_and_additions_by_definition(seed):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("alternating", [True, False])
 def test_many_iterations_at_once_equal_single_ones_to_the_last_bit(variant, alternating):
-    weighting, sizes = VARIANTS[variant], set()
+    chosen, sizes = VARIANTS[variant], set()
     for seed in range(3):
         form = random_form(seed)
         at_once, one_by_one = (
-            RegretMinimizer(form, weighting, alternating_updates=alternating) for _ in range(2)
+            RegretMinimizer(form, chosen, alternating_updates=alternating) for _ in range(2)
         )
         game = at_once._arranged_game
         assert game is not None

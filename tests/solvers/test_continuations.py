@@ -65,15 +65,15 @@ SIZES = [(1, 22), (1, 1), (3, 4), (4, 1)]
 class PlainChoices:
     """One side's choices, learned step by step."""
 
-    def __init__(self, shape: tuple[int, int], weighting: Weighting):
+    def __init__(self, shape: tuple[int, int], variant: Weighting):
         self.strategy = np.full(shape, 1 / shape[1])
         self.regret, self.average = np.zeros(shape), np.zeros(shape)
-        self.weighting, self.iteration = weighting, 0
+        self.variant, self.iteration = variant, 0
 
     def update(self, values: np.ndarray, own_range: np.ndarray) -> np.ndarray:
         """The infosets' values under the strategy before the update."""
         self.iteration += 1
-        w, t = self.weighting, float(self.iteration)
+        w, t = self.variant, float(self.iteration)
         cfv = (self.strategy * values).sum(axis=1)
         self.average += t**w.gamma * own_range[:, None] * self.strategy
         newest = values - cfv[:, None]
@@ -102,15 +102,15 @@ def test_values_by_definition(num_choices):
 
 @pytest.mark.parametrize("num_threads", sorted({1, MANY_THREADS}))
 @pytest.mark.parametrize(
-    "weighting", [CFR_PLUS, LINEAR_CFR, DISCOUNTED_CFR, PREDICTIVE_CFR_PLUS], ids=str
+    "variant", [CFR_PLUS, LINEAR_CFR, DISCOUNTED_CFR, PREDICTIVE_CFR_PLUS], ids=str
 )
 @pytest.mark.parametrize("num_choices", SIZES)
-def test_updates_as_in_plain_numpy(num_choices, weighting, num_threads):
+def test_updates_as_in_plain_numpy(num_choices, variant, num_threads):
     """Sides in turn, whichever comes first, and also twice in a row."""
     leaves = random_leaves(num_choices)
-    choices = ContinuationChoices(leaves.continuations(), weighting, UTILITY_RANGE, num_threads)
+    choices = ContinuationChoices(leaves.continuations(), variant, UTILITY_RANGE, num_threads)
     shapes = zip(leaves.num_infosets, num_choices, strict=True)
-    plain = [PlainChoices(shape, weighting) for shape in shapes]
+    plain = [PlainChoices(shape, variant) for shape in shapes]
     for step, side in enumerate([1, 0, 1, 0, 0, 1, 1, 0, 1, 0]):
         ranges = leaves.ranges(step)
         weights = ranges[1 - side][:, None] * plain[1 - side].strategy

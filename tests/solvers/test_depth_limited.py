@@ -45,8 +45,8 @@ def test_linear_programs_are_exact():
     assert solution.gap == 0.0
 
 
-@pytest.mark.parametrize("weighting", [CFR_PLUS, LINEAR_CFR])
-def test_recorded_values_are_averages_against_recorded_plans(weighting):
+@pytest.mark.parametrize("variant", [CFR_PLUS, LINEAR_CFR])
+def test_recorded_values_are_averages_against_recorded_plans(variant):
     """Leaves that pay by a matrix: averages of linear values are the values of averages."""
     trunk = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1))
     leaves = trunk.leaves
@@ -59,7 +59,7 @@ def test_recorded_values_are_averages_against_recorded_plans(weighting):
         return [both[player] for player in players]
 
     game = unrestricted(trunk.sequence_form, (np.ones(1), np.ones(1)))
-    effort = Effort(50, weighting=weighting)
+    effort = Effort(50, variant=variant)
     solution = depth_limited.solve_with_leaves(game, Leaves(leaves.sequences, values), effort)
     assert asked == [(0,), (1,)] * 50
     own, others = (solution.plans[p][leaves.sequences[p]] for p in (0, 1))
@@ -68,7 +68,7 @@ def test_recorded_values_are_averages_against_recorded_plans(weighting):
     plain = depth_limited.solve_with_leaves(
         game, Leaves(leaves.sequences, values), effort, record=False
     )
-    minimizer = RegretMinimizer(trunk.sequence_form, weighting)
+    minimizer = RegretMinimizer(trunk.sequence_form, variant)
     minimizer.run_with_leaves(
         50,
         leaves.sequences,
@@ -120,7 +120,7 @@ def test_errors_of_efforts():
 def test_variants_without_plans_are_refused_before_any_iteration():
     form = GameTree.from_game("kuhn_poker").sequence_form
     ranges = (np.ones(1), np.ones(1))
-    effort = Effort(10, weighting=VARIANTS["vad-cfr"])
+    effort = Effort(10, variant=VARIANTS["vad-cfr"])
     with pytest.raises(ValueError, match=r"averages strategies, .* take another variant"):
         depth_limited.solve(unrestricted(form, ranges), effort)
 

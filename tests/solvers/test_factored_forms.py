@@ -31,12 +31,12 @@ def forms() -> Forms:
 
 
 @pytest.mark.parametrize("alternating_updates", [True, False])
-@pytest.mark.parametrize("weighting", [CFR, CFR_PLUS])
+@pytest.mark.parametrize("variant", [CFR, CFR_PLUS])
 def test_regrets_are_those_of_listed_payoffs(
-    forms: Forms, weighting: object, alternating_updates: bool
+    forms: Forms, variant: object, alternating_updates: bool
 ) -> None:
     factored, listed = (
-        RegretMinimizer(game.sequence_form, weighting, alternating_updates=alternating_updates)
+        RegretMinimizer(game.sequence_form, variant, alternating_updates=alternating_updates)
         for game in (forms.factored, forms.listed)
     )
     for minimizer in (factored, listed):

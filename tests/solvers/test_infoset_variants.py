@@ -225,7 +225,7 @@ def test_what_these_variants_cannot_do_is_refused():
     with pytest.raises(ValueError, match="use one thread and no leaves"):
         solver.run(1)
     for name in ("vad-cfr", "reg-cfr", "excfr+", "greedy"):
-        variant = CFRSolver("kuhn_poker", variant=name).weighting
+        variant = CFRSolver("kuhn_poker", variant=name).variant
         with pytest.raises(ValueError, match="updates whole players at once"):
             ContinuationChoices(None, variant, 2.0)
     with pytest.raises(ValueError, match="floor=0 must be positive"):

@@ -280,7 +280,7 @@ def test_state_of_another_game_of_the_same_shape_is_refused():
     before = minimizer.state()
     with pytest.raises(ValueError, match="another game"):
         minimizer.load_state(other.state())
-    for changes in ({"weighting": regret_minimization.LINEAR_CFR}, {"alternating_updates": False}):
+    for changes in ({"variant": regret_minimization.LINEAR_CFR}, {"alternating_updates": False}):
         with pytest.raises(ValueError, match="another variant"):
             minimizer.load_state(RegretMinimizer(form, **changes).state())
     constants = tuple(np.zeros(treeplex.num_sequences) for treeplex in form.treeplexes)

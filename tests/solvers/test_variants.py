@@ -208,7 +208,7 @@ def test_numbers_that_are_none_are_told_with_the_variant(broken):
         CFRSolver("kuhn_poker", variant=variant).run(3)
     if message != "strategy is not":  # The value function refuses NaN ranges before.
         with pytest.raises(ValueError, match=match):
-            DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), weighting=variant).run(3)
+            DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), variant=variant).run(3)
 
 
 def test_an_average_that_begins_later_is_warned_of_until_then():

@@ -70,3 +70,14 @@ def test_limits_keep_their_unit():
         other = limit.with_value(5)
         assert (other.unit, other.value) == (limit.unit, 5)
         assert str(other) == f"5 {limit.unit}"
+
+
+@pytest.mark.parametrize("limit", [DepthLimit(moves=1), DepthLimit(plies=20), DepthLimit(rounds=3)])
+def test_what_is_written_can_be_read(limit: DepthLimit) -> None:
+    assert DepthLimit.parse(str(limit)) == limit
+
+
+@pytest.mark.parametrize("text", ["", "2", "rounds", "2 turns", "two rounds", "-1 plies"])
+def test_what_is_no_depth_limit_is_not_read(text: str) -> None:
+    with pytest.raises(ValueError, match=f"'{text}' must be a depth limit such as '2 rounds'"):
+        DepthLimit.parse(text)

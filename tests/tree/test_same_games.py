@@ -62,7 +62,7 @@ def test_policies_are_judged_in_the_game_that_is_given() -> None:
         (lambda policy: dl.nash_conv(policy, "kuhn_poker"), "is no game but of type ArrayPolicy"),
         (lambda _: dl.solve(None), "None is no game"),
         (lambda _: dl.nash_conv("kuhn_poker", "uniform"), "'uniform' is no policy but of type str"),
-        (lambda _: dl.Effort(weighting=3), "variant=3 must be one of cfr"),
+        (lambda _: dl.Effort(variant=3), "variant=3 must be one of cfr"),
         (
             lambda policy: dl.CDBR("kuhn_poker", 0, dl.DepthLimit(moves=1), policy),
             "depth_limit=.* must be a DepthLimit, such as",

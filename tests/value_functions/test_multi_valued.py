@@ -82,12 +82,12 @@ def test_regret_matching_at_leaves_is_cfr_in_the_larger_game(game, limit, player
     leaves = trunk.leaves
     utilities = random_utilities(leaves, two_sided)
     larger = with_decisions(trunk, player, utilities)
-    for weighting in (CFR_PLUS, LINEAR_CFR, PREDICTIVE_CFR_PLUS):
-        expected = RegretMinimizer(larger, weighting)
+    for variant in (CFR_PLUS, LINEAR_CFR, PREDICTIVE_CFR_PLUS):
+        expected = RegretMinimizer(larger, variant)
         expected.run(20)
         function = MultiValuedStates(player, lambda _: utilities).bind(leaves)
-        choices = function.choices(weighting)
-        minimizer = RegretMinimizer(trunk.sequence_form, weighting)
+        choices = function.choices(variant)
+        minimizer = RegretMinimizer(trunk.sequence_form, variant)
 
         def leaf_cfvs(players, plans, choices=choices):
             ranges = [plans[p][leaves.sequences[p]] for p in (player, 1 - player)]

@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.play.registry import load_policy
 from spiel_dl.runs import tensor_files
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import ExactValue, ZeroValue, network_files
 from spiel_dl.value_functions.network_files import load_network
@@ -108,3 +110,39 @@ def test_value_functions_by_name(tmp_path: Path) -> None:
         network_files.load_value_function("nothing")
     with pytest.raises(ValueError, match=r"tolerance=0\.0"):
         network_files.load_value_function("exact", exact_tolerance=0.0)
+
+
+def saved(limit: DepthLimit, path: Path, game: str = "kuhn_poker") -> str:
+    """Writes a network for a game's leaves at a depth limit."""
+    network = PositionalNetwork(1, 4, seed=limit.value)
+    network.initialize(leaves_of(game, limit))
+    network.save(path)
+    return str(path)
+
+
+def test_networks_of_several_depth_limits_play_together(tmp_path: Path) -> None:
+    limits = [DepthLimit(moves=moves) for moves in (1, 2)]
+    paths = [saved(limit, tmp_path / f"{limit.value}") for limit in limits]
+    networks = network_files.load_networks(paths)
+    assert list(networks) == limits
+    expected = ContinualResolvingPolicy("kuhn_poker", networks, limits[0], effort=Effort(20))
+    for name in (f"resolving:{','.join(paths)}", f"resolving:{','.join(reversed(paths))}"):
+        found = load_policy(name, "kuhn_poker", depth_limit=limits[0], effort=20)
+        state = found.game.new_initial_state()
+        for action in (0, 1, 0):
+            state.apply_action(action)
+        assert found.action_probabilities(state) == expected.action_probabilities(state)
+    other = saved(DepthLimit(plies=2), tmp_path / "plies")
+    with pytest.raises(ValueError, match=r"no entry for DepthLimit\(moves=2"):
+        load_policy(f"resolving:{paths[0]},{other}", "kuhn_poker", depth_limit=limits[0])
+    with pytest.raises(ValueError, match=f"two networks were made for a .* 1 moves, .*{paths[0]}"):
+        network_files.load_networks([paths[0], paths[0]])
+
+
+def test_a_network_for_all_depth_limits_is_given_alone(tmp_path: Path) -> None:
+    network, path = ParticleNetwork(SMALL), tmp_path / "particles"
+    network.initialize(LEAVES)
+    network.save(path)
+    assert network.depth_limit is None
+    with pytest.raises(ValueError, match=f"ParticleNetwork of {path} says no depth limit"):
+        network_files.load_networks([str(path), "nothing"])

@@ -96,8 +96,8 @@ def whole_policies(responder: Responder, limit: DepthLimit) -> list[dict[str, An
     """Solves all steps in several ways."""
     tolerance = _TOLERANCE * responder.best_gain
     efforts = {
-        name: Effort(_MAX_ITERATIONS, tolerance, weighting=weighting)
-        for name, weighting in _VARIANTS.items()
+        name: Effort(_MAX_ITERATIONS, tolerance, variant=variant)
+        for name, variant in _VARIANTS.items()
     }
     solvers: dict[str, dict[str, Any]] = {
         name: {"effort": effort} for name, effort in efforts.items()
@@ -128,7 +128,7 @@ def play(responder: Responder, limit: DepthLimit, num_episodes: int) -> dict[str
         _MAX_ITERATIONS,
         _TOLERANCE * responder.best_gain,
         seconds=_SECONDS_TO_THINK,
-        weighting=PREDICTIVE_CFR_PLUS,
+        variant=PREDICTIVE_CFR_PLUS,
     )
     milliseconds: list[float] = []
     gaps = []

@@ -113,7 +113,7 @@ class Case(NamedTuple):
             own_range=own_range,
             gadget="max_margin" if gadget == "max_margin" else "resolving",
             refinement="ones" if gadget == "refined" else None,
-            effort=Effort(self.study.settings.iterations, weighting=PREDICTIVE_CFR_PLUS),
+            effort=Effort(self.study.settings.iterations, variant=PREDICTIVE_CFR_PLUS),
         )
 
 

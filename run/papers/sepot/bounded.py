@@ -63,7 +63,7 @@ def measure(item: Item) -> dict[str, float]:
     """What a search earns, how exploitable it is and where it is made; for `distributed.map`."""
     study = item.study
     tree, blueprint, critic = with_exact_critic(study.game, item.blueprint, study.transformations)
-    effort = Effort(study.settings.iterations, weighting=PREDICTIVE_CFR_PLUS)
+    effort = Effort(study.settings.iterations, variant=PREDICTIVE_CFR_PLUS)
     config = SearchConfig(max_histories=item.most, effort=effort)
     policy = SePoTPolicy(tree, blueprint, critic, study.limits[0], config=config)
     found = policy.to_array_policy()

@@ -54,7 +54,7 @@ class Search(NamedTuple):
         return SearchConfig(
             given_cfvs=CRITIC if self.cfvs == SEARCHES else self.cfvs,
             continual=self.cfvs == SEARCHES,
-            effort=Effort(self.iterations, weighting=PREDICTIVE_CFR_PLUS),
+            effort=Effort(self.iterations, variant=PREDICTIVE_CFR_PLUS),
         )
 
 

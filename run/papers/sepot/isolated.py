@@ -91,7 +91,7 @@ def measure(item: Item) -> dict[str, Any]:
     change = dict(CHANGES[item.change])
     limit = item.depth_limit.with_value(item.depth_limit.value + change.pop("levels", 0))
     iterations = study.settings.iterations * change.pop("times", 1)
-    effort = Effort(iterations, weighting=PREDICTIVE_CFR_PLUS)
+    effort = Effort(iterations, variant=PREDICTIVE_CFR_PLUS)
     known = change.pop("transformations", study.transformations)
     tree, blueprint, critic = with_exact_critic(study.game, item.blueprint, known)
     start = time.process_time()

@@ -84,6 +84,15 @@ def _small_games() -> list[Row]:
             (f"games={game}", f"blueprints=mmd:{game}", *trained), 45, f"sepot/{folder}/trained")
         for folder, (game, _) in games.items()
     ]  # fmt: skip
+    # All else as above: whether critics that learn for longer are right enough one round ahead.
+    longer = tuple(
+        change.replace("critic_steps=50000", "critic_steps=200000") for change in trained
+    )
+    found.append(
+        Row("sepot", "ablation", "ours", None,
+            ("games=goofspiel_5_descending", "blueprints=mmd:goofspiel_5_descending", *longer), 60,
+            "sepot/goofspiel_5/trained_200000")
+    )  # fmt: skip
     # As the paper has it: squared errors of unbounded values, of what came of games, by v-trace.
     papers_critic = (
         five, "critic_steps=20000", "critics=trained", "exploration=0.2",
