@@ -138,7 +138,21 @@ class Pieces(Generic[Tree]):
 
     def of_infosets(self, player: int) -> np.ndarray:
         """The public state where the piece of each decision infoset begins: int32 [I_p]."""
-        return self.of_history[self.tree.first_history[player]]
+        return self._of_infosets[player]
+
+    @functools.cached_property
+    def _of_infosets(self) -> tuple[np.ndarray, np.ndarray]:
+        first, second = (self.of_history[histories] for histories in self.tree.first_history)
+        return first, second
+
+    @functools.cached_property
+    def with_choices(self) -> tuple[frozenset[int], frozenset[int]]:
+        """For each player, the pieces in which it has more than one action somewhere."""
+        first, second = (
+            frozenset(np.unique(self.of_infosets(player)[treeplex.num_actions > 1]).tolist())
+            for player, treeplex in enumerate(self.tree.treeplexes)
+        )
+        return first, second
 
     def path(self, piece: int) -> list[int]:
         """The pieces on the way to a piece, `ROOT` first, the piece itself last."""
