@@ -11,7 +11,7 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.histories import is_converted
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class DepthLimit:
     """A depth limit in one of three units; an infoset is in the trunk if its depth is below it.
 
