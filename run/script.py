@@ -71,6 +71,8 @@ def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any
 
 def _flush() -> None:
     """Writes out what was printed, unless who was to read it has gone, as in `... | head`."""
+    if sys.stdout is None:  # It was closed before the program began.
+        return
     try:
         sys.stdout.flush()
     except BrokenPipeError:

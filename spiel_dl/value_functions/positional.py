@@ -244,12 +244,10 @@ def _describe(leaves: LeafSet, layout: PositionalLayout) -> dict[str, Any]:
         "number of inputs": layout.num_inputs,
         "number of outputs": layout.num_outputs,
     }
-    is_inside = leaves.root_of_history[0] >= 0
-    if not is_inside.all():
+    if not leaves.extent.is_whole:
         # Subgames of equal sizes have inputs and outputs of different meaning.
-        tree = leaves.tree
-        starts = np.flatnonzero(is_inside & ~is_inside[tree.parent])
-        domain["start in public states"] = np.unique(tree.public_states.of_history[starts]).tolist()
+        states = leaves.tree.public_states.of_history[leaves.extent.starts]
+        domain["start in public states"] = np.unique(states).tolist()
     return domain
 
 
