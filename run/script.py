@@ -294,7 +294,7 @@ def _depth_limit(
     """
     if sum(value is not None for value in (moves, plies, rounds)) != 1:
         raise ValueError("give exactly one of --moves, --plies and --rounds")
-    return DepthLimit(moves, plies, rounds)
+    return DepthLimit(moves=moves, plies=plies, rounds=rounds)
 
 
 def _how_to_resume() -> str:
