@@ -117,7 +117,7 @@ def make_problem(searcher: Searcher, state: pyspiel.State) -> Problem:
     trunk = sparse_trunk(particles, DEPTH_LIMIT)
     own_range = root_ranges(trunk, particles)[0] / particles.num_particles
     roots = np.arange(1, particles.num_particles + 1)
-    root_of = trunk.root_of_history[:, roots]
+    root_of = trunk.extent.root_of_history[:, roots]
     values = searcher.critic.values(trunk.tree, roots, 0)[:, 0] * own_range[root_of[0]]
     given = -np.bincount(root_of[1], values)
     utilities = searcher.critic.values(trunk.tree, trunk.leaves.histories, 0)
@@ -161,7 +161,7 @@ def search(problem: Problem, effort: Effort) -> tuple[np.ndarray, float]:
     """Player 0's average plan by our search, float64 [S_0], and its gap if there is a tolerance."""
     trunk = problem.trunk
     roots = np.flatnonzero(trunk.tree.parent == 0)
-    reach = problem.player_range[trunk.root_of_history[0, roots]]
+    reach = problem.player_range[trunk.extent.root_of_history[0, roots]]
     leaf_values = MultiValuedLeaves(trunk.leaves, 0, problem.utilities[:, None, :])
     searcher = SubgameSearcher(None, SearchConfig(effort=effort))
     root = Root(trunk, roots, reach, is_first=False)

@@ -71,6 +71,8 @@ def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any
 
 def _flush() -> None:
     """Writes out what was printed, unless who was to read it has gone, as in `... | head`."""
+    if sys.stdout is None:  # It was closed before the program began.
+        return
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -108,7 +110,7 @@ def _import(*, modules: tuple[str, ...] | None = None) -> None:
     """Makes a person's own games known.
 
     Args:
-      modules: modules of your own games, by name or .py file.
+      modules: modules of your own games, networks and policies, by name or .py file.
     """
     import_modules(modules or ())
 
@@ -292,7 +294,7 @@ def _depth_limit(
     """
     if sum(value is not None for value in (moves, plies, rounds)) != 1:
         raise ValueError("give exactly one of --moves, --plies and --rounds")
-    return DepthLimit(moves, plies, rounds)
+    return DepthLimit(moves=moves, plies=plies, rounds=rounds)
 
 
 def _how_to_resume() -> str:

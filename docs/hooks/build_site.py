@@ -42,6 +42,7 @@ NAVIGATION = {
         "Train, and the model zoo <how_to/train>",
         "Write your own game <how_to/own_game>",
         "Write your own value function <how_to/own_value_function>",
+        "Write your own search <how_to/own_search>",
         "Model your own opponent <how_to/own_opponent_model>",
         "Use a GPU <how_to/gpu>",
         "Use many processes or machines <how_to/ray>",

@@ -40,6 +40,7 @@ from spiel_dl.value_functions.base import (
     Values,
     ZeroValue,
     ask,
+    bound_to,
     check_arguments,
     check_value_function,
 )
@@ -98,7 +99,7 @@ class DLCFRSolver:
         check_value_function(self.trunk, value_function)
         self._leaf_values: LeafValues | None = None
         if self.trunk.leaves.num_public_states and value_function is not None:
-            self._leaf_values = value_function.bind(self.trunk.leaves)
+            self._leaf_values = bound_to(value_function, self.trunk.leaves)
         elif not isinstance(value_function, ZeroValue | None):
             raise ValueError(
                 f"{self.game} ends above a depth limit of {depth_limit}, so there is nothing to "

@@ -320,7 +320,8 @@ class ParticleSelfPlay:
     def _sample(self, solution: SparseSolution) -> SparseSample:
         """What a solution says about its root."""
         particles, features = solution.particles, self.network.features
-        roots = solution.trunk.root_of_history[:, 1 : particles.num_particles + 1]
+        tops = np.arange(1, particles.num_particles + 1)
+        roots = [solution.trunk.extent.roots_at(player, tops) for player in (0, 1)]
         beliefs = [
             plan[: len(cfv)] for plan, cfv in zip(solution.plans, solution.root_cfvs, strict=True)
         ]

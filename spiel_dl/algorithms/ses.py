@@ -134,6 +134,6 @@ def _range(subgame: Trunk[Any], player: int, public_state: int, plan: np.ndarray
     tree = subgame.tree
     starts = tree.public_states.histories(public_state)
     reach = np.zeros(len(subgame.root_infosets[player]))
-    reach[subgame.root_of_history[player, starts]] = plan[tree.sequence[player, starts]]
+    reach[subgame.extent.roots_at(player, starts)] = plan[tree.sequence[player, starts]]
     mass = reach.sum()
     return reach / mass if mass > 0 else reach

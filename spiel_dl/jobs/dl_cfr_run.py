@@ -35,7 +35,8 @@ def file_checksum(path: str | os.PathLike[str]) -> int:
 def measure_trunk(trunk: Trunk, policy: openspiel_policy.Policy) -> dict[str, float]:
     """trunk_nash_conv, in utility units, and normalised_trunk_exploitability of a policy."""
     nash_conv = trunk_losses(trunk, policy).nash_conv
-    largest_utility = float(np.abs(trunk.tree.utility).max())
+    # Where all utilities are 0, nothing can be lost.
+    largest_utility = float(np.abs(trunk.tree.utility).max()) or 1.0
     return {"trunk_nash_conv": nash_conv, METRIC: nash_conv / 2 / largest_utility}
 
 

@@ -302,8 +302,8 @@ class FoundNumbers(PublicStateNumbers):
             if self.tree.player[history] == player:
                 strategy, cfvs = self.decisions(player, int(self.tree.infoset[history]))
                 found[number] = strategy @ cfvs
-            elif self._starts_at(history):
-                root = int(trunk.root_of_history[player, history])
+            elif trunk.extent.starts_at(history):
+                root = int(trunk.extent.roots_at(player, histories[row : row + 1])[0])
                 found[number] = self._found.cfvs[player][root] * self._scale[1 - player]
         return found
 
@@ -317,10 +317,6 @@ class FoundNumbers(PublicStateNumbers):
         if self._found.leaf_cfvs is None:
             return strategy, np.full(len(strategy), np.nan)
         return strategy, self._found.cfvs[player][own] * self._scale[1 - player]
-
-    def _starts_at(self, history: int) -> bool:
-        parent = int(self.tree.parent[history])
-        return history == 0 or self._found.trunk.root_of_history[0, parent] < 0
 
 
 def _is_private(searcher: openspiel_policy.Policy) -> bool:

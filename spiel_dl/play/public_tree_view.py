@@ -112,8 +112,8 @@ def _states_above(tree: GameTree, depth_limit: DepthLimit) -> tuple[list[int], s
     """The public states of a trunk, those of its leaves included; and those of its leaves."""
     trunk = cut(tree, depth_limit)
     leaves = set(trunk.leaves.public_states.tolist())
-    above = (trunk.leaf_of_history < 0) & ~tree.is_terminal
-    inside = np.unique(tree.public_states.of_history[above]).tolist()
+    above = tree.public_states.of_history[trunk.extent.histories]
+    inside = np.unique(above[above >= 0]).tolist()
     return in_order(tree, leaves.union(inside)), leaves
 
 

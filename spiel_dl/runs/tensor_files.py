@@ -48,8 +48,16 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str,
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path`, renamed to it if the block ends without an error."""
-    target = Path(path)
+    """A temporary path beside `path`, renamed to it if the block ends without an error.
+
+    A symbolic link is followed, and stays one.
+
+    Raises:
+      ValueError: if something else than a file is there, such as a directory or a device.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{path} is there and is no regular file; write to another path")
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}{TEMPORARY_SUFFIX}")
     try:

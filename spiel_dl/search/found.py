@@ -38,18 +38,17 @@ class Found:
 
     def holds(self, history: int) -> bool:
         """Whether a history of the tree lies in the trunk, above its leaves."""
-        trunk = self.trunk
-        return bool(trunk.root_of_history[0, history] >= 0 and trunk.leaf_of_history[history] < 0)
+        return self.trunk.extent.holds(history)
 
     @property
     def is_whole(self) -> bool:
         """Whether the search began at the root of the game."""
-        return bool(self.trunk.root_of_history[0, 0] == 0)
+        return self.trunk.extent.is_whole
 
     @functools.cached_property
     def start(self) -> int:
         """How many steps from the root of the tree the search began."""
-        return int(self.trunk.tree.depth[(self.trunk.root_of_history[0] >= 0).argmax()])
+        return int(self.trunk.tree.depth[self.trunk.extent.starts[0]])
 
     @functools.cached_property
     def strategies(self) -> Pair:

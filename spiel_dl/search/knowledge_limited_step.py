@@ -139,9 +139,9 @@ class KnowledgeLimitedStep(ParticleSePoTStep):
             return None
         trunk, player = root.trunk, path.player
         solved = np.zeros(len(trunk.root_infosets[player]), np.bool_)
-        solved[trunk.root_of_history[player, root.histories]] = self._is_solved
+        solved[trunk.extent.roots_at(player, root.histories)] = self._is_solved
         firsts = trunk.tree.first_history[player][trunk.infosets[player]]
-        others = ~solved[trunk.root_of_history[player, firsts]]
+        others = ~solved[trunk.extent.roots_at(player, firsts)]
         return fixed_to(self.policies(player, None), trunk, player, others)
 
     def _rows_within(self, belief: ListedBelief, player: int, here: StateBatch) -> np.ndarray:

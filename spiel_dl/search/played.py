@@ -53,7 +53,7 @@ class PlayedPath(NamedTuple):
 
     @property
     def decisions(self) -> list[int]:
-        """The positions on the path in which a player acts."""
+        """The positions on the path in which either player acts; `acting` says who."""
         return np.flatnonzero(self.acting >= 0).tolist()
 
 
@@ -105,7 +105,12 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
 
     @abc.abstractmethod
     def first(self, path: PlayedPath) -> int:
-        """The first position of a path at which the search starts, if nothing is solved yet."""
+        """The position of a path at which the search starts, if no position of it is solved.
+
+        From any earlier position that is solved, `following` must lead to the same place in the
+        end. To search at the decision at hand alone, return `path.decisions[-1]` here, and in
+        `following` the same if it is after `start`, else None, as `MirrorDescentStep` does.
+        """
 
     @abc.abstractmethod
     def following(self, path: PlayedPath, start: int, solution: SolutionT) -> int | None:

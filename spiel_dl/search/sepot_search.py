@@ -109,7 +109,7 @@ class Root(NamedTuple):
     def _by_infoset(self, player: int, values: np.ndarray) -> np.ndarray:
         """What histories of one root infoset of a player have in common: float64 [R_p]."""
         found = np.zeros(len(self.trunk.root_infosets[player]))
-        found[self.trunk.root_of_history[player, self.histories]] = values
+        found[self.trunk.extent.roots_at(player, self.histories)] = values
         return found
 
 
@@ -173,7 +173,7 @@ class Searcher:
         if self.config.given_cfvs == "critic":
             values = values[:, :1]
         reach = root.reach * tree.chance_reach[root.histories]
-        infoset = trunk.root_of_history[1 - player, root.histories]
+        infoset = trunk.extent.roots_at(1 - player, root.histories)
         cfvs = np.zeros((len(trunk.root_infosets[1 - player]), values.shape[1]))
         np.add.at(cfvs, infoset, -reach[:, None] * values)
         return cfvs.max(axis=1)

@@ -134,8 +134,7 @@ class SePoTStep(Step):
         """The pieces in which the player is to search."""
         if self.pieces.start(pieces[0]) < self.config.first_level:
             return []
-        has_choice = self.tree.treeplexes[player].num_actions > 1
-        deciding = set(self.pieces.of_infosets(player)[has_choice].tolist())
+        deciding = self.pieces.with_choices[player]
         left_out, found = self.pieces.left_out, []
         for piece in pieces:
             if left_out is not None and left_out[piece]:

@@ -30,6 +30,7 @@ from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.base import (
     ValueFunction,
     ask,
+    bound_to,
     check_arguments,
     check_value_function,
 )
@@ -143,7 +144,7 @@ def solve(
         plans = depth_limited.solve(game, effort).plans
         return _solution(particles, trunk, plans, (nothing, nothing))
     sequences = trunk.leaves.sequences
-    values = value_function.bind(trunk.leaves)
+    values = bound_to(value_function, trunk.leaves)
 
     def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
         return ask(values, players, *ranges)

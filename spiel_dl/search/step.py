@@ -29,6 +29,7 @@ from spiel_dl.solvers.depth_limited import LeafValuer, Leaves, Solution
 from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame
+from spiel_dl.solvers.strategies import check_strategy
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import first_occurrence_ids
@@ -41,6 +42,7 @@ from spiel_dl.value_functions.base import (
     PartOfLeaves,
     ValueFunction,
     ask,
+    bound_to,
     check_arguments,
 )
 
@@ -90,8 +92,8 @@ class Step(abc.ABC):
           exact: solve by linear programming; without a value function only.
 
         Raises:
-          ValueError: if `exact` is asked for with a value function, or if the value function or
-            the effort is something else.
+          ValueError: if `exact` is asked for with a value function, if the value function or the
+            effort is something else, or if a piece would begin in a part of a public state only.
         """
         if exact and value_function is not None:
             raise ValueError(
@@ -101,6 +103,7 @@ class Step(abc.ABC):
         check_arguments(value_function, pieces.depth_limit, by_limit=True)
         effort = Effort() if effort is None else effort
         check_effort(effort)
+        _ = pieces.of_history  # A game that cannot be taken apart so is refused at once.
         self.pieces = pieces
         self.policy = policy
         self.players = players
@@ -283,12 +286,12 @@ class Step(abc.ABC):
         """The value function at a trunk's leaves."""
         if horizon is None:
             assert isinstance(self.value_function, ValueFunction)
-            return self.value_function.bind(leaves)
+            return bound_to(self.value_function, leaves)
         limit = self.pieces.limit(horizon)
         function = self._function_at(limit)
         if function.one_limit:
             return PartOfLeaves(self._bound_at(limit), leaves)
-        return function.bind(leaves)
+        return bound_to(function, leaves)
 
     def _function_at(self, limit: DepthLimit) -> ValueFunction:
         """The value function for a depth limit that is counted from the root."""
@@ -307,7 +310,7 @@ class Step(abc.ABC):
         """The value function at all leaves of a depth limit that is counted from the root."""
         if limit not in self._bound:
             leaves = cut(self.tree, limit).leaves
-            self._bound[limit] = self._function_at(limit).bind(leaves)
+            self._bound[limit] = bound_to(self._function_at(limit), leaves)
         return self._bound[limit]
 
     def keep(
@@ -322,13 +325,19 @@ class Step(abc.ABC):
         Args:
           player: whose.
           trunk: the trunk.
-          strategy: float64 [S], of the trunk's sequences.
+          strategy: float64 [S], of the trunk's sequences. Those of choices at the leaves may come
+            behind, and are not kept.
           infosets: bool [I], in which of the trunk's infosets; None: in all.
+
+        Raises:
+          ValueError: if a shape is wrong, or probabilities in these infosets are negative or do not
+            sum to 1.
         """
         treeplex = trunk.sequence_form.treeplexes[player]
-        own: np.ndarray | slice = slice(treeplex.num_root_sequences, None)
-        if infosets is not None:
-            own = treeplex.sequences_of(infosets)
+        if infosets is None:
+            infosets = np.ones(treeplex.num_infosets, np.bool_)
+        check_strategy(treeplex, strategy[: treeplex.num_sequences], infosets)
+        own = treeplex.sequences_of(infosets)
         self.policy.strategies[player][trunk.sequences[player][own]] = strategy[own]
 
 

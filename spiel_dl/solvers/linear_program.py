@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-10
 _TOLERANCE_OF_LARGE = 1e-7
 _LARGE = 50_000  # variables
+# HiGHS takes coefficients below 1e-9 for 0.
+_LEAST, _WANTED, _MOST = 1e-8, 1e-6, 1e3
 
 
 class Equilibrium(NamedTuple):
@@ -58,6 +60,10 @@ def solve(
     Raises:
       RuntimeError: if HiGHS does not find an optimum.
     """
+    unit = unit_of(sequence_form)
+    if unit != 1.0:
+        value, plans = solve(sequence_form.scaled(1.0 / unit), root_ranges, fixed_plan_0, inflows)
+        return Equilibrium(value * unit, plans)
     treeplex_0, treeplex_1 = sequence_form.treeplexes
     constraints_0, constraints_1 = treeplex_0.constraints(), treeplex_1.constraints()
     constant_0, constant_1 = sequence_form.constants or (
@@ -85,6 +91,23 @@ def solve(
     plan_0 = np.maximum(result.x[: treeplex_0.num_sequences], 0.0)
     plan_1 = np.maximum(-result.ineqlin.marginals, 0.0)
     return Equilibrium(0.0 - float(result.fun), (plan_0, plan_1))
+
+
+def unit_of(sequence_form: SequenceForm) -> float:
+    """The unit of utility in which linear programs of a game can be solved, in its own units.
+
+    That is 1, unless some payoffs are so small that HiGHS would leave them out: where chance has
+    many outcomes, or utilities are tiny. Then it is a power of 2, and `SequenceForm.scaled` by
+    its inverse is the game to solve.
+    """
+    sizes = np.abs(sequence_form.payoffs.data)
+    sizes = sizes[sizes > 0]
+    if not len(sizes) or sizes.min() >= _LEAST:
+        return 1.0
+    least, most = float(sizes.min()), float(sizes.max())
+    # Where all are alike, they become about 1; the largest ones must not become much larger.
+    unit = max(min(least / _WANTED, most), most / _MOST)
+    return float(min(1.0, 2.0 ** np.floor(np.log2(unit))))
 
 
 def run_highs(**program: Any) -> scipy.optimize.OptimizeResult:

@@ -41,6 +41,9 @@ def best_safe_plan(
     """
     if not 0.0 <= exploitability < np.inf:
         raise ValueError(f"exploitability={exploitability} must be a finite number >= 0")
+    unit = linear_program.unit_of(sequence_form)
+    if unit != 1.0:
+        return best_safe_plan(sequence_form.scaled(1.0 / unit), model_plan, exploitability / unit)
     constraints_0, constraints_1 = (treeplex.constraints() for treeplex in sequence_form.treeplexes)
     value = linear_program.solve(sequence_form).value
     slack = _RELATIVE_SLACK * sequence_form.utility_range
@@ -94,6 +97,9 @@ def plan_against_floors(sequence_form: SequenceForm, floors: np.ndarray) -> np.n
             f"floors must be probabilities that sum to at most 1 in an infoset; the smallest is "
             f"{floors[below_roots].min()}, the largest sum {sums.max()}"
         )
+    unit = linear_program.unit_of(sequence_form)
+    if unit != 1.0:
+        return plan_against_floors(sequence_form.scaled(1.0 / unit), floors)
     constraints_1 = treeplex_1.constraints()
     num_plan, num_sequences = sequence_form.payoffs.shape
     num_dual = constraints_1.shape[0]

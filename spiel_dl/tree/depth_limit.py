@@ -8,10 +8,10 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.tree.compiled_tree import CompiledTree
-from spiel_dl.tree.histories import CHANCE_PLAYER, is_converted
+from spiel_dl.tree.histories import is_converted
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class DepthLimit:
     """A depth limit in one of three units; an infoset is in the trunk if its depth is below it.
 
@@ -73,10 +73,7 @@ class DepthLimit:
         if self.moves is not None:
             return tree.move_number
         if self.plies is not None:
-            started = tree.move_number > 0
-            return (
-                tree.count_on_the_way((tree.player == CHANCE_PLAYER) & started) + tree.move_number
-            )
+            return tree.ply_number
         if tree.round_number is None:
             raise ValueError(f"{tree.game} has no rounds; give the depth limit in moves or plies")
         return tree.round_number

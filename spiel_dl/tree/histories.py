@@ -96,12 +96,19 @@ class Histories:
         """Int16 [H], number of player actions on the way."""
         return self.count_on_the_way(self.player >= 0)
 
+    @functools.cached_property
+    def ply_number(self) -> np.ndarray:
+        """Int16 [H]: player actions on the way, and chance events after the first of them."""
+        is_late_chance = (self.player == CHANCE_PLAYER) & (self.move_number > 0)
+        plies: np.ndarray = self.count_on_the_way(is_late_chance) + self.move_number
+        return plies
+
     @property
     def is_converted(self) -> bool:
         """Whether the game was converted from one with simultaneous moves."""
         return is_converted(self.game)
 
-    @property
+    @functools.cached_property
     def utility_range(self) -> float:
         """Largest minus smallest utility among the terminal histories."""
         return float(np.ptp(self.utility[self.is_terminal]))
@@ -113,6 +120,36 @@ class Histories:
             parent = self.parent[start:end]
             count[start:end] = count[parent] + counted[parent]
         return count
+
+    def following(
+        self, starts: np.ndarray, ends: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Some histories, and all that follow them. It takes time for these only.
+
+        Args:
+          starts: int [K], increasing; none of them follows another.
+          ends: from histories (int [n]) and the positions in `starts` of those that they follow, to
+            where to go no further: bool [n]. None: nowhere.
+
+        Returns:
+          The histories, int64 [n], increasing, and the positions of those that they follow.
+        """
+        level, origin = np.asarray(starts, np.int64), np.arange(len(starts))
+        levels, origins = [level], [origin]
+        while len(level):
+            if ends is not None:
+                goes_on = ~ends(level, origin)
+                level, origin = level[goes_on], origin[goes_on]
+            count = self.num_children[level]
+            level, origin = spans(self.first_child[level], count), np.repeat(origin, count)
+            levels.append(level)
+            origins.append(origin)
+        found, start = np.concatenate(levels), np.concatenate(origins)
+        # Histories are in the order of their depths; those of one depth come in their order.
+        if len(starts) and self.depth[starts[0]] != self.depth[starts[-1]]:
+            order = np.argsort(found)
+            found, start = found[order], start[order]
+        return found, start
 
     def state(self, history: int) -> pyspiel.State:
         """The OpenSpiel state of a history, by replay from the root.
@@ -161,6 +198,14 @@ class Histories:
         """(start, end) of the histories of depth 1, 2, ..."""
         starts = self.level_starts
         return list(zip(starts[1:-1].tolist(), starts[2:].tolist(), strict=True))
+
+
+def spans(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The numbers from each start on, as many as its size says, one after the other: int64 [n]."""
+    ends = np.cumsum(sizes)
+    shift = np.repeat(starts - (ends - sizes), sizes)
+    found: np.ndarray = shift + np.arange(len(shift))
+    return found
 
 
 def check_index(name: str, index: int, count: int) -> None:

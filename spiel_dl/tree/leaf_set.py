@@ -11,6 +11,7 @@ import scipy.sparse
 
 from spiel_dl.tree.compiled_tree import Tree
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.extent import Extent
 from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.restricted_form import form_of_part
 from spiel_dl.tree.sequence_form import SequenceForm
@@ -27,8 +28,7 @@ class LeafSet(Generic[Tree]):
     Attributes:
       tree: the whole game.
       depth_limit: where it is cut, counted from where the trunk starts.
-      root_of_history: int64 [2, H], as the trunk's.
-      leaf_of_history: int32 [H], as the trunk's.
+      extent: the trunk's.
       public_states: int32 [P], in the tree's partition.
       histories: int32 [N], the leaves, as histories of the tree.
       history_offsets: int64 [P + 1], where each leaf public state's histories start.
@@ -42,8 +42,7 @@ class LeafSet(Generic[Tree]):
 
     tree: Tree
     depth_limit: DepthLimit
-    root_of_history: np.ndarray
-    leaf_of_history: np.ndarray
+    extent: Extent
     public_states: np.ndarray
     histories: np.ndarray
     history_offsets: np.ndarray
@@ -135,17 +134,22 @@ class LeafSet(Generic[Tree]):
                 f"this tree of {tree.game} ends at the depth limit of {self.depth_limit}, so it "
                 "has no subgames; cut a tree of the whole game, or value the leaves by a network"
             )
-        position = np.full(tree.num_histories, -1, np.int64)
-        position[self.histories] = np.arange(len(self.histories))
-        below = np.flatnonzero(self.leaf_of_history >= 0)
-        root = np.full((2, tree.num_histories), -1, np.int64)
-        root[:, below] = self.infoset_of_history[:, position[self.leaf_of_history[below]]]
-        kept = []
+        order = np.argsort(self.histories)
+        below, leaf = tree.following(self.histories[order])
+        of_leaf = self.infoset_of_history[:, order]
+
+        def roots_at(player: int, histories: np.ndarray) -> np.ndarray:
+            found: np.ndarray = of_leaf[player, leaf[np.searchsorted(below, histories)]]
+            return found
+
+        kept, forced = [], []
         for player in (0, 1):
             # Forced moves change no value; without them, iterations are shorter.
-            free = tree.treeplexes[player].num_actions > 1
-            is_below = self.leaf_of_history[tree.first_history[player]] >= 0
-            kept.append(np.flatnonzero(free & is_below))
+            own = np.unique(tree.infoset[below[tree.player[below] == player]])
+            is_free = tree.treeplexes[player].num_actions[own] > 1
+            kept.append(own[is_free])
+            forced.append(own[~is_free])
         num_roots = (self.num_infosets(0), self.num_infosets(1))
         terminals = below[tree.is_terminal[below]]
-        return form_of_part(tree, (kept[0], kept[1]), num_roots, root, terminals)
+        infosets, left_out = (kept[0], kept[1]), (forced[0], forced[1])
+        return form_of_part(tree, infosets, num_roots, roots_at, terminals, left_out)

@@ -8,7 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from spiel_dl.tree.histories import Histories, check_index, check_player, first_occurrence_ids
+from spiel_dl.tree.histories import (
+    Histories,
+    check_index,
+    check_player,
+    first_occurrence_ids,
+    spans,
+)
 from spiel_dl.tree.information_states import information_string_function
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
@@ -66,7 +72,7 @@ class NumberedHistories(Histories):
             sizes = histories.num_children[first]
             parent_sequence = sequence[player, first]
             treeplexes.append(Treeplex(parent_sequence, first_sequence[player], sizes, 1))
-            children = _ranges(histories.first_child[first], sizes)
+            children = spans(histories.first_child[first], sizes)
             sequence_action.append(
                 np.concatenate([[-1], histories.action[children]]).astype(np.int32)
             )
@@ -80,6 +86,15 @@ class NumberedHistories(Histories):
             treeplexes=(treeplexes[0], treeplexes[1]),
             sequence_action=(sequence_action[0], sequence_action[1]),
         )
+
+    @functools.cached_property
+    def infoset_sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many histories each decision infoset of a player has: int64 [I_p] each."""
+        first, second = (
+            np.bincount(self.infoset[self.player == player], minlength=self.num_infosets(player))
+            for player in (0, 1)
+        )
+        return first, second
 
     @property
     def num_terminals(self) -> int:
@@ -135,8 +150,8 @@ def _check_legal_actions(
     sizes = histories.num_children[acting]
     differs = acting[sizes != histories.num_children[first]]
     if not len(differs):
-        here = histories.action[_ranges(histories.first_child[acting], sizes)]
-        there = histories.action[_ranges(histories.first_child[first], sizes)]
+        here = histories.action[spans(histories.first_child[acting], sizes)]
+        there = histories.action[spans(histories.first_child[first], sizes)]
         differs = np.repeat(acting, sizes)[here != there]
     if len(differs):
         raise ValueError(
@@ -165,9 +180,3 @@ def _check_recall(
 
 def _name_infoset(histories: Histories, player: int, history: int) -> str:
     return repr(information_string_function(histories.game)(histories.state(history), player))
-
-
-def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The integers starts[i] .. starts[i] + sizes[i] - 1 for every i, joined: int64."""
-    ends = np.cumsum(sizes)
-    return np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)

@@ -105,6 +105,8 @@ class Pieces(Generic[Tree]):
     def horizons(self) -> list[int]:
         """The horizons of all pieces below which the game goes on, in increasing order."""
         depths = self.depths[self.tree.player >= 0]
+        if not len(depths):
+            return []
         starts = np.unique(depths // self.num_kept * self.num_kept)
         found = starts + self.depth_limit.value
         horizons: list[int] = found[found <= depths.max()].tolist()
@@ -115,6 +117,9 @@ class Pieces(Generic[Tree]):
         """Int32 [H], the public state where the piece of each history begins.
 
         `ROOT` for the histories of the first piece.
+
+        Raises:
+          ValueError: if a piece would begin in a part of a public state only.
         """
         tree, kept = self.tree, self.num_kept
         left_out = np.zeros(tree.num_public_states + 1, np.bool_)
@@ -134,11 +139,49 @@ class Pieces(Generic[Tree]):
             origin[begin:end] = np.where(fails, depth + 1, above)
             last[begin:end] = np.select([fails, begins], [depth + 1, next_last], last[parent])
             start[begin:end] = np.where(begins, np.arange(begin, end), start[parent])
-        return np.where(start >= 0, tree.public_states.of_history[start], ROOT)
+        found = np.where(start >= 0, tree.public_states.of_history[start], ROOT)
+        self._check_starts(start)
+        return found
+
+    def _check_starts(self, start: np.ndarray) -> None:
+        """Raises a ValueError unless pieces begin in whole public states, at one depth.
+
+        Args:
+          start: int [H], the history at which the piece of each history begins; -1: the root.
+        """
+        states = self.tree.public_states.of_history
+        begins = np.unique(start[start >= 0])
+        counts = np.bincount(states[begins], minlength=self.tree.num_public_states)
+        apart = np.flatnonzero((counts > 0) & (counts < self.tree.public_states.sizes))
+        if not len(apart):
+            firsts = np.zeros(len(counts), np.int64)
+            firsts[states[begins[::-1]]] = begins[::-1]
+            of_first = self.depths[firsts[states[begins]]]
+            apart = states[begins[self.depths[begins] != of_first]]
+        if len(apart):
+            raise ValueError(
+                f"{self.tree.game}: public state {apart[0]} is only partly below a depth limit of "
+                f"{self.depth_limit}, counted from where a search starts; give the limit in "
+                "another unit (plies serve in a game with a public clock)"
+            )
 
     def of_infosets(self, player: int) -> np.ndarray:
         """The public state where the piece of each decision infoset begins: int32 [I_p]."""
-        return self.of_history[self.tree.first_history[player]]
+        return self._of_infosets[player]
+
+    @functools.cached_property
+    def _of_infosets(self) -> tuple[np.ndarray, np.ndarray]:
+        first, second = (self.of_history[histories] for histories in self.tree.first_history)
+        return first, second
+
+    @functools.cached_property
+    def with_choices(self) -> tuple[frozenset[int], frozenset[int]]:
+        """For each player, the pieces in which it has more than one action somewhere."""
+        first, second = (
+            frozenset(np.unique(self.of_infosets(player)[treeplex.num_actions > 1]).tolist())
+            for player, treeplex in enumerate(self.tree.treeplexes)
+        )
+        return first, second
 
     def path(self, piece: int) -> list[int]:
         """The pieces on the way to a piece, `ROOT` first, the piece itself last."""

@@ -71,6 +71,11 @@ class PublicStates:
         return np.unique(self.augmented_infoset[player, self.histories(public_state)])
 
     @functools.cached_property
+    def sizes(self) -> np.ndarray:
+        """How many histories each public state has: int64 [P]."""
+        return np.diff(self._starts)
+
+    @functools.cached_property
     def _by_public_state(self) -> np.ndarray:
         inner = np.flatnonzero(self.of_history >= 0)
         return inner[np.argsort(self.of_history[inner], kind="stable")]

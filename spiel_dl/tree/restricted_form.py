@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.histories import spans
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 
@@ -12,19 +15,21 @@ def form_of_part(
     tree: CompiledTree,
     infosets: tuple[np.ndarray, np.ndarray],
     num_roots: tuple[int, int],
-    root: np.ndarray,
+    roots_at: Callable[[int, np.ndarray], np.ndarray],
     terminals: np.ndarray,
+    left_out: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[SequenceForm, tuple[np.ndarray, np.ndarray]]:
     """The sequence form of some infosets and terminal histories of a game.
 
     Args:
       tree: the whole game.
-      infosets: for each player, int [I_p], the infosets to keep, increasing. If an infoset that is
-        left out follows one that is kept, or a root, it must have a single action.
+      infosets: for each player, int [I_p], the infosets to keep, increasing.
       num_roots: number of root sequences of each player.
-      root: int64 [2, H], the root sequence from which each history follows. It is read at the
-        histories where the player has not acted in a kept infoset yet.
+      roots_at: from a player and histories of the part to its root sequences from which they
+        follow: int [n]. It is asked where the player has not acted in a kept infoset yet.
       terminals: the terminal histories to keep.
+      left_out: for each player, int [n], the infosets of the part that are left out, increasing;
+        they must have a single action. None: there are none.
 
     Returns:
       The sequence form, and for each player, int32 [S_p], the sequences of `tree` that its
@@ -36,24 +41,28 @@ def form_of_part(
         kept = infosets[player]
         sizes = old.num_actions[kept]
         first = num_roots[player] + np.cumsum(sizes) - sizes
-        new_of_old = np.full(old.num_sequences, -1, np.int64)
-        left_out = np.ones(old.num_infosets, np.bool_)
-        left_out[kept] = False
-        is_kept = old.sequences_of(~left_out)
-        new_of_old[is_kept] = num_roots[player] + np.arange(int(sizes.sum()))
+        kept_sequences = spans(old.first_sequence[kept], sizes)
+        new_of_old = np.full(old.num_sequences, -1, np.int32)
+        new_of_old[kept_sequences] = num_roots[player] + np.arange(len(kept_sequences))
         # Forced moves that are left out lead on from the sequence before them.
-        left_out &= root[player, tree.first_history[player]] >= 0
-        for infoset in np.flatnonzero(left_out & (old.num_actions == 1)).tolist():
-            new_of_old[old.sequences(infoset)] = new_of_old[old.parent_sequence[infoset]]
-        of_history = new_of_old[tree.sequence[player]]
-        of_history = np.where(of_history >= 0, of_history, root[player])
-        parents = of_history[tree.first_history[player][kept]]
+        for infoset in [] if left_out is None else left_out[player].tolist():
+            new_of_old[old.first_sequence[infoset]] = new_of_old[old.parent_sequence[infoset]]
+
+        def sequences_at(
+            histories: np.ndarray, player: int = player, new_of_old: np.ndarray = new_of_old
+        ) -> np.ndarray:
+            found = new_of_old[tree.sequence[player, histories]]
+            has_not_acted = np.flatnonzero(found < 0)
+            found[has_not_acted] = roots_at(player, histories[has_not_acted])
+            return found
+
+        parents = sequences_at(tree.first_history[player][kept])
         treeplexes.append(
             Treeplex(parents.astype(np.int32), first.astype(np.int32), sizes, num_roots[player])
         )
         roots = np.zeros(num_roots[player], np.int32)
-        originals.append(np.concatenate([roots, is_kept]).astype(np.int32))
-        new_sequences.append(of_history[terminals])
+        originals.append(np.concatenate([roots, kept_sequences]).astype(np.int32))
+        new_sequences.append(sequences_at(terminals))
     form = SequenceForm.from_terminals(
         (treeplexes[0], treeplexes[1]),
         np.stack(new_sequences),

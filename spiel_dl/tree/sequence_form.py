@@ -195,6 +195,15 @@ class SequenceForm:
             constants.append(own)
         return dataclasses.replace(self, constants=(constants[0], constants[1]))
 
+    def scaled(self, factor: float) -> SequenceForm:
+        """The same game in another unit: all that is paid, times a factor."""
+        constants = None
+        if self.constants is not None:
+            constants = (self.constants[0] * factor, self.constants[1] * factor)
+        return SequenceForm(
+            self.treeplexes, self.payoffs * factor, self.utility_range * factor, constants
+        )
+
     def swapped(self) -> SequenceForm:
         """The same game with the players' names exchanged."""
         constants = None if self.constants is None else self.constants[::-1]

@@ -120,7 +120,7 @@ def root_ranges(trunk: Trunk[SparseTree], particles: Particles) -> tuple[np.ndar
     """
     ranges = []
     for player in (0, 1):
-        root = trunk.root_of_history[player, 1 : particles.num_particles + 1]
+        root = trunk.extent.roots_at(player, np.arange(1, particles.num_particles + 1))
         reach = np.zeros(len(trunk.root_infosets[player]))
         reach[root] = particles.reach[player]
         if not np.allclose(reach[root], particles.reach[player], rtol=1e-9, atol=0.0):

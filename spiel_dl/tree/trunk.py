@@ -11,17 +11,22 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
-from typing import Generic
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeAlias
 
 import numpy as np
 
 from spiel_dl.tree.compiled_tree import CompiledTree, Tree
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
+from spiel_dl.tree.extent import Extent
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.restricted_form import form_of_part
 from spiel_dl.tree.sequence_form import SequenceForm
+
+IsBeyond: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""From histories (int64 [n]) and the positions of the starts that they follow, to whether they are
+beyond a cut: bool [n]."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,11 +36,10 @@ class Trunk(Generic[Tree]):
     Attributes:
       tree: the whole game.
       depth_limit: where it is cut, counted from where it starts.
-      root_of_history: int64 [2, H], each player's root sequence from which a history follows:
-        0 in a whole game, a position in `root_infosets` in a subgame, -1 outside it.
+      extent: which histories it has. Root sequences there are 0 in a whole game, positions in
+        `root_infosets` in a subgame.
       root_infosets: for each player, int32 [R_p], the augmented infosets of the tree to which the
         root sequences belong, in the order of their first history.
-      leaf_of_history: int32 [H], for histories at or below a leaf that leaf; -1 elsewhere.
       infosets: for each player, int32 [I_p], the trunk's infosets, as infosets of the tree.
       sequences: for each player, int32 [S_p], the trunk's sequences, as sequences of the tree; 0
         for root sequences.
@@ -44,9 +48,8 @@ class Trunk(Generic[Tree]):
 
     tree: Tree
     depth_limit: DepthLimit
-    root_of_history: np.ndarray
+    extent: Extent
     root_infosets: tuple[np.ndarray, np.ndarray]
-    leaf_of_history: np.ndarray
     infosets: tuple[np.ndarray, np.ndarray]
     sequences: tuple[np.ndarray, np.ndarray]
     sequence_form: SequenceForm
@@ -61,14 +64,14 @@ class Trunk(Generic[Tree]):
         return _leaves(self)
 
     def sequences_at(self, player: int, histories: np.ndarray) -> np.ndarray:
-        """The trunk's sequences of a player at some of its histories: int32 [n]."""
+        """The trunk's sequences of a player at some of its histories or leaves: int32 [n]."""
         num_roots = len(self.root_infosets[player])
         last = self.tree.sequence[player, histories]
         below_roots = self.sequences[player][num_roots:]
         position = np.searchsorted(below_roots, last)
         # A player who has not acted in the trunk is at its root sequence.
         has_acted = np.isin(last, below_roots)
-        root = self.root_of_history[player, histories]
+        root = self.extent.roots_at(player, histories)
         return np.where(has_acted, num_roots + position, root).astype(np.int32)
 
 
@@ -92,10 +95,12 @@ def cut(
     check_depth_limit(depth_limit)
     if public_state is None and (depth_limit.moves or 0) > len(tree.levels_below_root()):
         return _whole_game(tree, depth_limit)
-    top, root, root_infosets = _roots(tree, public_state)
+    start = _start(tree, public_state)
     depths = depth_limit.depths(tree)
-    beyond = (top >= 0) & (depths - depths[top] >= depth_limit.value)
-    return _trunk(tree, depth_limit, top >= 0, beyond, root, root_infosets)
+    first_beyond = depths[start.histories].astype(np.int64) + depth_limit.value
+    return _trunk(
+        tree, depth_limit, start, lambda here, origin: depths[here] >= first_beyond[origin]
+    )
 
 
 def cut_beyond(tree: Tree, beyond: np.ndarray, depth_limit: DepthLimit) -> Trunk[Tree]:
@@ -110,44 +115,94 @@ def cut_beyond(tree: Tree, beyond: np.ndarray, depth_limit: DepthLimit) -> Trunk
     Raises:
       ValueError: if an infoset lies partly above and partly below the cut.
     """
-    _, root, root_infosets = _roots(tree, None)
-    everywhere = np.ones(tree.num_histories, np.bool_)
-    return _trunk(tree, depth_limit, everywhere, beyond, root, root_infosets)
+    return _trunk(tree, depth_limit, _start(tree, None), lambda here, _: beyond[here])
 
 
-def _trunk(
-    tree: Tree,
-    depth_limit: DepthLimit,
-    inside: np.ndarray,
-    beyond: np.ndarray,
-    root: np.ndarray,
-    root_infosets: tuple[np.ndarray, np.ndarray],
-) -> Trunk[Tree]:
-    """The trunk of the histories that are inside a subgame, or the game, and not beyond a cut."""
-    starts = beyond & (tree.player >= 0)
-    leaf = np.where(starts, np.arange(tree.num_histories), -1).astype(np.int32)
-    for start, end in tree.levels_below_root():
-        above = leaf[tree.parent[start:end]]
-        leaf[start:end] = np.where(above >= 0, above, leaf[start:end])
-    is_above = inside & (leaf < 0)
-    kept = [_infosets_above(tree, player, is_above) for player in (0, 1)]
-    num_roots = (len(root_infosets[0]), len(root_infosets[1]))
-    terminals = np.flatnonzero(tree.is_terminal & is_above)
-    form, sequences = form_of_part(tree, (kept[0], kept[1]), num_roots, root, terminals)
+class _Start(NamedTuple):
+    """Where a trunk starts.
+
+    Attributes:
+      histories: int64 [K], increasing.
+      roots: int32 [2, K], as `Extent.start_roots`.
+      infosets: as `Trunk.root_infosets`.
+    """
+
+    histories: np.ndarray
+    roots: np.ndarray
+    infosets: tuple[np.ndarray, np.ndarray]
+
+
+def _start(tree: CompiledTree, public_state: int | Sequence[int] | None) -> _Start:
+    """Where a trunk starts.
+
+    Raises:
+      ValueError: if there is no such public state, or if some of its histories follow others.
+    """
+    if public_state is None:
+        empty = np.zeros(1, np.int32)
+        return _Start(np.zeros(1, np.int64), np.zeros((2, 1), np.int32), (empty, empty))
+    partition = tree.public_states
+    states = np.atleast_1d(public_state).tolist()
+    if not states or not all(0 <= state < partition.num_public_states for state in states):
+        raise ValueError(
+            f"public_state={public_state} must be one of the {partition.num_public_states} of "
+            f"{tree.game}"
+        )
+    first = np.sort(np.concatenate([partition.histories(state) for state in states]))
+    if _follow_one_another(tree, first):
+        raise ValueError(
+            f"{tree.game}: histories of public state {public_state} follow one another, so no "
+            "subgame starts there"
+        )
+    roots, infosets = [], []
+    for player in (0, 1):
+        augmented = partition.augmented_infoset[player, first]
+        ids, occurrence = first_occurrence_ids(augmented)
+        roots.append(ids)
+        infosets.append(augmented[occurrence])
+    return _Start(first, np.stack(roots), (infosets[0], infosets[1]))
+
+
+def _follow_one_another(tree: CompiledTree, histories: np.ndarray) -> bool:
+    """Whether some of these histories (int [K], increasing) follow others of them."""
+    least, above = tree.depth[histories[0]], histories
+    while len(above := above[tree.depth[above] > least]):
+        above = np.unique(tree.parent[above])
+        if np.isin(above, histories).any():
+            return True
+    return False
+
+
+def _trunk(tree: Tree, depth_limit: DepthLimit, start: _Start, is_beyond: IsBeyond) -> Trunk[Tree]:
+    """The trunk from a start down to the first histories beyond a cut in which a player acts."""
+
+    def is_leaf(here: np.ndarray, origin: np.ndarray) -> np.ndarray:
+        found: np.ndarray = is_beyond(here, origin) & (tree.player[here] >= 0)
+        return found
+
+    found, origin = tree.following(start.histories, is_leaf)
+    leaf = is_leaf(found, origin)
+    extent = Extent(
+        tree, start.histories, start.roots, found[~leaf], origin[~leaf], found[leaf], origin[leaf]
+    )
+    kept = [_infosets_above(tree, player, extent.histories) for player in (0, 1)]
+    num_roots = (len(start.infosets[0]), len(start.infosets[1]))
+    terminals = extent.histories[tree.is_terminal[extent.histories]]
+    form, sequences = form_of_part(tree, (kept[0], kept[1]), num_roots, extent.roots_at, terminals)
     infosets = (kept[0], kept[1])
-    return Trunk(tree, depth_limit, root, root_infosets, leaf, infosets, sequences, form)
+    return Trunk(tree, depth_limit, extent, start.infosets, infosets, sequences, form)
 
 
 def _whole_game(tree: Tree, depth_limit: DepthLimit) -> Trunk[Tree]:
     """The trunk of a game that ends above the depth limit: its sequence form is there already."""
-    _, root, root_infosets = _roots(tree, None)
+    start, none = _start(tree, None), np.zeros(0, np.int64)
+    histories = np.arange(tree.num_histories)
     first, second = tree.treeplexes
     return Trunk(
         tree,
         depth_limit,
-        root,
-        root_infosets,
-        np.full(tree.num_histories, -1, np.int32),
+        Extent(tree, start.histories, start.roots, histories, np.zeros_like(histories), none, none),
+        start.infosets,
         (_numbers(first.num_infosets), _numbers(second.num_infosets)),
         (_numbers(first.num_sequences), _numbers(second.num_sequences)),
         tree.sequence_form,
@@ -158,62 +213,15 @@ def _numbers(count: int) -> np.ndarray:
     return np.arange(count, dtype=np.int32)
 
 
-def _roots(
-    tree: CompiledTree, public_state: int | Sequence[int] | None
-) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Where a trunk starts.
-
-    Returns:
-      int64 [H], the first history of the trunk on the way to each history, -1 outside the trunk;
-      and `Trunk.root_of_history` and `Trunk.root_infosets`.
-
-    Raises:
-      ValueError: if there is no such public state, or if some of its histories follow others.
-    """
-    if public_state is None:
-        start = np.zeros(1, np.int32)
-        in_whole_game = np.zeros((2, tree.num_histories), np.int64)
-        return in_whole_game[0], in_whole_game, (start, start)
-    partition = tree.public_states
-    states = np.atleast_1d(public_state).tolist()
-    if not states or not all(0 <= state < partition.num_public_states for state in states):
-        raise ValueError(
-            f"public_state={public_state} must be one of the {partition.num_public_states} of "
-            f"{tree.game}"
-        )
-    first = np.sort(np.concatenate([partition.histories(state) for state in states]))
-    top = np.full(tree.num_histories, -1)
-    top[first] = first
-    for begin, end in tree.levels_below_root():
-        above = top[tree.parent[begin:end]]
-        top[begin:end] = np.where(above >= 0, above, top[begin:end])
-    if (top[first] != first).any():
-        raise ValueError(
-            f"{tree.game}: histories of public state {public_state} follow one another, so no "
-            "subgame starts there"
-        )
-    root, root_infosets = np.full((2, tree.num_histories), -1), []
-    inside = np.flatnonzero(top >= 0)
-    position = np.searchsorted(first, top[inside])
-    for player in (0, 1):
-        augmented = partition.augmented_infoset[player, first]
-        ids, occurrence = first_occurrence_ids(augmented)
-        root[player, inside] = ids[position]
-        root_infosets.append(augmented[occurrence])
-    return top, root, (root_infosets[0], root_infosets[1])
-
-
-def _infosets_above(tree: CompiledTree, player: int, is_above: np.ndarray) -> np.ndarray:
-    """A player's infosets above the cut: int32 [I_p].
+def _infosets_above(tree: CompiledTree, player: int, histories: np.ndarray) -> np.ndarray:
+    """A player's infosets above the cut, of all histories there: int32 [I_p].
 
     Raises:
       ValueError: if an infoset lies on both sides.
     """
-    acting = np.flatnonzero(tree.player == player)
-    infoset, above = tree.infoset[acting], is_above[acting]
-    count = np.bincount(infoset, minlength=tree.num_infosets(player))
-    count_above = np.bincount(infoset, weights=above, minlength=len(count))
-    split = np.flatnonzero((count_above > 0) & (count_above < count))
+    infoset = tree.infoset[histories[tree.player[histories] == player]]
+    found, count = np.unique(infoset, return_counts=True)
+    split = found[count < tree.infoset_sizes[player][found]]
     if len(split):
         raise ValueError(
             f"{tree.game}: player {player}'s infoset "
@@ -221,7 +229,7 @@ def _infosets_above(tree: CompiledTree, player: int, is_above: np.ndarray) -> np
             "the depth limit; give the limit in another unit (plies never split an infoset of a "
             "game with a public clock)"
         )
-    return np.flatnonzero(count_above > 0).astype(np.int32)
+    return found.astype(np.int32)
 
 
 def _leaves(trunk: Trunk[Tree]) -> LeafSet[Tree]:
@@ -231,13 +239,12 @@ def _leaves(trunk: Trunk[Tree]) -> LeafSet[Tree]:
       ValueError: if a public state lies partly above and partly below the limit.
     """
     tree, partition = trunk.tree, trunk.tree.public_states
-    is_leaf = trunk.leaf_of_history == np.arange(tree.num_histories)
-    leaves = np.flatnonzero(is_leaf)
+    leaves = trunk.extent.leaves
     leaves = leaves[np.argsort(partition.of_history[leaves], kind="stable")]
     states, counts = np.unique(partition.of_history[leaves], return_counts=True)
-    members = np.bincount(partition.of_history[~tree.is_terminal])
-    if (members[states] != counts).any():
-        state = int(states[(members[states] != counts).argmax()])
+    is_whole = partition.sizes[states] == counts
+    if not is_whole.all():
+        state = int(states[is_whole.argmin()])
         raise ValueError(
             f"{tree.game}: public state {state} is only partly below the depth limit of "
             f"{trunk.depth_limit}; give the limit in another unit"
@@ -255,8 +262,7 @@ def _leaves(trunk: Trunk[Tree]) -> LeafSet[Tree]:
     return LeafSet(
         tree=tree,
         depth_limit=trunk.depth_limit,
-        root_of_history=trunk.root_of_history,
-        leaf_of_history=trunk.leaf_of_history,
+        extent=trunk.extent,
         public_states=states.astype(np.int32),
         histories=leaves.astype(np.int32),
         history_offsets=np.concatenate([[0], np.cumsum(counts)]),

@@ -134,6 +134,21 @@ class ValueFunction(abc.ABC):
         """
 
 
+def bound_to(function: ValueFunction, leaves: LeafSet) -> LeafValues:
+    """The function at a trunk's leaves, as `bind` should give it.
+
+    Raises:
+      ValueError: as `bind`, or if that returns something else than `LeafValues`.
+    """
+    values = function.bind(leaves)
+    if not isinstance(values, LeafValues):
+        raise ValueError(
+            f"{type(function).__name__}.bind returned {_described(values)}; let it return a "
+            "LeafValues of the leaves"
+        )
+    return values
+
+
 class ZeroValue(ValueFunction):
     """Values everything at 0, as if the game ended in a draw at the leaves."""
 

@@ -24,7 +24,7 @@ from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.base import ValueFunction, Values, ask, normalize_ranges
+from spiel_dl.value_functions.base import ValueFunction, Values, ask, bound_to, normalize_ranges
 from spiel_dl.value_functions.dataset import DatasetConfig, save_shard
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.random_strategies import random_strategy
@@ -184,7 +184,7 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
       range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], mass_0 and mass_1, float32 [n, P], and
       gap, float32 [n], as in `Dataset`. The values are those at exactly these float32 ranges.
     """
-    leaf_values = function.bind(leaves)
+    leaf_values = bound_to(function, leaves)
     scaled, masses = [], []
     for player in (0, 1):
         normalised, mass = normalize_ranges(leaves, player, ranges[player])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import LeafValues, ValueFunction, Values, ask
+from spiel_dl.value_functions.base import LeafValues, ValueFunction, Values, ask, bound_to
 
 
 class NoisyValue(ValueFunction):
@@ -41,7 +41,7 @@ class NoisyValue(ValueFunction):
             generator = np.random.default_rng([self._seed, player])
             drawn = generator.normal(size=int(infosets.max(initial=-1)) + 1)
             errors.append(self._size * drawn[infosets])
-        return _NoisyLeafValues(self._values.bind(leaves), (errors[0], errors[1]))
+        return _NoisyLeafValues(bound_to(self._values, leaves), (errors[0], errors[1]))
 
 
 class _NoisyLeafValues(LeafValues):

@@ -202,7 +202,8 @@ class PositionalLeafValues(NetworkLeafValues):
         self.layout = layout
         self._network = network
 
-    def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """See `NetworkLeafValues`."""
         network = self._network
         inputs = self.layout.rows(range_0, range_1).take(self.layout.input_index, axis=-1)
         outputs = network.module(torch.from_numpy(inputs).to(network.device)).cpu().numpy()
@@ -244,12 +245,10 @@ def _describe(leaves: LeafSet, layout: PositionalLayout) -> dict[str, Any]:
         "number of inputs": layout.num_inputs,
         "number of outputs": layout.num_outputs,
     }
-    is_inside = leaves.root_of_history[0] >= 0
-    if not is_inside.all():
+    if not leaves.extent.is_whole:
         # Subgames of equal sizes have inputs and outputs of different meaning.
-        tree = leaves.tree
-        starts = np.flatnonzero(is_inside & ~is_inside[tree.parent])
-        domain["start in public states"] = np.unique(tree.public_states.of_history[starts]).tolist()
+        states = leaves.tree.public_states.of_history[leaves.extent.starts]
+        domain["start in public states"] = np.unique(states).tolist()
     return domain
 
 

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
-from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 from tests.made_up_values import MadeUpValue
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -189,3 +190,16 @@ def test_solvers_may_share_a_value_function():
                 solver.average_policy().strategies[player],
                 alone.average_policy().strategies[player],
             )
+
+
+def test_a_value_function_that_binds_nothing_is_refused() -> None:
+    class Forgets(ValueFunction):
+        def bind(self, leaves):
+            pass
+
+    limit, message = DepthLimit(moves=1), r"Forgets.bind returned NoneType; let it return a Leaf"
+    with pytest.raises(ValueError, match=message):
+        DLCFRSolver("kuhn_poker", Forgets(), limit)
+    policy = ContinualResolvingPolicy("kuhn_poker", Forgets(), limit)
+    with pytest.raises(ValueError, match=message):
+        policy.to_array_policy()

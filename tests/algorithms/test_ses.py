@@ -34,7 +34,9 @@ class Margins:
             plan = realization_plan(tree.treeplexes[p], policy.strategies[p])
             reach = np.zeros(len(self.subgame.root_infosets[p]))
             for history in np.flatnonzero(tree.public_states.of_history == public_state):
-                reach[self.subgame.root_of_history[p, history]] = plan[tree.sequence[p, history]]
+                reach[self.subgame.extent.root_of_history[p, history]] = plan[
+                    tree.sequence[p, history]
+                ]
             self.ranges.append(reach / max(reach.sum(), 1e-300))
         self.before = self.cfvs(blueprint.strategies[player])
 

@@ -49,6 +49,13 @@ def run(
     )
 
 
+def test_where_all_utilities_are_0_nothing_is_lost() -> None:
+    tree = GameTree.from_game("oshi_zumo(coins=0,size=1)")
+    trunk = cut(tree, DepthLimit(moves=1))
+    expected = {"trunk_nash_conv": 0.0, dl_cfr_run.METRIC: 0.0}
+    assert dl_cfr_run.measure_trunk(trunk, ArrayPolicy.uniform(tree)) == expected
+
+
 def test_the_unit_is_the_largest_utility() -> None:
     """The uniform trunk of leduc_poker above 5 plies, NashConv 2.63779130039 by an LP elsewhere.
 

@@ -6,6 +6,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from tests.run.scripts import Started, run_script, started_script
 
+ROOT = Path(__file__).parents[2]
 POLICY = "average_policy.safetensors"
 
 
@@ -184,3 +187,12 @@ def assert_equal(one: ArrayPolicy, other: ArrayPolicy) -> None:
     """Equal to the last bit."""
     for player in (0, 1):
         np.testing.assert_array_equal(one.strategies[player], other.strategies[player])
+
+
+def test_a_closed_standard_output_is_no_error(tmp_path: Path) -> None:
+    words = ["--game=kuhn_poker", "--iterations=10", f"--run_dir={tmp_path / 'run'}"]
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "run/solve.py", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "run" / "average_policy.safetensors").exists()

@@ -140,3 +140,29 @@ def test_two_writers_do_not_meet(tmp_path: Path) -> None:
         other.write_text("other")
     assert path.read_text() == "one", "the last to end wins"
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_link_is_followed_and_stays_one(tmp_path: Path) -> None:
+    path, link = tmp_path / "file", tmp_path / "link"
+    path.write_text("old")
+    link.symlink_to(path)
+    with tensor_files.atomic_path(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+
+
+def test_what_is_no_file_stays_as_it_is(tmp_path: Path) -> None:
+    pipe, folder = tmp_path / "pipe", tmp_path / "folder"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(pipe)
+    for path in (pipe, folder, link):
+        with (
+            pytest.raises(ValueError, match=f"{path} is there and is no regular file"),
+            tensor_files.atomic_path(path),
+        ):
+            pass
+    assert pipe.is_fifo()
+    assert link.is_symlink()

@@ -141,3 +141,25 @@ def test_places_are_solved_after_those_they_depend_on():
         assert len(places) == len(set(places)) > 2
         for position, place in enumerate(places):
             assert set(pieces.path(place)) <= set(places[: position + 1])
+
+
+class _Careless(Step):
+    """Keeps what is no strategy."""
+
+    def __init__(self, pieces: Pieces, policy: ArrayPolicy, size: int | None):
+        super().__init__(pieces, policy)
+        self._size = size
+
+    def solve(self, player: int, places: list[int]) -> None:
+        trunk = self.cut(places)
+        size = self._size or trunk.sequence_form.treeplexes[player].num_sequences
+        self.keep(player, trunk, np.zeros(size))
+
+
+@pytest.mark.parametrize(("size", "message"), [(None, "are not a distribution"), (2, "the shape")])
+def test_steps_keep_nothing_but_strategies(size: int | None, message: str) -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    pieces = Pieces(tree, DepthLimit(moves=1), "sliding")
+    policy = ContinualPolicy(_Careless(pieces, ArrayPolicy.uniform(tree), size))
+    with pytest.raises(ValueError, match=message):
+        policy.action_probabilities(tree.state(int(tree.first_history[0][0])))

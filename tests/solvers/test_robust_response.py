@@ -84,3 +84,17 @@ def test_bad_input_is_refused(kuhn, model):
     gadget = SequenceForm(kuhn.treeplexes, kuhn.payoffs, kuhn.utility_range, constants)
     with pytest.raises(ValueError, match="constants"):
         plan_against_floors(gadget, floors)
+
+
+@pytest.mark.parametrize("unit", [1e-10, 1e-6])
+def test_the_unit_of_utility_does_not_matter(kuhn, model, unit):
+    small = kuhn.scaled(unit)
+    found = best_safe_plan(small, model, 0.05 * unit)
+    expected = best_safe_plan(kuhn, model, 0.05)
+    assert kuhn.values_against(0, model) @ found == pytest.approx(
+        kuhn.values_against(0, model) @ expected, abs=1e-6
+    )
+    assert guaranteed(kuhn, found) >= KUHN_VALUE - 0.05 - 1e-6
+    floors = np.full(kuhn.treeplexes[1].num_sequences, 0.5)  # Then player 1 has no choice.
+    plan = plan_against_floors(small, floors)
+    assert expected_value(kuhn, (plan, model)) == pytest.approx(1 / 2, abs=1e-6)

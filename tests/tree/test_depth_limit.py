@@ -81,3 +81,8 @@ def test_what_is_written_can_be_read(limit: DepthLimit) -> None:
 def test_what_is_no_depth_limit_is_not_read(text: str) -> None:
     with pytest.raises(ValueError, match=f"'{text}' must be a depth limit such as '2 rounds'"):
         DepthLimit.parse(text)
+
+
+def test_a_limit_says_its_unit() -> None:
+    with pytest.raises(TypeError):
+        DepthLimit(2)  # type: ignore[misc]

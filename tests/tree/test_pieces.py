@@ -12,8 +12,12 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl.algorithms.cdbr import CDBRPolicy
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import ROOT, Pieces, look_ahead_sizes
+from spiel_dl.value_functions import ExactValue
 from tests import tiny_games
 
 
@@ -125,3 +129,52 @@ def test_sizes_of_look_aheads_by_hand(tree: GameTree) -> None:
         (3, [0, 0, 54, 30, 18, 18]),
     ):
         assert look_ahead_sizes(tree, DepthLimit(moves=moves)).tolist() == sizes
+
+
+AT_THE_ROOT_AGAIN = """EFG 2 R "" { "A" "B" } ""
+p "" 2 1 "first" { "a" "b" } 0
+p "" 1 1 "same" { "a" } 0
+t "" 1 "" { 0.0 0.0 }
+p "" 2 2 "second" { "a" "b" "c" } 0
+p "" 2 3 "third" { "a" } 0
+c "" 1 "" { "c" 1.0 } 0
+t "" 2 "" { 1.0 -1.0 }
+p "" 1 1 "same" { "a" } 0
+t "" 3 "" { -0.5 0.5 }
+t "" 4 "" { 0.125 -0.125 }
+"""
+"""Player 0's infoset lies at two depths, and so does the root's public state."""
+BESIDE_CHANCE = """EFG 2 R "" { "A" "B" } ""
+c "" 1 "" { "x" 0.5 "y" 0.5 } 0
+c "" 2 "" { "x" 0.5 "y" 0.5 } 0
+p "" 1 1 "i1" { "a" } 0
+t "" 1 "" { 2 -2 }
+p "" 1 2 "i2" { "a" } 0
+t "" 2 "" { 2 -2 }
+p "" 1 3 "i3" { "a" "b" } 0
+c "" 3 "" { "x" 1 } 0
+t "" 3 "" { -2 2 }
+p "" 1 4 "i4" { "a" "b" } 0
+t "" 4 "" { -1 1 }
+t "" 5 "" { -2 2 }
+"""
+"""Chance acts in a history of a public state in which the player acts elsewhere."""
+
+
+@pytest.mark.parametrize("text", [AT_THE_ROOT_AGAIN, BESIDE_CHANCE])
+@pytest.mark.parametrize("scheme", ["sliding", "block"])
+def test_pieces_of_a_part_of_a_public_state_are_refused(text: str, scheme: str) -> None:
+    tree = GameTree.from_game(pyspiel.load_efg_game(text))
+    for limit in (DepthLimit(moves=1), DepthLimit(plies=1)):
+        with pytest.raises(ValueError, match=r"public state \d is only partly below"):
+            _ = Pieces(tree, limit, scheme).of_history
+        for player in (0, 1):
+            with pytest.raises(ValueError, match=r"public state \d is only partly below"):
+                CDBRPolicy(tree, player, ArrayPolicy.uniform(tree), limit, scheme=scheme)
+
+
+def test_a_game_without_decisions_has_no_horizon() -> None:
+    tree = GameTree.from_game("oshi_zumo(coins=0,size=1)")
+    assert Pieces(tree, DepthLimit(moves=1), "sliding").horizons() == []
+    policy = ContinualResolvingPolicy(tree, ExactValue(), DepthLimit(moves=1))
+    assert policy.to_array_policy().strategies[0].tolist() == [1.0]

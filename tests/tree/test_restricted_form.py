@@ -12,12 +12,15 @@ def whole(tree: GameTree) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(tree.num_infosets(0)), np.arange(tree.num_infosets(1))
 
 
+def at_the_root(_: int, histories: np.ndarray) -> np.ndarray:
+    return np.zeros(len(histories), np.int64)
+
+
 @pytest.mark.parametrize("game", ["kuhn_poker", "python_leduc"])
 def test_everything_is_the_game_itself(game):
     tree = GameTree.from_game(game)
-    root = np.zeros((2, tree.num_histories), np.int64)
     form, originals = form_of_part(
-        tree, whole(tree), (1, 1), root, np.flatnonzero(tree.is_terminal)
+        tree, whole(tree), (1, 1), at_the_root, np.flatnonzero(tree.is_terminal)
     )
     for player in (0, 1):
         assert originals[player].tolist() == list(range(tree.treeplexes[player].num_sequences))
@@ -32,9 +35,14 @@ def test_forced_moves_may_be_left_out():
     """Goofspiel's last bids: fewer sequences, the same value."""
     tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,forced_last_round=True)")
     free = [np.flatnonzero(treeplex.num_actions > 1) for treeplex in tree.treeplexes]
-    root = np.zeros((2, tree.num_histories), np.int64)
+    forced = [np.flatnonzero(treeplex.num_actions == 1) for treeplex in tree.treeplexes]
     form, originals = form_of_part(
-        tree, (free[0], free[1]), (1, 1), root, np.flatnonzero(tree.is_terminal)
+        tree,
+        (free[0], free[1]),
+        (1, 1),
+        at_the_root,
+        np.flatnonzero(tree.is_terminal),
+        (forced[0], forced[1]),
     )
     for player in (0, 1):
         assert len(free[player]) < tree.num_infosets(player)
@@ -57,7 +65,11 @@ def test_root_sequences_by_hand():
     second = np.flatnonzero(tree.move_number[tree.first_history[0]] == 2)
     terminals = np.flatnonzero(tree.is_terminal)
     form, originals = form_of_part(
-        tree, (second, np.zeros(0, np.int64)), (12, 12), root, terminals[:0]
+        tree,
+        (second, np.zeros(0, np.int64)),
+        (12, 12),
+        lambda player, histories: root[player, histories],
+        terminals[:0],
     )
     assert form.payoffs.nnz == 0
     assert form.treeplexes[1].num_sequences == 12

@@ -125,7 +125,7 @@ def test_public_states_may_be_numpy_integers():
     expected = cut(tree, DepthLimit(moves=1), int(state))
     for given in (state, [state], np.array([state])):
         found = cut(tree, DepthLimit(moves=1), given)
-        np.testing.assert_array_equal(found.root_of_history, expected.root_of_history)
+        np.testing.assert_array_equal(found.extent.root_of_history, expected.extent.root_of_history)
 
 
 def test_values_of_subgames_add_up_to_the_best_response():
@@ -202,7 +202,8 @@ def test_two_levels_of_trunks_and_subgames_are_the_game(game, limit, next_limit)
         for player in (0, 1):
             ranges = plans[player][leaves.sequences[player]]
             treeplex = middle.leaves.subgames.treeplexes[player]
-            free = np.unique(tree.infoset[(middle.leaf_of_history >= 0) & (tree.player == player)])
+            is_below = middle.extent.leaf_of_history >= 0
+            free = np.unique(tree.infoset[is_below & (tree.player == player)])
             free = free[tree.treeplexes[player].num_actions[free] > 1]
             rows = [strategies[player][tree.treeplexes[player].sequences(i)] for i in free]
             below.append(
@@ -221,7 +222,7 @@ def assert_cut_at_its_own_depth(subtrunk, public_state):
     start = np.unique(depths[tree.public_states.histories(public_state)])
     end = start.item() + subtrunk.depth_limit.value
     assert (depths[subtrunk.leaves.histories] >= end).all()
-    above = (subtrunk.root_of_history[0] >= 0) & (subtrunk.leaf_of_history < 0)
+    above = (subtrunk.extent.root_of_history[0] >= 0) & (subtrunk.extent.leaf_of_history < 0)
     assert (depths[above & (tree.player >= 0)] < end).all()
     assert (above & (tree.player >= 0)).any()
 

@@ -103,7 +103,7 @@ class DLCFR(Algorithm):
             self._network.module.parameters(), lr=self._training.learning_rate
         )
         self._dataset: Dataset | None = None
-        below = num_moves(game.ours, self._trunk.leaf_of_history >= 0)
+        below = num_moves(game.ours, self._trunk.extent.leaf_of_history >= 0)
         self._steps_per_strategy = _DATA_ITERATIONS * _PASSES * below
 
     def step(self) -> None:

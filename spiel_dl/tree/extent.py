@@ -1,0 +1,95 @@
+"""`Extent`: which histories of a game a trunk has, from where it starts down to its leaves.
+
+It is found by going down from the start, so that cutting a small part of a large game takes the
+time of the part. Arrays over all histories of the game are made if somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from spiel_dl.tree.histories import Histories
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Extent:
+    """The histories of a trunk.
+
+    Attributes:
+      tree: the whole game.
+      starts: int [K], where the trunk starts, increasing: the root of the game, or histories none
+        of which follows another.
+      start_roots: int32 [2, K], each player's root sequence there.
+      histories: int [M], all histories above the leaves, increasing.
+      start_of_history: int64 [M], the position in `starts` of the one that each history follows.
+      leaves: int [N], the leaves, increasing.
+      start_of_leaf: int64 [N], as `start_of_history`.
+    """
+
+    tree: Histories
+    starts: np.ndarray
+    start_roots: np.ndarray
+    histories: np.ndarray
+    start_of_history: np.ndarray
+    leaves: np.ndarray
+    start_of_leaf: np.ndarray
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it starts at the root of the game."""
+        return bool(self.starts[0] == 0)
+
+    def holds(self, history: int) -> bool:
+        """Whether a history lies in the trunk, above its leaves."""
+        place = int(np.searchsorted(self.histories, history))
+        return place < len(self.histories) and int(self.histories[place]) == history
+
+    def starts_at(self, history: int) -> bool:
+        """Whether a history is one at which the trunk starts."""
+        place = int(np.searchsorted(self.starts, history))
+        return place < len(self.starts) and int(self.starts[place]) == history
+
+    def roots_at(self, player: int, histories: np.ndarray) -> np.ndarray:
+        """A player's root sequences from which histories follow: int32 [n].
+
+        Args:
+          player: whose.
+          histories: int [n], each in the trunk or a leaf of it.
+        """
+        if self.is_whole:
+            return np.zeros(len(histories), np.int32)
+        start = np.full(len(histories), -1)
+        for held, of_held in (
+            (self.histories, self.start_of_history),
+            (self.leaves, self.start_of_leaf),
+        ):
+            if len(held):
+                place = np.searchsorted(held, histories).clip(max=len(held) - 1)
+                start = np.where(held[place] == histories, of_held[place], start)
+        assert (start >= 0).all(), "histories outside the trunk have no root sequence"
+        found: np.ndarray = self.start_roots[player, start]
+        return found
+
+    @functools.cached_property
+    def root_of_history(self) -> np.ndarray:
+        """Int32 [2, H], each player's root sequence from which a history follows.
+
+        It is told of what follows the leaves, too. 0 in a whole game, -1 outside a subgame.
+        """
+        if self.is_whole:
+            return np.zeros((2, self.tree.num_histories), np.int32)
+        roots = np.full((2, self.tree.num_histories), -1, np.int32)
+        below, start = self.tree.following(self.starts)
+        roots[:, below] = self.start_roots[:, start]
+        return roots
+
+    @functools.cached_property
+    def leaf_of_history(self) -> np.ndarray:
+        """Int32 [H], for histories at or below a leaf that leaf; -1 elsewhere."""
+        found = np.full(self.tree.num_histories, -1, np.int32)
+        below, leaf = self.tree.following(self.leaves)
+        found[below] = self.leaves[leaf]
+        return found
