@@ -110,7 +110,7 @@ def _import(*, modules: tuple[str, ...] | None = None) -> None:
     """Makes a person's own games known.
 
     Args:
-      modules: modules of your own games, by name or .py file.
+      modules: modules of your own games, networks and policies, by name or .py file.
     """
     import_modules(modules or ())
 

@@ -59,7 +59,10 @@ class MMDConfig(PolicyGradientConfig):
 
 
 class MMDSolver(PolicyGradientLearner):
-    """Learns a policy by magnetic mirror descent; `Learner` has an example and the methods."""
+    """Learns a policy by magnetic mirror descent.
+
+    The module `learning.learner` has an example, `Learner` the methods.
+    """
 
     name = "mmd"
     config: MMDConfig

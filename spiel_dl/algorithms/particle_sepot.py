@@ -54,7 +54,9 @@ class ParticleSePoTPolicy(SePoTPlayedPolicy):
         Args:
           game: a game with `Rules`, its game string, or the compiled game.
           blueprint: a policy network or the uniform policy; or a function from information state
-            tensors and legal actions, on the CPU, to action probabilities, on any device.
+            tensors, float32 [N, D], and legal actions, bool [N, A], both on the CPU, to action
+            probabilities, float32 [N, A], on any device, which are 0 where an action is illegal and
+            sum to 1 in each row. Other policies are refused.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
           config: how to search; None: the defaults of `SearchConfig`, which set no bound.

@@ -50,7 +50,10 @@ class PPOConfig(PolicyGradientConfig):
 
 
 class PPOSolver(PolicyGradientLearner):
-    """Learns a policy by PPO with entropy; `Learner` has an example and the methods."""
+    """Learns a policy by PPO with entropy.
+
+    The module `learning.learner` has an example, `Learner` the methods.
+    """
 
     name = "ppo"
     config: PPOConfig

@@ -139,7 +139,10 @@ PAPER = RNaDConfig(
 
 
 class RNaDSolver(SelfPlayLearner):
-    """Learns a policy by R-NaD; `SelfPlayLearner` has an example and the methods."""
+    """Learns a policy by R-NaD.
+
+    The module `learning.learner` has an example, `SelfPlayLearner` and `Learner` the methods.
+    """
 
     name = "rnad"
     terms = ("value_loss", "policy_loss", "entropy")

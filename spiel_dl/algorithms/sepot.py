@@ -192,10 +192,13 @@ class SePoTPlayPolicy(SePoTPlayedPolicy):
         Args:
           game: a game with `Rules`, its game string, or the compiled game.
           blueprint: a policy network or the uniform policy; or a function from information state
-            tensors and legal actions, on the CPU, to action probabilities, on any device.
+            tensors, float32 [N, D], and legal actions, bool [N, A], both on the CPU, to action
+            probabilities, float32 [N, A], on any device, which are 0 where an action is illegal and
+            sum to 1 in each row. Other policies are refused.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
-          config: the rest; None: the defaults, up to `MAX_HISTORIES`.
+          config: the rest; None: the defaults, with max_histories=25,000. A config of your own has
+            no bound unless it says one.
 
         Raises:
           ValueError: if the game has no rules, if the blueprint is none of these, or if the config

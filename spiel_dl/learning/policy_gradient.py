@@ -62,7 +62,12 @@ class PolicyGradientConfig(LearnerConfig):
 
 
 class PolicyGradientLearner(SelfPlayLearner):
-    """Descends a policy loss that its subclasses say; `Learner` has an example and the methods."""
+    """Descends a policy loss that its subclasses say, in `policy_loss`.
+
+    The module `learning.learner` has an example, `Learner` the methods. Where action values of
+    histories are learned, in compiled games unless the config says otherwise, `policy_loss` gets a
+    part of the advantages only, and `expected_loss` the rest.
+    """
 
     terms = ("value_loss", "policy_loss", "entropy")
     config: PolicyGradientConfig

@@ -42,8 +42,10 @@ class InfosetView:
     Attributes:
       string: `information_state_string`.
       own: the part of it by which the player's infosets of this public state differ.
-      range: the player's own reach probability.
-      opponent_reach: sum over its histories of chance's and the opponent's reach.
+      range: the player's own reach probability; of a search, scaled to sum 1 over the infosets of
+        the public state.
+      opponent_reach: sum over its histories of chance's and the opponent's reach; of a search, by
+        the opponent's scaled range.
       cfv: sum over its histories of chance's and the opponent's reach times the player's expected
         utility; unnormalised. None: not known, as below a search.
       value: cfv divided by opponent_reach, the player's expected utility once it is there; None if
@@ -73,9 +75,11 @@ class PublicStateView:
       observation: what everybody knows here.
       players: who acts here, OpenSpiel's ids; several where not everybody knows who does.
       num_histories: how many histories it has.
-      reach: probability that play comes here.
-      value: player 0's expected utility if play comes here; None if it never does.
-      range_mass: for each player, the sum of its range.
+      reach: probability that play comes here. Of a search, whose ranges are scaled to sum 1, only
+        chance's part of it: the mean of chance's reach over pairs of infosets by both ranges.
+      value: player 0's expected utility if play comes here; None if it never does, or if not both
+        players are valued, as in what a search found.
+      range_mass: for each player, the sum of its range; 1 of a search.
       infosets: for each player.
     """
 

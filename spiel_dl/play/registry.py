@@ -60,24 +60,21 @@ def load_policy(
         rounds.
       effort: how to solve. A whole number: at most so many iterations, and all else as the kind of
         policy does by default; None: that default, of at most 1,500 iterations.
-      max_histories: SePoT leaves searches of more histories to the network; None: the default of
-        `SearchOptions`.
+      max_histories: SePoT leaves searches of more histories to the network; None: 25,000.
       budget: how many histories a search among samples starts from, at most, also that of "abd"
-        and "mmds"; None: the default of `SearchOptions`.
-      order: of a knowledge-limited search, the order of knowledge; None: the default of
-        `SearchOptions`.
-      safety: of a knowledge-limited search, how it is kept from harm; None: the default of
-        `SearchOptions`.
-      num_expansions: of a search below particles, by how many histories its tree grows; None: the
-        default of `SearchOptions`.
-      stepsize: of a mirror-descent search; None: the default of `SearchOptions`.
-      num_rollouts: how many games a mirror-descent search or one of "abd" plays out; None: the
-        default of `SearchOptions`.
-      leaf_choice: how SePoT's opponent chooses at the leaves; None: the default of `SearchOptions`.
-      trust: how far SePoT trusts its opponent to have come by the network; None: the default of
-        `SearchOptions`.
-      leaf_trust: how far it trusts it to go on by the network; None: the default of
-        `SearchOptions`.
+        and "mmds"; None: 1000.
+      order: of a knowledge-limited search, the order of knowledge; None: 1.
+      safety: of a knowledge-limited search, how it is kept from harm: "none", "values", "allocated"
+        or "updated", see `search.knowledge_limited_step`; None: "none".
+      num_expansions: of a search below particles, by how many histories its tree grows; None: 0.
+      stepsize: of a mirror-descent search, with action values in utility ranges; None: 1.0.
+      num_rollouts: how many games a mirror-descent search or one of "abd" plays out, at least;
+        None: 2000.
+      leaf_choice: how SePoT's opponent chooses at the leaves: "regret_matching" or "best_response";
+        None: "regret_matching".
+      trust: how far SePoT trusts its opponent to have come by the network, from 0 to below 1;
+        None: 0.
+      leaf_trust: how far it trusts it to go on by the network, from 0 to 1; None: 0.
       player: who responds in "cdbr", "cdrnr", "abd" and "rnr"; None: each player, in its own seat.
       device: where networks live.
 

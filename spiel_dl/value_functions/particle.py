@@ -176,7 +176,8 @@ class ParticleLeafValues(NetworkLeafValues):
         self._bases: torch.Tensor | None = None
         self._parameters_of_bases: list[torch.Tensor] = []
 
-    def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """See `NetworkLeafValues`."""
         tensors, network = self.tensors, self._network
         flat = np.concatenate([range_0, range_1], axis=-1)
         sums = self._alike.sum(flat.reshape(-1, flat.shape[-1]))

@@ -202,7 +202,8 @@ class PositionalLeafValues(NetworkLeafValues):
         self.layout = layout
         self._network = network
 
-    def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """See `NetworkLeafValues`."""
         network = self._network
         inputs = self.layout.rows(range_0, range_1).take(self.layout.input_index, axis=-1)
         outputs = network.module(torch.from_numpy(inputs).to(network.device)).cpu().numpy()

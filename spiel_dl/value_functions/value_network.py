@@ -180,7 +180,8 @@ class NetworkLeafValues(LeafValues):
     """A network at the leaves of one trunk.
 
     The network sees ranges that sum to 1 in each public state; an own range that is 0 in all of a
-    public state's infosets is taken to be uniform over them.
+    public state's infosets is taken to be uniform over them. A subclass says what the network
+    answers to these, in `normalized_values`.
     """
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
@@ -190,7 +191,7 @@ class NetworkLeafValues(LeafValues):
         scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
         scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
         with torch.inference_mode():
-            cfvs = self._normalized_values(scaled_0, scaled_1)
+            cfvs = self.normalized_values(scaled_0, scaled_1)
         # The products are float64, as the masses are.
         num_first = leaves.num_infosets(0)
         cfv_0 = cfvs[..., :num_first] * mass_1.take(leaves.public_state_of_infoset(0), axis=-1)
@@ -198,5 +199,13 @@ class NetworkLeafValues(LeafValues):
         return cfv_0, cfv_1
 
     @abc.abstractmethod
-    def _normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """Values at ranges that sum to 1: float64 [..., L_p] to float32 [..., L_0 + L_1]."""
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """Values at ranges that sum to 1 in each public state, as `evaluate` asks for them.
+
+        Args:
+          range_0: float64 [..., L_0], player 0's.
+          range_1: float64 [..., L_1], player 1's.
+
+        Returns:
+          Float32 [..., L_0 + L_1], player 0's values and then player 1's, in each one's utility.
+        """
