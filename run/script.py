@@ -105,10 +105,10 @@ def _description() -> str:
 
 
 def _import(*, modules: tuple[str, ...] | None = None) -> None:
-    """Makes a person's own games known.
+    """Makes a person's own games and policies known.
 
     Args:
-      modules: modules of your own games, by name or .py file.
+      modules: modules of your own games and policies, by name or .py file.
     """
     import_modules(modules or ())
 
