@@ -73,7 +73,8 @@ class RulesGame(pyspiel.Game):
     ):
         """Raises ValueError if a parameter is unknown, of a wrong type or out of range.
 
-        So it does if the rules have more actions or chance outcomes than 2^15.
+        So it does if the rules have more actions or chance outcomes than 2^15, or tensors of other
+        sizes than their pieces say.
         """
         self.registration = registration
         parameters = complete_parameters(registration, params or {})
@@ -96,6 +97,7 @@ class RulesGame(pyspiel.Game):
         has_chance = self.rules.max_chance_nodes > 0
         super().__init__(game_type(registration, has_chance), info, parameters)
         self.root = _Node.of(self.rules, self.rules.initial_state())
+        _check_sizes(self.rules, self.root.batch)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By this module's function: loading it registers the games in the loading process.
@@ -127,6 +129,24 @@ class RulesGame(pyspiel.Game):
         return RulesObserver(
             self.rules, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         )
+
+
+def _check_sizes(game_rules: rules.Rules, root: rules.StateBatch) -> None:
+    """Raises a ValueError if a tensor has not as many columns as the pieces say."""
+    for recall in (False, True):
+        sizes = {
+            "public": (game_rules.public_tensor(root, recall), game_rules.public_size(recall)),
+            "private": (
+                game_rules.private_tensor(root, 0, recall),
+                game_rules.private_size(recall),
+            ),
+        }
+        for name, (tensor, size) in sizes.items():
+            if tensor.shape != (1, size):
+                raise ValueError(
+                    f"{name}_tensor has {tensor.shape[-1]} columns with perfect_recall={recall}, "
+                    f"and {name}_pieces say {size}; make them agree"
+                )
 
 
 def _load_game(game_string: str) -> RulesGame:

@@ -1,11 +1,11 @@
-"""A person's own games: modules that make games known to OpenSpiel, imported by name or by file."""
+"""A person's own games and policies: modules that make them known, imported by name or by file."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _VARIABLE = "SPIEL_DL_IMPORT"
@@ -35,6 +35,12 @@ def import_those_of_parent() -> None:
     """Imports what `import_modules` imported in the process that started this one."""
     for module in _of_environment():
         _import(module)
+
+
+def is_same_function(first: Callable[..., object], second: Callable[..., object]) -> bool:
+    """Whether functions are one, as far as their places tell: modules may be imported twice."""
+    places = [(each.__module__, getattr(each, "__qualname__", "")) for each in (first, second)]
+    return places[0] == places[1]
 
 
 def _of_environment() -> list[str]:

@@ -7,7 +7,7 @@ Examples:
 
 from spiel_dl.commands import config_flags, players, script
 from spiel_dl.jobs import head_to_head
-from spiel_dl.play.kinds import POLICY_NAMES
+from spiel_dl.play.kinds import policy_names
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.runs.environment import describe_environment
 
@@ -68,5 +68,5 @@ if __name__ == "__main__":
         main,
         one_of=["game", "preset"],
         choices={"preset": PRESETS},
-        texts={"first": f"who plays: {POLICY_NAMES}."},
+        texts={"first": f"who plays: {policy_names()}."},
     )

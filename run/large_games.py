@@ -11,7 +11,7 @@ import time
 
 from spiel_dl.commands import script
 from spiel_dl.jobs import large_games
-from spiel_dl.play.kinds import POLICY_NAMES
+from spiel_dl.play.kinds import policy_names
 from spiel_dl.runs.distributed import IN_PROCESS
 
 
@@ -50,4 +50,4 @@ def main(
 
 
 if __name__ == "__main__":
-    script.run(main, texts={"policy": f"the policy: {POLICY_NAMES}."})
+    script.run(main, texts={"policy": f"the policy: {policy_names()}."})

@@ -22,7 +22,7 @@ from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.learning.transformations import TRANSFORMATION_SETS, transformations_by_name
+from spiel_dl.learning.transformations import check_name, transformations_by_name
 from spiel_dl.play import presets, zoo
 from spiel_dl.tree.depth_limit import default_depth_limit
 from spiel_dl.tree.load import turn_based_game
@@ -100,9 +100,7 @@ class SelfPlayFlags:
             "num_workers": "processes that play while this one learns; 0: none.",
         }
         self._own = config_flags.define(solver, leave_out=list(shared), texts=texts)
-        self._transformations = config_flags.define(
-            _transformations, "Critic", choices={"transformations": TRANSFORMATION_SETS}
-        )
+        self._transformations = config_flags.define(_transformations, "Critic")
         self._critic = _define_critic()
 
     def of_run(self, given: Collection[str]) -> dict[str, int]:
@@ -136,9 +134,7 @@ class CriticFlags:
 
     def __init__(self) -> None:
         """Defines the flags."""
-        self._blueprint = config_flags.define(
-            _blueprint, "Blueprint", choices={"transformations": TRANSFORMATION_SETS}
-        )
+        self._blueprint = config_flags.define(_blueprint, "Blueprint")
         self._config = _define_critic()
         self._games = config_flags.define(
             CriticLearner, "Games", only=["batch_size", "exploration", "max_tree_histories"]
@@ -253,9 +249,14 @@ def _transformations(*, transformations: str | None = None) -> str | None:
     """The policy transformations of a critic that is trained beside the policy.
 
     Args:
-      transformations: train a critic, too, of the paper's 22 or of the pure actions. The paper uses
-        the latter in Leduc. None: no critic is trained.
+      transformations: train a critic, too, of the paper's 22 (paper), the pure actions (pure), or
+        your own by name. The paper uses pure in Leduc. None: no critic is trained.
+
+    Raises:
+      ValueError: if there are none of this name.
     """
+    if transformations is not None:
+        check_name(transformations)  # Here, as a person's own are known once modules are imported.
     return transformations
 
 
@@ -264,6 +265,11 @@ def _blueprint(*, blueprint: str | None = None, transformations: str = "paper") 
 
     Args:
       blueprint: checkpoint of the policy, its run directory, or a model of the zoo.
-      transformations: what opponents may do: the paper's 22, or the pure actions, as in Leduc.
+      transformations: what opponents may do: the paper's 22 (paper), the pure actions (pure), as
+        in Leduc, or your own by name.
+
+    Raises:
+      ValueError: if there are no transformations of this name.
     """
+    check_name(transformations)
     return zoo.file_of(blueprint or "", RNaDSolver.name), transformations

@@ -19,7 +19,7 @@ from typing import Literal
 from spiel_dl.commands import players, script
 from spiel_dl.commands.parameters import Positive
 from spiel_dl.play import terminal
-from spiel_dl.play.kinds import POLICY_NAMES
+from spiel_dl.play.kinds import policy_names
 from spiel_dl.tree.load import turn_based_game
 
 _SEARCH = players.SearchFlags()
@@ -58,5 +58,5 @@ def main(
 
 
 if __name__ == "__main__":
-    opponents = f"human (at the same keyboard), {POLICY_NAMES}."
+    opponents = f"human (at the same keyboard), {policy_names()}."
     script.run(main, texts={"opponent": opponents})

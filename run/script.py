@@ -107,7 +107,7 @@ def _description() -> str:
 
 
 def _import(*, modules: tuple[str, ...] | None = None) -> None:
-    """Makes a person's own games known.
+    """Makes a person's own games and policies known.
 
     Args:
       modules: modules of your own games, networks and policies, by name or .py file.

@@ -90,4 +90,4 @@ def main(
 
 
 if __name__ == "__main__":
-    script.run(main, texts={"policy": f"what to show: {kinds.POLICY_NAMES}."})
+    script.run(main, texts={"policy": f"what to show: {kinds.policy_names()}."})

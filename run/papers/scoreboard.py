@@ -28,6 +28,7 @@ from papers.manifest import MANIFEST
 from papers.paper import PAPERS
 from papers.row import Row
 from spiel_dl.runs import tensor_files
+from spiel_dl.runs.messages import did_you_mean
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 CURRENT, OLD, MISSING = "current", "old", "missing"
@@ -140,8 +141,11 @@ def open_rows(results: Path, only: Sequence[str] = ()) -> list[Row]:
     """
     for pattern in only:
         if not any(is_about(pattern, row) for row in MANIFEST):
-            names = ", ".join(row.name for row in MANIFEST)
-            raise ValueError(f"{pattern!r} names no experiment of the manifest: {names}")
+            nearest = did_you_mean(pattern, [row.name for row in MANIFEST])
+            raise ValueError(
+                f"{pattern!r} names no experiment of the manifest{nearest or ';'} --list names "
+                "those that are open; an experiment needs a Row in its paper's rows.py"
+            )
     return [
         row
         for row in MANIFEST

@@ -8,7 +8,7 @@ One agent plays both seats: an observation is that of whoever moves, `info["play
 is, and `info["action_mask"]` what is legal. A reward is player 0's return in the game that has
 ended in this step; a row whose game ended goes on with a new one in the same step, and
 `info["final_obs"]` has what its last mover knew at the end.
-Needs `pip install spiel_dl[adapters]`.
+Needs `pip install -c constraints.txt -e ".[adapters]"` in the repository.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     policy = from_lite_efg("leduc_poker", environment, graph.current_strategy(), "avg-iterate")
     to_lite_efg(policy, environment, graph.current_strategy())
 
-Needs `pip install spiel_dl[benchmark]`. Policies from and to OpenSpiel's own tables are
-`ArrayPolicy.from_policy`, `to_tabular` and `to_pyspiel`.
+Needs `pip install -c constraints.txt -e ".[benchmark]"` in the repository. Policies from and to
+OpenSpiel's own tables are `ArrayPolicy.from_policy`, `to_tabular` and `to_pyspiel`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 The file's inputs are `observation` (float32 [N, D], information state tensors) and `legal` (bool
 [N, A]); its output is `policy` (float32 [N, A]), 0 for illegal actions. Its metadata name the game.
 `load_policy("onnx:leduc.onnx", game)` plays it.
-Needs `pip install spiel_dl[adapters]`.
+Needs `pip install -c constraints.txt -e ".[adapters]"` in the repository.
 """
 
 from __future__ import annotations

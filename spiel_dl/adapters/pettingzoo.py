@@ -7,7 +7,7 @@
         mask = None if termination else observation["action_mask"]
         environment.step(None if termination else environment.action_space(agent).sample(mask))
 
-Needs `pip install spiel_dl[adapters]`.
+Needs `pip install -c constraints.txt -e ".[adapters]"` in the repository.
 """
 
 from __future__ import annotations

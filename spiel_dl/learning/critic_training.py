@@ -33,7 +33,7 @@ from spiel_dl.learning.critic_kernel import CriticNumbers, critic_gradient
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
 from spiel_dl.learning.self_play import Branches, ListedTrajectories, Trajectories
-from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.learning.transformations import PolicyTransformations, check_transformations
 from spiel_dl.networks.listed_inputs import ListedInputs
 
 
@@ -117,6 +117,7 @@ class CriticTrainer:
                 "only; use expected=None, or raise max_tree_histories"
             )
         self._is_expected = knows_branches and config.expected is not False
+        check_transformations(transformations)
         everything = torch.ones((1, num_actions), dtype=torch.bool, device=device)
         transformations.apply(everything / num_actions, everything)
         self.transformations = transformations

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.learning.transformations import PolicyTransformations, check_transformations
 from spiel_dl.policies.array_policy import read_strategy
 from spiel_dl.solvers.history_values import history_values
 from spiel_dl.solvers.strategies import check_strategy
@@ -42,7 +42,6 @@ class Critic(abc.ABC):
           ValueError: if the critic cannot value histories of this tree.
         """
 
-    @abc.abstractmethod
     def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """A player's utilities if both players follow transformations.
 
@@ -55,8 +54,13 @@ class Critic(abc.ABC):
           float [N, K, K], the player's own transformation first.
 
         Raises:
-          ValueError: if the critic cannot value histories of this tree, or does not know pairs.
+          ValueError: if the critic cannot value histories of this tree, or does not know pairs, as
+            critics do unless they say otherwise.
         """
+        raise ValueError(
+            f"{type(self).__name__} values the blueprint against transformations, not pairs of "
+            "these; search with two_sided=False, or give it a method pair_values"
+        )
 
 
 class ExactCritic(Critic):
@@ -195,6 +199,7 @@ def transformed_strategies(
     policy, legal = np.zeros(shape), np.zeros(shape, np.bool_)
     policy[infoset, action] = strategy[1:]
     legal[infoset, action] = True
+    check_transformations(transformations)
     rows = transformations.apply(torch.from_numpy(policy), torch.from_numpy(legal)).numpy()
     transformed = np.ones((len(transformations), len(strategy)))
     transformed[:, 1:] = rows[:, infoset, action]

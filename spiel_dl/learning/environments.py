@@ -46,25 +46,24 @@ def self_play_of(
       max_tree_histories: compile games of at most so many histories; 0: none.
 
     Raises:
-      ValueError: if the game is none that can be learned here, or `batch_size` is not positive.
+      ValueError: if the game is none that can be learned here, or has no decisions, or
+        `batch_size` is not positive.
     """
     turn_based = turn_based_game(game)
     check_tensors(turn_based)  # before a large game is walked in vain
     tree = game if isinstance(game, GameTree) else _compile(turn_based, max_tree_histories)
+    longest = turn_based.max_game_length() if tree is None else int(tree.move_number.max())
+    if longest < 1:
+        raise ValueError(f"{turn_based} has no decisions, so there is nothing to learn in it")
     if tree is not None:
-        longest = int(tree.move_number.max())
         return TableSelfPlay(TreeEnvironment(tree, batch_size, device, seed), longest)
     if hasattr(turn_based, "rules"):
         rules = turn_based.rules
         is_small = batch_size <= LARGEST_COMPILED_BATCH and torch.device(device).type == "cpu"
         if is_small and rules.compiled() is not None:
-            return CompiledSelfPlay(
-                CompiledEnvironment(rules, batch_size, seed), rules.max_game_length
-            )
-        environment = BatchedEnvironment(rules, batch_size, device, seed)
-        return SelfPlay(environment, rules.max_game_length)
+            return CompiledSelfPlay(CompiledEnvironment(rules, batch_size, seed), longest)
+        return SelfPlay(BatchedEnvironment(rules, batch_size, device, seed), longest)
     phantom = phantom_rules(turn_based)
-    longest = turn_based.max_game_length()
     if phantom is not None:
         return SelfPlay(BoardEnvironment(phantom, batch_size, device, seed), longest)
     return SelfPlay(StateEnvironment(turn_based, batch_size, device, seed), longest)

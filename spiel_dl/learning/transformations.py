@@ -19,6 +19,8 @@ import numpy as np
 import pyspiel
 import torch
 
+from spiel_dl.games.own import is_same_function
+
 _LARGEST_LOGARITHM = 300.0
 
 Weights = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -115,12 +117,15 @@ class PolicyTransformations:
           check: whether to look at the weights on the host. If not, wrong ones become NaN.
 
         Raises:
-          ValueError: if a transformation returns another shape or, where that is checked, weights
-            that are negative or not finite.
+          ValueError: if a transformation returns no tensor, or one of another shape, or, where
+            that is checked, weights that are negative or not finite.
         """
         rows = []
         for name, weights in zip(self.names, self._weights, strict=True):
             row = weights(policy, legal)
+            if not isinstance(row, torch.Tensor):
+                kind = f"{type(row).__module__.partition('.')[0]}.{type(row).__qualname__}"
+                raise ValueError(f"transformation {name!r} returns a {kind}; return a tensor")
             if row.shape != policy.shape:
                 raise ValueError(
                     f"transformation {name!r} returns the shape {tuple(row.shape)} for policies of "
@@ -159,6 +164,15 @@ class PolicyTransformations:
             for numbers in zip(*lines, strict=True)
         )
         return offsets, slopes
+
+
+def check_transformations(transformations: object) -> None:
+    """Raises a ValueError if transformations are something else, such as a list of them."""
+    if not isinstance(transformations, PolicyTransformations):
+        raise ValueError(
+            f"transformations={transformations!r:.60} must be PolicyTransformations; pass "
+            "PolicyTransformations([IDENTITY, ...])"
+        )
 
 
 def action_values(game: pyspiel.Game) -> torch.Tensor:
@@ -236,9 +250,36 @@ def transformations_by_name(name: str, game: pyspiel.Game) -> PolicyTransformati
     Raises:
       ValueError: if there are none of this name.
     """
-    if name not in TRANSFORMATION_SETS:
-        raise ValueError(f"transformations {name!r} must be one of {list(TRANSFORMATION_SETS)}")
+    check_name(name)
     return TRANSFORMATION_SETS[name](game)
+
+
+def check_name(name: str) -> None:
+    """Raises a ValueError if there are no transformations of a name."""
+    if name not in TRANSFORMATION_SETS:
+        raise ValueError(
+            f"transformations={name!r} must be one of {', '.join(TRANSFORMATION_SETS)}; those of "
+            "your own are known once register_transformations was called, in scripts by "
+            "--import=MODULE"
+        )
+
+
+def register_transformations(
+    name: str, make: Callable[[pyspiel.Game], PolicyTransformations]
+) -> None:
+    """Makes transformations of one's own known by a name, in this process.
+
+    Args:
+      name: the name.
+      make: the transformations for a game.
+
+    Raises:
+      ValueError: if other transformations have this name. The same function may be registered anew.
+    """
+    known = TRANSFORMATION_SETS.get(name)
+    if known is not None and not is_same_function(known, make):
+        raise ValueError(f"name={name!r} is that of other transformations; choose another one")
+    TRANSFORMATION_SETS[name] = make
 
 
 def _kept_for_each_device(tensor: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:

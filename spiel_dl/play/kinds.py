@@ -1,7 +1,7 @@
 """The kinds of policies that have names: a pattern, what it means, and what makes the policy.
 
-A new kind of policy is one more entry of `KINDS`. Trained networks have names of their own, see
-`play.zoo`.
+A new kind of policy of this package is one more entry of `KINDS`; a person's own is made known by
+`register_kind`. Trained networks have names of their own, see `play.zoo`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.games.own import is_same_function
 from spiel_dl.play import searches, zoo
 from spiel_dl.play.requests import Request
 from spiel_dl.policies import opponent_models
@@ -272,7 +273,27 @@ _ALL = (
 )
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 """All kinds of policies that have a name, by what stands before the colon."""
-POLICY_NAMES = (
-    f"{', '.join(kind.pattern for kind in _ALL)}, or the path of a policy, a run or a checkpoint"
-)
-"""For help texts and errors."""
+
+
+def register_kind(kind: Kind) -> None:
+    """Makes a kind of policy of one's own known, in this process, by what stands before its colon.
+
+    Raises:
+      ValueError: if it is no `Kind`, or if another kind has this name. What was registered by the
+        same function `load` may be registered anew.
+    """
+    if not isinstance(kind, Kind):
+        raise ValueError(f"kind={kind!r} must be a Kind, such as Kind('mine', 'what it is', load)")
+    known = KINDS.get(kind.name)
+    if known is not None and not is_same_function(known.load, kind.load):
+        raise ValueError(
+            f"pattern={kind.pattern!r}: {kind.name} is the name of another kind ({known.meaning}); "
+            "choose another name"
+        )
+    KINDS[kind.name] = kind
+
+
+def policy_names() -> str:
+    """The patterns of all kinds there are now, for help texts and errors."""
+    patterns = ", ".join(kind.pattern for kind in KINDS.values())
+    return f"{patterns}, or the path of a policy, a run or a checkpoint"

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from spiel_dl.runs.messages import how_to_install
 from spiel_dl.runs.tensor_files import atomic_path
 
 _TEMPLATE = "public_tree.html"
@@ -27,7 +28,7 @@ def render(view: Mapping[str, Any]) -> str:
     try:
         import jinja2
     except ImportError as error:
-        raise ImportError("pages need jinja2: pip install spiel_dl[runs]") from error
+        raise ImportError(f"pages need jinja2: {how_to_install('runs')}") from error
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("spiel_dl", "play/templates"),
         autoescape=True,

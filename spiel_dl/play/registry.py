@@ -15,11 +15,12 @@ from typing import Any
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import zoo
-from spiel_dl.play.kinds import KINDS, POLICY_NAMES, Kind
+from spiel_dl.play.kinds import KINDS, Kind, policy_names
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import SeatsPolicy
 from spiel_dl.runs import tensor_files
+from spiel_dl.runs.messages import did_you_mean
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variant_names import VARIANTS
@@ -137,8 +138,20 @@ def _known_kind(name: str) -> Kind | None:
     """The kind of a policy's name; None if it is a path. A ValueError if it is neither."""
     kind = _kind_of(name)
     if kind is None and (name.partition(":")[0] in KINDS or not name or not Path(name).exists()):
-        raise ValueError(f"no policy {name!r}; give one of {POLICY_NAMES}")
+        nearest = _meant_by(name)
+        told = f"{nearest} Give" if nearest else "; give"
+        raise ValueError(f"no policy {name!r}{told} one of {policy_names()}")
     return kind
+
+
+def _meant_by(name: str) -> str:
+    """A question with the names that are most like an unknown one; empty if none are."""
+    word = name.partition(":")[0]
+    if word in KINDS:
+        return did_you_mean(name, (), more=[KINDS[word].pattern])
+    models = zoo.models()
+    of_preset = [f"{each}:{name}" for each in zoo.ALGORITHMS if f"{each}:{name}" in models]
+    return did_you_mean(name, [*KINDS, *models], more=of_preset)
 
 
 def _check_used(name: str, settings: Mapping[str, Any]) -> None:

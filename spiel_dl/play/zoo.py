@@ -77,7 +77,10 @@ def models(zoo: Path | None = None) -> dict[str, Model]:
     """
     path = (zoo or folder()) / INDEX_FILE
     if not path.is_file():
-        raise ValueError(f"there is no model zoo in {path.parent}: it has no {INDEX_FILE}")
+        raise ValueError(
+            f"there is no model zoo in {path.parent}: it has no {INDEX_FILE}; write {{}} "
+            "into it to begin one"
+        )
     index = read_json(path)
     return {name: Model(**entry) for name, entry in index.items()}
 

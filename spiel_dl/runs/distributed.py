@@ -9,9 +9,10 @@ depends on its item alone. A random function takes its seed from its item.
   InProcess         this process
   LocalProcesses    processes of this machine, started afresh, so that the function and the items
                     must be picklable and a script needs the usual `if __name__ == "__main__":`
-  Ray               workers of a Ray cluster (pip install spiel_dl[ray]); the function's module must
-                    be installed there too, or, on this machine, lie on this process's `sys.path`;
-                    no files need be shared, since results come here
+  Ray               workers of a Ray cluster (pip install -c constraints.txt -e ".[ray]" in the
+                    repository); the function's module must be installed there too, or, on this
+                    machine, lie on this process's `sys.path`; no files need be shared, since
+                    results come here
 
 Each worker process computes with one thread and does one item at a time; `InProcess` uses the
 threads of this process. A worker may die: killed by a person or for want of memory, or with its

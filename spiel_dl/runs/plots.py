@@ -15,6 +15,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from spiel_dl.runs.messages import how_to_install
 from spiel_dl.runs.tensor_files import atomic_path
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def plot_panels(
         import matplotlib as mpl
         import matplotlib.figure
     except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install spiel_dl[runs]") from error
+        raise ImportError(f"pictures need matplotlib: {how_to_install('runs')}") from error
     with mpl.rc_context(_STYLE):
         figure = _figure(panels, _curves(groups, joined), title, levels or {}, joined)
         with atomic_path(path) as temporary:

@@ -31,6 +31,7 @@ from spiel_dl.runs.json_files import (
     read_json_lines,
     write_json,
 )
+from spiel_dl.runs.messages import how_to_install
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -44,7 +45,7 @@ _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", 
 def _check_packages() -> None:
     for name in ("tensorboard", "matplotlib"):
         if importlib.util.find_spec(name) is None:
-            raise ImportError(f"runs write files by {name}: pip install spiel_dl[runs]")
+            raise ImportError(f"runs write files by {name}: {how_to_install('runs')}")
 
 
 def slug(name: str) -> str:

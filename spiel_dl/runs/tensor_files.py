@@ -42,8 +42,14 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str,
         return arrays, json.loads(metadata[_HEADER_KEY])
     except OSError as error:
         raise ValueError(f"cannot read the file {path}: {error}") from None
-    except (safetensors.SafetensorError, KeyError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} was not written by this package: {error}") from None
+    except safetensors.SafetensorError as error:
+        why = f"it is no safetensors file, or a damaged one ({error})"
+    except (KeyError, json.JSONDecodeError):
+        why = "it has no header of ours"
+    raise ValueError(
+        f"{path} was not written by this package: {why}; a network of another program is played "
+        "as torch:FILE or onnx:FILE"
+    )
 
 
 @contextlib.contextmanager

@@ -20,6 +20,8 @@ from concurrent.futures.process import BrokenProcessPool
 from types import ModuleType
 from typing import Any, Generic, Self, TypeVar
 
+from spiel_dl.runs.messages import how_to_install
+
 Ticket = TypeVar("Ticket")
 
 _LOG = logging.getLogger(__name__)
@@ -253,7 +255,7 @@ def ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
     try:
         import ray
     except ImportError:
-        raise ValueError("Ray is not installed: pip install spiel_dl[ray]") from None
+        raise ValueError(f"Ray is not installed: {how_to_install('ray')}") from None
     if ray.is_initialized():
         connected = ray.get_runtime_context().gcs_address
         if address not in (None, connected):

@@ -24,11 +24,15 @@ from spiel_dl.tree.beam import PolicyRows
 
 AnyBlueprint: TypeAlias = openspiel_policy.Policy | ActingPolicy
 """A policy network or the uniform policy; or a function that answers many states at once."""
+_SUM_TOLERANCE = 1e-4
+"""Of the sum of a row of probabilities, which are of single precision."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TensorPolicy:
     """What both players do by a policy of information state tensors, as `PolicyRows`.
+
+    Answers that are no distributions are refused, with a ValueError.
 
     Attributes:
       rules: the game.
@@ -41,8 +45,32 @@ class TensorPolicy:
     def __call__(self, states: StateBatch, player: int) -> np.ndarray:
         """See `PolicyRows`."""
         tensors = self.rules.information_state_tensor(states, player)
-        policy = self.acting(tensors, self.rules.legal_actions(states))
-        return policy.double().cpu().numpy()
+        legal = self.rules.legal_actions(states)
+        rows = self.acting(tensors, legal).double().cpu().numpy()
+        if not isinstance(self.acting, ActingNetwork):
+            _check_distributions(rows, legal.cpu().numpy())
+        return rows
+
+
+def _check_distributions(rows: np.ndarray, legal: np.ndarray) -> None:
+    """A blueprint's rows (float64 [N, A]) must be distributions over legal actions (bool [N, A]).
+
+    Those of states without legal actions may be anything.
+    """
+    if rows.shape != legal.shape:
+        raise ValueError(
+            f"the blueprint's function returns the shape {list(rows.shape)}; return a "
+            f"distribution over legal actions in each row, {list(legal.shape)}"
+        )
+    totals = np.where(legal, rows, -np.abs(rows)).sum(axis=1)
+    is_wrong = (rows < 0).any(axis=1) | ~(np.abs(totals - 1.0) < _SUM_TOLERANCE)
+    wrong = np.flatnonzero(is_wrong & legal.any(axis=1))
+    if len(wrong):
+        raise ValueError(
+            f"the blueprint's function returns {rows[wrong[0]].tolist()} where the actions "
+            f"{np.flatnonzero(legal[wrong[0]]).tolist()} are legal; return a distribution over "
+            "legal actions in each row"
+        )
 
 
 def play_on_by(rules: Rules, acting: ActingPolicy) -> PlayOn:

@@ -147,12 +147,27 @@ class Searcher:
           histories: int [N], where a player acts.
 
         Raises:
-          ValueError: if there is no critic.
+          ValueError: if there is no critic, or if its values are of another shape.
         """
-        critic = self._checked_critic(tree)
         if self.config.two_sided:
-            return self._trusting(critic.pair_values(tree, histories, player))
-        return self._trusting(critic.values(tree, histories, player))[:, None, :]
+            pairs = self._checked_critic(tree).pair_values(tree, histories, player)
+            return self._trusting(self._checked(pairs, len(histories), "pair_values", "K, K"))
+        return self._critic_values(tree, histories, player)[:, None, :]
+
+    def _critic_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """What histories are worth by the opponent's choices: float [N, K]."""
+        values = self._checked_critic(tree).values(tree, histories, player)
+        return self._trusting(self._checked(values, len(histories), "values", "K"))
+
+    def _checked(self, values: np.ndarray, size: int, method: str, others: str) -> np.ndarray:
+        """A critic's values, if they are of the shape [size, others]."""
+        shape = np.shape(values)
+        if len(shape) != 2 + others.count(",") or shape[0] != size:
+            raise ValueError(
+                f"{type(self._critic).__name__}.{method} returns the shape {list(shape)}; return "
+                f"[{size}, {others}], a number for each history and each of K transformations"
+            )
+        return values
 
     def _trusting(self, values: np.ndarray) -> np.ndarray:
         """Values (float [..., K], by the opponent's choices), a part of which is the identity's."""
@@ -169,7 +184,7 @@ class Searcher:
         By its own blueprint, or in each infoset by the transformation that is best there.
         """
         trunk, tree = root.trunk, root.trunk.tree
-        values = self._trusting(self._checked_critic(tree).values(tree, root.histories, player))
+        values = self._critic_values(tree, root.histories, player)
         if self.config.given_cfvs == "critic":
             values = values[:, :1]
         reach = root.reach * tree.chance_reach[root.histories]

@@ -92,13 +92,19 @@ class Step(abc.ABC):
           exact: solve by linear programming; without a value function only.
 
         Raises:
-          ValueError: if `exact` is asked for with a value function, if the value function or the
-            effort is something else, or if a piece would begin in a part of a public state only.
+          ValueError: if `exact` is asked for with a value function, if the pieces, the value
+            function or the effort is something else, or if a piece would begin in a part of a
+            public state only.
         """
         if exact and value_function is not None:
             raise ValueError(
                 "exact=True solves the rest of the game by linear programming, so it cannot use "
                 f"value_function={value_function}; leave out one of them"
+            )
+        if not isinstance(pieces, Pieces):
+            raise ValueError(
+                f"pieces={pieces!r:.60} must be the Pieces of a game, such as Pieces(tree, "
+                "depth_limit, 'block'), and the policy the second argument"
             )
         check_arguments(value_function, pieces.depth_limit, by_limit=True)
         effort = Effort() if effort is None else effort

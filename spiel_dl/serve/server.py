@@ -7,6 +7,8 @@ import ipaddress
 import socket
 from collections.abc import Sequence
 
+from spiel_dl.runs.messages import how_to_install
+
 
 def serve(
     host: str = "127.0.0.1",
@@ -36,7 +38,7 @@ def serve(
 
         from spiel_dl.serve import app
     except ImportError as error:
-        raise ValueError(f"the page needs {error.name}: pip install spiel_dl[serve]") from error
+        raise ValueError(f"the page needs {error.name}: {how_to_install('serve')}") from error
     if not 0 <= port <= 65_535:
         raise ValueError(f"port={port} must be from 0 to 65535")
     hosts = ("127.0.0.1", "localhost", "[::1]", _shown(host)) if is_loopback(host) else ("*",)

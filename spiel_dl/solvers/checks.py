@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numba
 import numpy as np
 
@@ -29,10 +31,13 @@ def check_iterations(num_iterations: int) -> int:
     return int(num_iterations)
 
 
-def check_at_least(least: int, **numbers: int) -> None:
-    """Numbers, by their names, must not be below a bound."""
-    for name, number in numbers.items():
-        if number < least:
+def check_at_least(least: int, **given: float) -> None:
+    """Numbers, by their names, must be numbers, and not below a bound."""
+    for name, number in given.items():
+        if not isinstance(number, numbers.Real):
+            kind = type(number).__name__
+            raise ValueError(f"{name}={number!r} must be a number of at least {least}, not {kind}")
+        if not number >= least:
             raise ValueError(f"{name}={number} must be at least {least}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 
-from spiel_dl.solvers.checks import check_num_threads
+from spiel_dl.solvers.checks import check_at_least, check_num_threads
 from spiel_dl.solvers.variant_names import variant_by_name
 from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant
 
@@ -34,8 +34,7 @@ class Effort:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variant", variant_by_name(self.variant))
-        if self.iterations < 1:
-            raise ValueError(f"iterations={self.iterations} must be at least 1")
+        check_at_least(1, iterations=self.iterations)
         if self.tolerance is not None and not self.tolerance >= 0:
             raise ValueError(f"tolerance={self.tolerance} must be at least 0, or None")
         if self.seconds is not None and not self.seconds > 0:

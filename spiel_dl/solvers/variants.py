@@ -32,12 +32,17 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import inspect
 import math
 import types
 import zlib
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
+
+import numba
+from numba.core import errors
+from numba.core import types as numba_types
 
 from spiel_dl.solvers import kernels
 
@@ -121,10 +126,14 @@ class Variant(FromFunctions):
     first_averaged: int = 1
 
     def __post_init__(self) -> None:
-        for name, arity in (("accumulate", 3), ("derive", 3), ("average", 2), ("rates", 2)):
-            _check_function(name, getattr(self, name) or _numbers_themselves, arity)
+        rates = self.rates or _numbers_themselves
+        for name, arity in (("accumulate", 3), ("derive", 3), ("average", 2)):
+            _check_function(name, getattr(self, name), arity)
+        _check_function("rates", rates, 2)
         if any(math.isnan(number) for number in self.numbers):
             raise ValueError(f"numbers={self.numbers} must not be NaN")
+        functions = tuple(map(_plain, (rates, self.accumulate, self.derive, self.average)))
+        _check_compiled(functions, len(self.loop_numbers))
 
     def __str__(self) -> str:
         functions = (self.accumulate, self.derive, self.average)
@@ -317,3 +326,40 @@ def _check_function(name: str, function: Any, arity: int) -> None:
             f"{name} must take {arity} arguments; {plain.__name__} takes "
             f"{len(inspect.signature(plain).parameters)}"
         )
+
+
+@functools.lru_cache(maxsize=64)
+def _check_compiled(functions: tuple[Callable[..., Any], ...], num_numbers: int) -> None:
+    """Functions must be what numba compiles: here by themselves, as errors of loops tell nothing.
+
+    Args:
+      functions: `rates`, `accumulate`, `derive`, `average`.
+      num_numbers: how many numbers they are given.
+    """
+    rates, accumulate, derive, average = functions
+    number, numbers = numba.float64, numba_types.UniTuple(numba.float64, num_numbers)
+    now = _compiled_type("rates", rates, (number, numbers))
+    found = {
+        "accumulate": (accumulate, _compiled_type("accumulate", accumulate, (number, number, now))),
+        "derive": (derive, _compiled_type("derive", derive, (number, number, now))),
+        "average": (average, _compiled_type("average", average, (number, numbers))),
+    }
+    for name, (function, kind) in found.items():
+        if not isinstance(kind, numba_types.Integer | numba_types.Float | numba_types.Boolean):
+            raise ValueError(f"{name} ({function.__name__}) returns {kind}; return a number")
+
+
+def _compiled_type(name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """The type, as numba has it, of what a function returns for arguments of some types."""
+    compiled = numba.njit(error_model="numpy")(function)
+    try:
+        compiled.compile(arguments)
+    except errors.NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reasons = [line for line in lines if not line.startswith("Failed in nopython mode")]
+        reason = " ".join(reasons[: 2 if reasons[0].endswith(":") else 1]) if reasons else lines[0]
+        raise ValueError(
+            f"{name} ({function.__name__}) cannot be compiled: {reason}; use numbers, branches and "
+            "math, and as many numbers= as the function reads"
+        ) from error
+    return compiled.nopython_signatures[0].return_type

@@ -203,8 +203,8 @@ def rules_of(game: pyspiel.Game) -> Rules:
     """
     if not hasattr(game, "rules"):
         raise ValueError(
-            f"{game} has no Rules, which particles are made with; use one of the games of "
-            "spiel_dl.games, or write the game's Rules"
+            f"{game} has no Rules; use one of the games of spiel_dl.games, or write the game's "
+            "Rules"
         )
     rules: Rules = game.rules
     return rules

@@ -82,10 +82,18 @@ class MultiValuedLeaves(LeafValues):
         """
         super().__init__(leaves)
         num_leaves = len(leaves.histories)
-        if utilities.ndim != 3 or len(utilities) != num_leaves or not np.isfinite(utilities).all():
+        if utilities.ndim != 3 or len(utilities) != num_leaves:
             raise ValueError(
-                f"the critic's values have shape {utilities.shape}; give finite numbers of shape "
+                f"the critic's values have shape {utilities.shape}; give numbers of shape "
                 f"[{num_leaves}, J, K], one matrix for each leaf"
+            )
+        is_finite = np.isfinite(utilities).all(axis=(1, 2))
+        if not is_finite.all():
+            leaf = int(np.argmin(is_finite))
+            raise ValueError(
+                f"the critic's values of {num_leaves - is_finite.sum()} of {num_leaves} leaves are "
+                f"not finite, such as {utilities[leaf].tolist()} of leaf {leaf}; give finite "
+                "numbers: train it again, or look for a division by 0 in it"
             )
         self.player = player
         order = [player, 1 - player]

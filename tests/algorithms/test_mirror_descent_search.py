@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyspiel
 import pytest
 
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
@@ -112,3 +113,25 @@ def test_errors():
             MirrorDescentConfig(**settings)
     with pytest.raises(ValueError, match="has no Rules"):
         MirrorDescentPolicy("kuhn_poker", lambda observation, legal: legal)
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (
+            lambda tensors, legal: -legal.float(),
+            r"returns \[-0\.0, -1\.0, -1\.0\] where the actions \[1, 2\] are legal",
+        ),
+        (lambda tensors, legal: legal.float() / 10, "return a distribution over legal actions"),
+        (lambda tensors, legal: legal[:, 1:].float(), r"returns the shape \[\d+, \d+\]"),
+        (lambda tensors, legal: legal * float("nan"), r"the blueprint's function returns \[nan"),
+    ],
+)
+def test_blueprints_answer_by_distributions(function, told):
+    game = pyspiel.load_game("python_leduc")
+    policy = MirrorDescentPolicy(game, function, MirrorDescentConfig(num_rollouts=20))
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    with pytest.raises(ValueError, match=told):
+        policy.action_probabilities(state)

@@ -74,7 +74,7 @@ def check_rules(rules: Rules, max_histories: int = 100_000) -> None:
 
 def _root_level(rules: Rules) -> _Level:
     states = rules.initial_state(1)
-    assert states.batch_size == 1
+    assert states.batch_size == 1, f"initial_state(1) has batch_size {states.batch_size}"
     return _make_level(
         rules,
         states,
@@ -150,23 +150,29 @@ def _check_level(rules: Rules, level: _Level) -> None:
     """Players, actions, probabilities, returns and tensors of the histories of one length."""
     states, player = level.states, level.player
     batch = len(player)
-    assert states.batch_size == batch
-    assert rules.current_player(states).dtype == torch.int8
-    assert np.isin(player, (0, 1, CHANCE_PLAYER, TERMINAL_PLAYER)).all()
+    assert states.batch_size == batch, (
+        f"current_player has {batch} rows for a batch of {states.batch_size}"
+    )
+    _check_type("current_player", rules.current_player(states), torch.int8, (batch,))
+    others = set(player.tolist()) - {0, 1, CHANCE_PLAYER, TERMINAL_PLAYER}
+    assert not others, f"current_player must be 0, 1, -1 (chance) or -4 (the end), not {others}"
     legal = rules.legal_actions(states)
-    assert legal.dtype == torch.bool
-    assert legal.shape == (batch, rules.num_actions)
+    _check_type("legal_actions", legal, torch.bool, (batch, rules.num_actions))
     acts = player >= 0
     assert np.array_equal(legal.numpy().any(axis=1), acts), "a player acts iff an action is legal"
     chance = rules.chance_probabilities(states)
-    assert chance.dtype == torch.float64
-    assert chance.shape == (batch, rules.num_chance_outcomes)
-    total = chance.numpy().sum(axis=1)
-    np.testing.assert_allclose(total, player == CHANCE_PLAYER, rtol=0, atol=1e-12)
-    assert (chance.numpy() >= 0).all()
+    shape = (batch, rules.num_chance_outcomes)
+    _check_type("chance_probabilities", chance, torch.float64, shape)
+    np.testing.assert_allclose(
+        chance.numpy().sum(axis=1),
+        player == CHANCE_PLAYER,
+        rtol=0,
+        atol=1e-12,
+        err_msg="chance_probabilities must sum to 1 where chance acts, and to 0 elsewhere",
+    )
+    assert (chance.numpy() >= 0).all(), "chance_probabilities must not be negative"
     returns = rules.returns(states)
-    assert returns.dtype == torch.float64
-    assert returns.shape == (batch,)
+    _check_type("returns", returns, torch.float64, (batch,))
     assert (returns.numpy()[player != TERMINAL_PLAYER] == 0).all(), "returns before the end"
     utilities = np.concatenate([returns.numpy(), -returns.numpy()])
     assert (utilities >= rules.min_utility).all(), "returns below min_utility"
@@ -175,34 +181,53 @@ def _check_level(rules: Rules, level: _Level) -> None:
     _check_infostates(rules, level)
     _check_codes(rules, states)
     _check_terminal_states(rules, level)
-    assert rules.round_index(states).dtype == torch.int16
-    assert rules.describe(states, batch - 1)
+    _check_type("round_index", rules.round_index(states), torch.int16, (batch,))
+    assert rules.describe(states, batch - 1), "describe must not return an empty text"
+
+
+def _check_type(
+    name: str, tensor: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...] | None = None
+) -> None:
+    """An answer's dtype and, if it is known, its shape."""
+    assert tensor.dtype == dtype, f"{name} must be {_word(dtype)}, not {tensor.dtype}"
+    assert shape is None or tensor.shape == shape, (
+        f"{name} must have the shape {list(shape or ())}, not {list(tensor.shape)}"
+    )
+
+
+def _word(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _check_pieces(rules: Rules, states: Any) -> None:
     for perfect_recall in (False, True):
-        tensors = {
-            rules.public_size(perfect_recall): [rules.public_tensor(states, perfect_recall)],
-        }
+        public_size = rules.public_size(perfect_recall)
         private_size = rules.private_size(perfect_recall)
-        tensors.setdefault(private_size, []).extend(
-            rules.private_tensor(states, player, perfect_recall) for player in (0, 1)
-        )
-        for size, group in tensors.items():
-            for tensor in group:
-                assert tensor.dtype == torch.float32
-                assert tensor.shape == (states.batch_size, size)
-                assert ((tensor == 0) | (tensor == 1)).all(), "pieces are zeros and ones"
+        tensors = [("public", public_size, rules.public_tensor(states, perfect_recall))]
+        tensors += [
+            ("private", private_size, rules.private_tensor(states, player, perfect_recall))
+            for player in (0, 1)
+        ]
+        for name, size, tensor in tensors:
+            recall = f"with perfect_recall={perfect_recall}"
+            assert tensor.ndim == 2, f"{name}_tensor must have two dimensions, not {tensor.ndim}"
+            assert tensor.shape[1] == size, (
+                f"{name}_tensor has {tensor.shape[1]} columns, {name}_pieces say {size}, {recall}"
+            )
+            _check_type(f"{name}_tensor", tensor, torch.float32, (states.batch_size, size))
+            assert ((tensor == 0) | (tensor == 1)).all(), "pieces are zeros and ones"
     names = [*rules.public_pieces(True), *rules.private_pieces(True)]
     assert len(set(names)) == len(names), "a piece's name is used twice"
 
 
 def _check_codes(rules: Rules, states: Any) -> None:
     """Codes are equal where, and only where, perfect-recall tensors are."""
-    pairs = [(rules.public_tensor(states), rules.public_code(states))]
-    pairs += [(rules.private_tensor(states, p), rules.private_code(states, p)) for p in (0, 1)]
-    for tensor, code in pairs:
-        assert code.dtype == torch.int8
+    pairs = [("public", rules.public_tensor(states), rules.public_code(states))]
+    pairs += [
+        ("private", rules.private_tensor(states, p), rules.private_code(states, p)) for p in (0, 1)
+    ]
+    for name, tensor, code in pairs:
+        _check_type(f"{name}_code", code, torch.int8)
         groups = [torch.unique(rows, dim=0, return_inverse=True)[1] for rows in (tensor, code)]
         together = torch.unique(torch.stack(groups), dim=1).shape[1]
         assert together == groups[0].max() + 1 == groups[1].max() + 1, "codes and tensors differ"
@@ -246,10 +271,14 @@ def _check_step(rules: Rules, above: _Level, below: _Level) -> None:
     rounds = rules.round_index(above.states).numpy()[below.parent]
     assert (rules.round_index(below.states).numpy() >= rounds).all(), "rounds run backwards"
     parent, action, probability = rules.successors(above.states)
-    assert np.array_equal(parent.numpy(), below.parent)
-    assert np.array_equal(action.numpy(), below.actions[:, -1])
+    order = "successors must be all pairs of rows and possible actions, by row, then by action"
+    assert np.array_equal(parent.numpy(), below.parent), order
+    assert np.array_equal(action.numpy(), below.actions[:, -1]), order
     np.testing.assert_allclose(
-        probability.numpy() * above.chance_reach[below.parent], below.chance_reach, rtol=1e-12
+        probability.numpy() * above.chance_reach[below.parent],
+        below.chance_reach,
+        rtol=1e-12,
+        err_msg="successors must give the probabilities of chance_probabilities, and 1 to players",
     )
 
 
@@ -342,8 +371,12 @@ def _check_device_code(rules: Rules) -> None:
         answer = _ask(function, after, *others)
         name = function.__name__
         assert answer.device.type == "meta", f"{name} does not answer on state.device"
-        assert answer.shape == real.shape
-        assert answer.dtype == real.dtype
+        assert answer.shape == real.shape, (
+            f"{name} has the shape {list(answer.shape)} after an action, {list(real.shape)} before"
+        )
+        assert answer.dtype == real.dtype, (
+            f"{name} is {_word(answer.dtype)} after an action, {_word(real.dtype)} before"
+        )
 
 
 def _check_public_states(rules: Rules, level: _Level) -> None:
@@ -359,7 +392,9 @@ def _check_public_states(rules: Rules, level: _Level) -> None:
         assert actual.keys() == expected.keys(), "other histories than in the enumeration"
         assert found.num_seen >= len(members), "reconstruction saw fewer than it found"
         for history, reach in expected.items():
-            assert math.isclose(actual[history], reach, rel_tol=1e-12), history
+            assert math.isclose(actual[history], reach, rel_tol=1e-12), (
+                f"consistent_histories: chance_reach {actual[history]} of {history}, not {reach}"
+            )
         order = {history: row for row, history in enumerate(_tuples(level.actions[members]))}
         rows = [members[order[history]] for history in _tuples(found.actions.numpy())]
         _assert_equal_states(
@@ -378,7 +413,7 @@ def _by_actions(actions: np.ndarray, reach: np.ndarray) -> dict[tuple[int, ...],
 
 
 def _assert_equal_states(ours: StateBatch, theirs: StateBatch, message: str) -> None:
-    assert type(ours) is type(theirs)
+    assert type(ours) is type(theirs), f"{message}: {type(ours)} and {type(theirs)}"
     for field in dataclasses.fields(ours):
         mine, yours = getattr(ours, field.name), getattr(theirs, field.name)
         assert mine.dtype == yours.dtype, f"{message}: dtype of {field.name}"

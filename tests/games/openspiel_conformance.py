@@ -69,32 +69,62 @@ def _check_game(game: openspiel.RulesGame) -> None:
     game_type, rules = game.get_type(), game.rules
     modes = pyspiel.GameType.ChanceMode
     expected_mode = modes.EXPLICIT_STOCHASTIC if rules.max_chance_nodes else modes.DETERMINISTIC
-    assert game_type.chance_mode == expected_mode
-    assert game_type.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
-    assert game_type.information == pyspiel.GameType.Information.IMPERFECT_INFORMATION
-    assert game_type.utility == pyspiel.GameType.Utility.ZERO_SUM
-    assert game_type.reward_model == pyspiel.GameType.RewardModel.TERMINAL
-    assert game.num_players() == 2
-    assert game.num_distinct_actions() == rules.num_actions
-    assert game.max_chance_outcomes() == rules.num_chance_outcomes
-    assert game.max_chance_nodes_in_history() == rules.max_chance_nodes
-    assert game.max_game_length() == rules.max_game_length
-    assert game.max_history_length() == rules.max_game_length + rules.max_chance_nodes
-    assert (game.min_utility(), game.max_utility()) == (rules.min_utility, rules.max_utility)
-    assert game.utility_sum() == 0
-    size = 2 + rules.public_size(True) + rules.private_size(True)
-    assert game.information_state_tensor_size() == size
-    size = 2 + rules.public_size(False) + rules.private_size(False)
-    assert game.observation_tensor_size() == size
+    facts = {
+        "chance_mode": (game_type.chance_mode, expected_mode),
+        "dynamics": (game_type.dynamics, pyspiel.GameType.Dynamics.SEQUENTIAL),
+        "information": (
+            game_type.information,
+            pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        ),
+        "utility": (game_type.utility, pyspiel.GameType.Utility.ZERO_SUM),
+        "reward_model": (game_type.reward_model, pyspiel.GameType.RewardModel.TERMINAL),
+        "num_players": (game.num_players(), 2),
+        "num_distinct_actions": (game.num_distinct_actions(), rules.num_actions),
+        "max_chance_outcomes": (game.max_chance_outcomes(), rules.num_chance_outcomes),
+        "max_chance_nodes_in_history": (
+            game.max_chance_nodes_in_history(),
+            rules.max_chance_nodes,
+        ),
+        "max_game_length": (game.max_game_length(), rules.max_game_length),
+        "max_history_length": (
+            game.max_history_length(),
+            rules.max_game_length + rules.max_chance_nodes,
+        ),
+        "min_utility": (game.min_utility(), rules.min_utility),
+        "max_utility": (game.max_utility(), rules.max_utility),
+        "utility_sum": (game.utility_sum(), 0),
+        "information_state_tensor_size": (
+            game.information_state_tensor_size(),
+            2 + rules.public_size(True) + rules.private_size(True),
+        ),
+        "observation_tensor_size": (
+            game.observation_tensor_size(),
+            2 + rules.public_size(False) + rules.private_size(False),
+        ),
+    }
+    for name, (found, expected) in facts.items():
+        _check_equal(f"the game's {name}", found, expected)
     registered = {known.short_name: known for known in pyspiel.registered_games()}
     default = pyspiel.load_game(game_type.short_name)
-    assert registered[game_type.short_name].chance_mode == default.get_type().chance_mode
-    for other in (pyspiel.load_game(str(game)), pickle.loads(pickle.dumps(game))):
-        assert str(other) == str(game)
-        assert other.get_parameters() == game.get_parameters()
-    assert pyspiel.load_game(str(game)).get_parameters().keys() == (
-        game_type.parameter_specification.keys()
+    announced = registered[game_type.short_name].chance_mode
+    assert announced == default.get_type().chance_mode, (
+        "has_chance of the Registration must say whether the game with default parameters has "
+        f"chance events: it says {announced == modes.EXPLICIT_STOCHASTIC}, and its rules say "
+        f"max_chance_nodes={default.max_chance_nodes_in_history()}"
     )
+    for what, other in (
+        ("loaded by its string", pyspiel.load_game(str(game))),
+        ("pickled", pickle.loads(pickle.dumps(game))),
+    ):
+        _check_equal(f"the string of a game {what}", str(other), str(game))
+        parameters = (other.get_parameters(), game.get_parameters())
+        _check_equal(f"the parameters of a game {what}", *parameters)
+    names = pyspiel.load_game(str(game)).get_parameters().keys()
+    _check_equal("the parameters' names", names, game_type.parameter_specification.keys())
+
+
+def _check_equal(what: str, found: object, expected: object) -> None:
+    assert found == expected, f"{what}: {found}, where it should be {expected}"
 
 
 def _check_step(game: openspiel.RulesGame, state: openspiel.RulesState, action: int) -> None:
@@ -109,16 +139,16 @@ def _check_step(game: openspiel.RulesGame, state: openspiel.RulesState, action: 
     child = state.child(action)
     assert _facts(state) == before, "child() changed its parent"
     state.apply_action(action)
-    assert clone.history() == state.history()[:-1]
+    _check_equal("a clone's history", clone.history(), state.history()[:-1])
     assert _facts(clone) == before, "a clone moved along with its original"
-    for other in (clone, copied, pickled):
+    for what, other in (("clone", clone), ("deep copy", copied), ("pickled state", pickled)):
         other.apply_action(action)
-        assert _facts(other) == _facts(state)
-    assert _facts(child) == _facts(state)
+        _check_equal(f"a {what} after an action", _facts(other), _facts(state))
+    _check_equal("a child", _facts(child), _facts(state))
     replayed = game.new_initial_state()
     for step in state.history():
         replayed.apply_action(step)
-    assert _facts(replayed) == _facts(state)
+    _check_equal("a state replayed by its history", _facts(replayed), _facts(state))
 
 
 def _facts(state: openspiel.RulesState) -> tuple:
@@ -141,31 +171,35 @@ def _facts(state: openspiel.RulesState) -> tuple:
 
 def _check_state(game: openspiel.RulesGame, state: openspiel.RulesState) -> None:
     """Lengths, actions of both players, rewards and the information states of both players."""
-    assert len(state.history()) <= game.max_history_length()
+    assert len(state.history()) <= game.max_history_length(), (
+        f"{state.history()} is longer than max_game_length + max_chance_nodes, "
+        f"{game.max_history_length()}"
+    )
     player = state.current_player()
-    assert state.is_terminal() == (player == pyspiel.PlayerId.TERMINAL)
+    _check_equal("is_terminal", state.is_terminal(), player == pyspiel.PlayerId.TERMINAL)
     if state.is_chance_node():
         outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
-        assert list(outcomes) == sorted(outcomes)
-        assert min(probabilities) > 0
-        assert sum(probabilities) == pytest.approx(1, abs=1e-12)
+        _check_equal("chance_outcomes, in order", list(outcomes), sorted(outcomes))
+        assert min(probabilities) > 0, f"chance_outcomes has probabilities {probabilities}"
+        _check_equal("chance's total", sum(probabilities), pytest.approx(1, abs=1e-12))
     else:
         with pytest.raises(ValueError, match="chance does not act"):
             state.chance_outcomes()
         for other in (0, 1):
             legal = state.legal_actions(other)
-            assert legal == sorted(legal)
-            assert bool(legal) == (other == player)
+            _check_equal("legal_actions, in order", legal, sorted(legal))
+            _check_equal(f"whether player {other} has actions", bool(legal), other == player)
     names = [state.action_to_string(player, action) for action in possible_actions(state)]
-    assert len(set(names)) == len(names)
-    assert sum(state.returns()) == 0
+    assert len(set(names)) == len(names), f"action_to_string names two actions alike: {names}"
+    _check_equal("the sum of returns", sum(state.returns()), 0)
     if not state.is_terminal():
-        assert state.returns() == [0, 0]
+        _check_equal("returns before the end", state.returns(), [0, 0])
     if not state.is_chance_node():
-        assert state.rewards() == state.returns()
+        _check_equal("rewards", state.rewards(), state.returns())
     for observer in (0, 1):
         tensor = game.rules.information_state_tensor(state.batch, observer)[0]
-        assert state.information_state_tensor(observer) == tensor.tolist()
+        found = state.information_state_tensor(observer)
+        _check_equal("information_state_tensor", found, tensor.tolist())
 
 
 def _check_observer(
@@ -178,8 +212,10 @@ def _check_observer(
     observer = make_observation(game, observation_type)
     shape = observer.tensor.shape
     views = dict(observer.dict)
-    assert sum(view.size for view in views.values()) == observer.tensor.size
-    assert all(np.shares_memory(view, observer.tensor) for view in views.values())
+    total = sum(view.size for view in views.values())
+    _check_equal("the size of an observer's pieces", total, observer.tensor.size)
+    shared = all(np.shares_memory(view, observer.tensor) for view in views.values())
+    assert shared, "an observer's pieces are no views of its tensor"
     queries = [(state, player) for state in states for player in (0, 1)]
     strings_of_tensor: dict[bytes, set[str]] = {}
     tensors_of_string: dict[str, set[bytes]] = {}
@@ -188,17 +224,19 @@ def _check_observer(
         tensor = observer.tensor.tobytes()
         string = observer.string_from(state, player)
         assert observer.tensor.tobytes() == tensor, "string_from changed the tensor"
-        assert observer.tensor.shape == shape
-        assert all(observer.dict[name] is view for name, view in views.items())
+        _check_equal("the shape of an observer's tensor", observer.tensor.shape, shape)
+        kept = all(observer.dict[name] is view for name, view in views.items())
+        assert kept, "set_from replaced an observer's pieces"
         joined = [view.reshape(-1) for view in observer.dict.values()]
-        assert np.concatenate([*joined, np.zeros(0, np.float32)]).tobytes() == tensor
+        pieces = np.concatenate([*joined, np.zeros(0, np.float32)]).tobytes()
+        assert pieces == tensor, "an observer's pieces, joined, are not its tensor"
         fresh = make_observation(game, observation_type)
         fresh.set_from(state, player)
         assert fresh.tensor.tobytes() == tensor, "an observation depends on earlier ones"
         strings_of_tensor.setdefault(tensor, set()).add(string)
         tensors_of_string.setdefault(string, set()).add(tensor)
-    assert all(len(strings) == 1 for strings in strings_of_tensor.values())
-    assert all(len(tensors) == 1 for tensors in tensors_of_string.values())
+    for many in (*strings_of_tensor.values(), *tensors_of_string.values()):
+        assert len(many) == 1, "observations' strings are equal elsewhere than their tensors are"
     for player in (-1, 2):
         with pytest.raises(ValueError, match=f"player={player}"):
             observer.set_from(states[0], player)

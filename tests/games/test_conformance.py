@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import inspect
+import re
+import types
 from typing import Any
 
+import pyspiel
 import pytest
 import torch
 
+from spiel_dl.games import registry
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules, GoofspielIIState
+from spiel_dl.games.openspiel import RulesGame
+from spiel_dl.games.registration import Registration
 from spiel_dl.games.rules import ConsistentHistories
-from tests.games import conformance
+from tests.games import conformance, openspiel_conformance
 
 
 class _HidesWhoBids(GoofspielIIRules):
@@ -163,3 +171,59 @@ def test_broken_rules_are_found_out(broken: type[GoofspielIIRules], message: str
 def test_too_large_games_are_refused() -> None:
     with pytest.raises(AssertionError, match="more than 100 histories"):
         conformance.check_rules(GoofspielIIRules(3), max_histories=100)
+
+
+class _WideIds(GoofspielIIRules):
+    def current_player(self, state: Any) -> torch.Tensor:
+        return super().current_player(state).to(torch.int64)
+
+
+class _ShortReturns(GoofspielIIRules):
+    def returns(self, state: Any) -> torch.Tensor:
+        return super().returns(state).float()
+
+
+class _OtherPieces(GoofspielIIRules):
+    """Pieces say two columns more than the tensor has."""
+
+    def public_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
+        return {**super().public_pieces(perfect_recall), "more": (2,)}
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (_WideIds, r"current_player must be int8, not torch\.int64"),
+        (_ShortReturns, r"returns must be float64, not torch\.float32"),
+        (_OtherPieces, r"public_tensor has (\d+) columns, public_pieces say \d+, with"),
+    ],
+)
+def test_outside_pytest_errors_have_a_text(broken: type[GoofspielIIRules], message: str) -> None:
+    with pytest.raises(AssertionError) as raised:
+        conformance.check_rules(broken(3))
+    # Pytest itself adds to it what is compared.
+    assert re.match(message, str(raised.value))
+
+
+@pytest.mark.parametrize("module", [conformance, openspiel_conformance])
+def test_every_property_is_told(module: types.ModuleType) -> None:
+    tree = ast.parse(inspect.getsource(module))
+    asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    assert asserts
+    assert [node.lineno for node in asserts if node.msg is None] == []
+
+
+def test_games_whose_pieces_do_not_fit_are_not_made() -> None:
+    registration = Registration("no_name", "", {"num_cards": 3}, _OtherPieces, True)
+    with pytest.raises(ValueError, match=r"public_tensor has \d+ columns .* public_pieces say \d+"):
+        RulesGame(registration)
+
+
+def test_what_a_registration_says_of_chance_is_held_to_the_rules() -> None:
+    def rules(num_cards: int) -> GoofspielIIRules:
+        return GoofspielIIRules(num_cards)
+
+    registration = Registration("python_luckless", "", {"num_cards": 3}, rules, False)
+    registry.register(registration)
+    with pytest.raises(AssertionError, match="has_chance of the Registration must say whether"):
+        conformance.check_openspiel_game(pyspiel.load_game("python_luckless"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+from pathlib import Path
 from typing import Any
 
 import pyspiel
@@ -297,3 +298,17 @@ def to_device(value: Any, device: str) -> Any:
     if isinstance(value, list):
         return [to_device(item, device) for item in value]
     return value
+
+
+def test_games_without_decisions_are_refused(tmp_path: Path) -> None:
+    lines = [
+        'EFG 2 R "luck" { "a" "b" } ""',
+        'c "" 1 "" { "x" 1/2 "y" 1/2 } 0',
+        't "" 1 "" { 1 -1 }',
+        't "" 2 "" { -1 1 }',
+    ]
+    path = tmp_path / "luck.efg"
+    path.write_text("\n".join(lines) + "\n")
+    game = pyspiel.load_game(f"efg_game(filename={path})")
+    with pytest.raises(ValueError, match=r"efg_game.* has no decisions, so there is nothing to"):
+        self_play_of(game, 4, max_tree_histories=1000)

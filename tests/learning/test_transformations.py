@@ -9,14 +9,22 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import (
     IDENTITY,
+    TRANSFORMATION_SETS,
+    UNIFORM,
     PolicyTransformations,
     Transformation,
     action_values,
     paper_transformations,
     pure_transformations,
+    register_transformations,
+    transformations_by_name,
 )
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.tree import GameTree
 
 E = math.e
 
@@ -182,3 +190,33 @@ def test_errors():
         bad = Transformation("bad", lambda policy, legal, row=row: row)
         with pytest.raises(ValueError, match=message):
             PolicyTransformations([IDENTITY, bad]).apply(POLICY, everywhere)
+
+
+def test_transformations_of_ones_own_have_names(monkeypatch: pytest.MonkeyPatch):
+    game = pyspiel.load_game("kuhn_poker")
+    monkeypatch.setitem(TRANSFORMATION_SETS, "mine", _mine)  # so that it is taken away afterwards
+    del TRANSFORMATION_SETS["mine"]
+    with pytest.raises(ValueError, match=r"transformations='mine' must be one of paper, pure; .*"):
+        transformations_by_name("mine", game)
+    register_transformations("mine", _mine)
+    register_transformations("mine", _mine)  # as modules that are imported twice do
+    assert transformations_by_name("mine", game).names == ("identity", "uniform")
+    for name in ("paper", "mine"):
+        with pytest.raises(ValueError, match=f"name='{name}' is that of other transformations"):
+            register_transformations(name, lambda game: _mine(game))
+
+
+def _mine(game: pyspiel.Game) -> PolicyTransformations:
+    return PolicyTransformations([IDENTITY, UNIFORM])
+
+
+def test_what_are_no_transformations():
+    with pytest.raises(ValueError, match=r"pass PolicyTransformations\(\[IDENTITY, \.\.\.\]\)"):
+        RNaDSolver("kuhn_poker", transformations=[IDENTITY, UNIFORM])
+    tree = GameTree.from_game("kuhn_poker")
+    with pytest.raises(ValueError, match="must be PolicyTransformations"):
+        ExactCritic(tree, ArrayPolicy.uniform(tree), [IDENTITY, UNIFORM])
+    wrong = Transformation("by hand", lambda policy, legal: policy.numpy())
+    transformations = PolicyTransformations([IDENTITY, wrong])
+    with pytest.raises(ValueError, match=r"'by hand' returns a numpy\.ndarray; return a tensor"):
+        transformations.apply(POLICY, torch.ones(4, dtype=torch.bool))

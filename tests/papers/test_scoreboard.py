@@ -155,8 +155,11 @@ def test_open_rows_are_those_without_a_current_report(tmp_path: Path) -> None:
     # Later than all changes of the code so far.
     write(tmp_path, ROW, environment={"started": "2030-01-01T00:00:00+00:00", "git_commit": COMMIT})
     assert scoreboard.open_rows(tmp_path, ["responses/gadgets"]) == []
-    with pytest.raises(ValueError, match="'nothing' names no experiment of the manifest"):
+    told = r"'nothing' names no experiment of the manifest; --list names .* needs a Row"
+    with pytest.raises(ValueError, match=told):
         scoreboard.open_rows(tmp_path, ["nothing"])
+    with pytest.raises(ValueError, match=r"did you mean responses/gadgets.*\? --list names"):
+        scoreboard.open_rows(tmp_path, ["responses/gagdets"])
 
 
 def test_the_page_has_a_line_for_every_row(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import registry, zoo
-from spiel_dl.play.kinds import KINDS, POLICY_NAMES
+from spiel_dl.play.kinds import KINDS, Kind, policy_names, register_kind
 from spiel_dl.play.registry import load_policy
-from spiel_dl.play.requests import SearchOptions
+from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.solvers.effort import Effort
@@ -39,8 +39,46 @@ TREE = GameTree.from_game("kuhn_poker")
     ],
 )  # fmt: skip
 def test_unknown_names(name: str) -> None:
-    with pytest.raises(ValueError, match=f"no policy '{name}'; give one of uniform, highest"):
+    with pytest.raises(ValueError, match=f"no policy '{name}'; .*[gG]ive one of uniform, highest"):
         load_policy(name, TREE)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("unifrom", r"uniform\? Give"),
+        ("leduc", "rnad:leduc, or mmd:leduc"),
+        ("rnd:leduc", "rnad:leduc"),
+        ("cfr", r"cfr:K\? Give"),
+        ("uniform:3", r"uniform\? Give"),
+    ],
+)
+def test_names_that_may_be_meant(name: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"no policy '{name}'; did you mean {meant}"):
+        load_policy(name, TREE)
+
+
+def _mine(request: Request) -> ArrayPolicy:
+    return ArrayPolicy.uniform(request.compiled())
+
+
+def test_kinds_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(KINDS, "mine", KINDS["uniform"])  # so that it is taken away afterwards
+    del KINDS["mine"]
+    kind = Kind("mine:FILE", "one's own", _mine)
+    register_kind(kind)
+    register_kind(kind)  # as modules that are imported twice do
+    policy = load_policy("mine:3", TREE)
+    assert isinstance(policy, ArrayPolicy)
+    assert "mine:FILE" in policy_names()
+    with pytest.raises(ValueError, match=r"no policy 'nobody'; .*mine:FILE, or the path"):
+        load_policy("nobody", TREE)
+    with pytest.raises(ValueError, match="uniform is the name of another kind"):
+        register_kind(Kind("uniform:SEED", "taken", _mine))
+    with pytest.raises(ValueError, match=r"mine is the name of another kind .*choose another"):
+        register_kind(Kind("mine", "taken", lambda request: _mine(request)))
+    with pytest.raises(ValueError, match="kind='mine' must be a Kind"):
+        register_kind("mine")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +123,7 @@ def test_the_table_of_names() -> None:
     scripts = (Path(__file__).parents[2] / "docs/how_to/scripts.md").read_text()
     for kind in KINDS.values():
         assert f"`{kind.name}" in scripts
-        assert kind.pattern in POLICY_NAMES
+        assert kind.pattern in policy_names()
         assert bool(registry.options_of(f"{kind.name}:3")) == (kind.name in SEARCHES)
     assert not registry.options_of("some/file")
 

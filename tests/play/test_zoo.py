@@ -64,3 +64,10 @@ def test_presets_are_games_with_settings_that_learners_take(name: str) -> None:
     for algorithm, settings in PRESETS[name].settings.items():
         given = {key: value for key, value in settings.items() if key != "num_steps"}
         assert configs[algorithm](**given)
+
+
+def test_a_folder_without_an_index(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"has no index\.json; write \{\} into it to begin one"):
+        zoo.models(tmp_path)
+    (tmp_path / zoo.INDEX_FILE).write_text("{}")
+    assert zoo.models(tmp_path) == {}

@@ -135,7 +135,7 @@ CHOICES = [
     Bad(f"{FIT} --device=tpu", "--device=tpu cannot be used here; take cpu"),
     Bad(f"{KUHN} --device=cuda:99", "--device=cuda:99 cannot be used here; take cpu"),
     Bad(f"{KUHN} --algorithm=alphazero", "value should be one of <rnad|mmd|ppo|critic|particle>"),
-    Bad(f"{KUHN} --transformations=some", "value should be one of <"),
+    Bad(f"{KUHN} --transformations=some", "--transformations='some' must be one of paper, pure"),
     Bad(f"{TRAIN} --preset=chess", "value should be one of <"),
     Bad(f"{PLAY} --seat=3", "value should be one of <0|1|random>"),
     Bad(f"{SHOW} --policy=uniform --moves=3 --device=tpu", "--device=tpu cannot be used here"),

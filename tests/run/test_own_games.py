@@ -56,3 +56,42 @@ def test_workers_know_the_game(engine: str, place: Path) -> None:
     data = "generate_data.py --game=my_leduc --rounds=1 --shards=2 --shard_size=1 --num_workers=2"
     words = f"{data} --tolerance=0.1 --import=my_games.py --engine={engine} --run_dir={engine}"
     assert "samples            60\n" in script(place, words)
+
+
+OWN_NAMES = """
+from spiel_dl.learning.transformations import (
+    IDENTITY, UNIFORM, PolicyTransformations, register_transformations
+)
+from spiel_dl.play.kinds import Kind, register_kind
+from spiel_dl.policies.array_policy import ArrayPolicy
+
+
+def _mine(request):
+    return ArrayPolicy.uniform(request.compiled())
+
+
+def _transformations(game):
+    return PolicyTransformations([IDENTITY, UNIFORM])
+
+
+register_kind(Kind("mine", "all legal actions alike", _mine, compiles=True))
+register_transformations("few", _transformations)
+"""
+
+
+def test_policies_and_transformations_of_ones_own_have_names(place: Path) -> None:
+    (place / "my_names.py").write_text(OWN_NAMES)
+    match = "head_to_head.py --game=kuhn_poker --first=mine --second=uniform --num_games=20"
+    for number in (1, 2):
+        printed = script(
+            place, f"{match} --import=my_names --pairs_at_once=5 --num_workers={number}"
+        )
+        assert "| mine " in printed
+    train = "train.py --game=kuhn_poker --num_steps=2 --batch_size=4 --hidden_size=4"
+    words = f"{train} --transformations=few --run_dir=few"
+    code, _, errors = run_script(*words.split(), directory=place)
+    assert code == 1
+    assert "--transformations='few' must be one of paper, pure; those of your own" in errors
+    script(place, f"{words} --import=my_names")
+    again = f"{words} --import=my_names --resume --num_steps=3"
+    script(place, again)

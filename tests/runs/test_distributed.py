@@ -275,7 +275,7 @@ def test_errors(monkeypatch):
     with pytest.raises(ValueError, match=r"connected to the Ray cluster .* not elsewhere:1"):
         distributed.map(math.sqrt, [1], distributed.Ray(1, "elsewhere:1"))
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ValueError, match=r"pip install spiel_dl\[ray\]"):
+    with pytest.raises(ValueError, match=r'pip install .* -e "\.\[ray\]" in the repo'):
         distributed.map(math.sqrt, [1], RAY)
 
 

@@ -100,6 +100,6 @@ def test_importing_the_rooms_imports_no_extra() -> None:
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"pip install spiel_dl\[runs\]"):
+    with pytest.raises(ImportError, match=r'pip install .* -e "\.\[runs\]" in the repo'):
         plots.plot_panels(tmp_path / "a.png", [plots.Panel("x", "y", "", "")], {}, "t")
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.learning.critics import ExactCritic
+from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search import sepot_search
@@ -77,3 +77,42 @@ def test_policies_tell_how_many_searches_stopped_too_early():
         policy.to_array_policy()
         counts.append(policy.num_unfinished)
     assert counts[0] > counts[1] == 0
+
+
+class _OwnCritic(Critic):
+    """Says what it is made with, whatever it is asked."""
+
+    def __init__(self, found):
+        self._found = found
+
+    def values(self, tree, histories, player):
+        return self._found(len(histories))
+
+
+def test_values_of_a_critic_have_a_shape_and_are_numbers():
+    tree, _, _ = made()
+    trunk = cut(tree, DepthLimit(rounds=1))
+    size = len(trunk.leaves.histories)
+    one_for_each = Searcher(_OwnCritic(np.zeros), SearchConfig())
+    told = rf"_OwnCritic\.values returns the shape \[{size}\]; return \[{size}, K\]"
+    with pytest.raises(ValueError, match=told):
+        one_for_each.leaf_values(0, trunk.leaves)
+    root = Root(trunk, np.zeros(1, np.int64), np.ones(1), is_first=True)
+    with pytest.raises(ValueError, match=r"returns the shape \[1\]; return \[1, K\]"):
+        one_for_each.critic_cfvs(0, root)
+
+    def values(size: int) -> np.ndarray:
+        found = np.zeros((size, 2))
+        found[3, 1] = np.nan
+        return found
+
+    told = rf"values of 1 of {size} leaves are not finite, such as \[\[0\.0, nan\]\] of leaf 3"
+    with pytest.raises(ValueError, match=told):
+        Searcher(_OwnCritic(values), SearchConfig()).leaf_values(0, trunk.leaves)
+
+
+def test_critics_need_not_know_pairs():
+    tree, _, _ = made()
+    searcher = Searcher(_OwnCritic(lambda size: np.zeros((size, 2))), SearchConfig(two_sided=True))
+    with pytest.raises(ValueError, match=r"_OwnCritic values .* not pairs .* two_sided=False"):
+        searcher.leaf_values(0, cut(tree, DepthLimit(rounds=1)).leaves)

@@ -45,3 +45,13 @@ def test_weights_must_be_as_many_as_said_and_not_negative(weights):
     with pytest.raises(ValueError, match="the range must be 2 finite numbers >= 0, one per root"):
         checks.check_weights(np.array(weights), 2, "the range", "root")
     checks.check_weights(np.array([0.0, 2.0]), 2, "the range", "root")
+
+
+def test_bounds_are_for_numbers():
+    checks.check_at_least(1, width=1, height=np.float32(1.5))
+    for number, told in ((0, "width=0 must be at least 1"), (np.nan, "width=nan must be at least")):
+        with pytest.raises(ValueError, match=told):
+            checks.check_at_least(1, width=number)
+    for number in (None, "3"):
+        with pytest.raises(ValueError, match=f"width={number!r} must be a number of at least 1"):
+            checks.check_at_least(1, width=number)

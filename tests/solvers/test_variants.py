@@ -245,3 +245,36 @@ def lambda_of_two():
         return regret + newest
 
     return accumulate
+
+
+@pytest.mark.parametrize(
+    ("functions", "numbers", "told"),
+    [
+        (
+            {"accumulate": lambda regret, newest, now: regret + undefined_name},  # noqa: F821
+            (),
+            r"accumulate \(<lambda>\) cannot be compiled: .*'undefined_name' is not defined; use",
+        ),
+        (
+            {"derive": lambda regret, newest, now: regret + "a"},
+            (),
+            r"derive \(<lambda>\) cannot be compiled: .*add.* found for signature: .*; use numbers",
+        ),
+        (
+            {"average": lambda iteration, numbers: numbers[1]},
+            (0.5,),
+            r"average \(<lambda>\) cannot be compiled: tuple index out of range; .* numbers=",
+        ),
+        (
+            {"rates": lambda iteration, numbers: numbers[2]},
+            (0.5, 1.0),
+            "rates .* tuple index out of range",
+        ),
+        ({"derive": lambda regret, newest, now: "a"}, (), r"derive .* returns .*; return a number"),
+    ],
+)
+def test_functions_that_numba_cannot_compile_are_named(functions, numbers, told):
+    given = {"accumulate": accumulate, "derive": derive, "average": average, **functions}
+    with pytest.raises(ValueError, match=told) as raised:
+        Variant(**given, numbers=numbers)
+    assert len(str(raised.value)) < 400

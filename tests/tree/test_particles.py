@@ -129,7 +129,7 @@ def test_reaches_of_random_histories_are_those_of_uniform_play():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match=r"kuhn_poker.*has no Rules"):
+    with pytest.raises(ValueError, match=r"kuhn_poker.*has no Rules; use one of"):
         Particles(pyspiel.load_game("kuhn_poker"), None, np.ones((2, 1)), np.ones(1))
     state = state_after(GOOFSPIEL.format(4), [3, 2])
     particles = Particles.of_public_state(state)
