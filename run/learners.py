@@ -249,8 +249,7 @@ def _transformations(*, transformations: str | None = None) -> str | None:
     """The policy transformations of a critic that is trained beside the policy.
 
     Args:
-      transformations: train a critic, too, of the paper's 22 (paper), the pure actions (pure), or
-        your own by name. The paper uses pure in Leduc. None: no critic is trained.
+      transformations: train a critic, too: paper (22), pure (in Leduc), or your own.
 
     Raises:
       ValueError: if there are none of this name.
