@@ -94,10 +94,6 @@ class ModelStep(Step):
         depths = self.pieces.infoset_depths[self.opponent]
         return depths[trunk.infosets[self.opponent]] < horizon
 
-    def has_decisions(self, player: int, infosets: np.ndarray) -> bool:
-        """Whether a player has a choice in one of its infosets (bool [I] of the tree)."""
-        return bool((self.tree.treeplexes[player].num_actions[infosets] > 1).any())
-
     def solve_from_root(
         self,
         player: int,
@@ -165,9 +161,8 @@ class BestResponseStep(ModelStep):
         Pieces where nothing is to be decided, or where the player or the model never comes, are
         left out.
         """
-        free = self.tree.treeplexes[player].num_actions > 1
-        pieces = np.array(places)
-        pieces = pieces[np.isin(pieces, self.pieces.of_infosets(player)[free])]
+        deciding = self.pieces.with_choices[player]
+        pieces = np.array([place for place in places if place in deciding], np.int64)
         if len(pieces):
             masses = self._scaled_range(player, pieces)[1]
             masses = masses * self._scaled_range(self.opponent, pieces)[1]
@@ -227,7 +222,8 @@ class JointStep(ModelStep):
         [level] = places
         depths = self.pieces.infoset_depths[player]
         below = depths >= level
-        if not self.has_decisions(player, below & (depths < level + self.pieces.num_kept)):
+        here = below & (depths < level + self.pieces.num_kept)
+        if not (self.tree.treeplexes[player].num_actions[here] > 1).any():
             return
         horizon = self.pieces.horizon(level)
         trunk = self.cut([ROOT], horizon)
@@ -248,7 +244,7 @@ class FullStep(ModelStep):
         """Solves one piece; see `Step`."""
         [piece] = places
         pieces = self.pieces
-        if not self.has_decisions(player, pieces.of_infosets(player) == piece):
+        if piece not in pieces.with_choices[player]:
             return
         horizon = self.horizon([piece])
         on_path = np.isin(pieces.of_history, pieces.path(piece)[:-1])
