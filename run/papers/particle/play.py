@@ -42,9 +42,11 @@ def _self_play(study: Study) -> Rows:
     return study.workspace.part("self_play", told, train)
 
 
-def learn(study: Study, learner: ParticleSelfPlay, identity: dict[str, Any]) -> Rows:
-    """All games of a learner; its network is kept in the run directory `self_play`."""
-    directory = study.workspace.run_directory("self_play", identity)
+def learn(
+    study: Study, learner: ParticleSelfPlay, identity: dict[str, Any], name: str = "self_play"
+) -> Rows:
+    """All games of a learner; its network is kept in the run directory of this name."""
+    directory = study.workspace.run_directory(name, identity)
     num_games = study.settings.num_games
     schedule = log_spaced(num_games, _POINTS_PER_DECADE)
     learner_run.run_learner(learner, directory, num_games, schedule=schedule, show_progress=False)
