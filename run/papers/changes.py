@@ -24,6 +24,16 @@ class Change:
 
 CHANGES: Sequence[Change] = (
     Change(
+        "2026-11-26T03:55:00+00:00",
+        "rises of refined max-margin gadgets are told",
+        ("sepot/refined",),
+    ),
+    Change(
+        "2026-11-26T03:55:00+00:00",
+        "claims of Figure 5 are not told of biased rock-paper-scissors",
+        ("responses/biased_rps",),
+    ),
+    Change(
         "2026-11-21T12:00:00+00:00",
         "value networks normalise their layers",
         ("dl_cfr/*/checkpoints", "dl_cfr/*/ranges", "dl_cfr/leduc/left_out"),
