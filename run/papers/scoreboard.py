@@ -203,7 +203,7 @@ def _summary(states: Sequence[tuple[Row, State]]) -> str:
     for paper in PAPERS.values():
         for is_ours in (False, True):
             words = [
-                _word(found)
+                _word(_verdict(found.report))
                 for row, found in states
                 if row.paper == paper.name and (row.place == _OURS) == is_ours and found.report
             ]
@@ -214,9 +214,8 @@ def _summary(states: Sequence[tuple[Row, State]]) -> str:
     return "\n".join(lines)
 
 
-def _word(found: State) -> str:
-    """The verdict of a report in one of `_WORDS`."""
-    told = _verdict(found.report)
+def _word(told: str) -> str:
+    """Which of `_WORDS` a verdict begins with."""
     return next((word for word in _WORDS if told.startswith(word)), _NO_CLAIM)
 
 
@@ -258,7 +257,8 @@ def _cells(row: Row, found: State) -> Sequence[str]:
     verdict = "" if _OTHER_CLAIM in found.why else _verdict(report)
     if "judged_anew" in report:
         first = _verdict(report["judged_anew"])
-        verdict += " *Set after.*" if first == verdict else f" *Set after; came with: {first}.*"
+        is_same = _word(first) == _word(verdict)
+        verdict += " *Set after.*" if is_same else f" *Set after; came with: {first}.*"
     told = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
     return row.place, name, str(report.get("headline") or ""), verdict, told
 
