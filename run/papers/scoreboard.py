@@ -166,7 +166,7 @@ def page(results: Path) -> str:
     parts = [
         "# Scoreboard",
         "Experiments of the papers, and ours: what the paper says, what came out here, and whether "
-        "the two agree. Benchmarks and tables of learners are not among them. What is not covered "
+        "the two agree. Benchmarks are not among them. What is not covered "
         "stands below each paper. `run/papers/manifest.py` "
         "lists them, `make reproduce` runs what is missing or old, and this page is made of the "
         "reports' JSON files by `python run/reproduce.py --scoreboard_only`, which judges reports "
