@@ -27,7 +27,9 @@ def test_numbers_are_those_of_the_learners_last_policies(tmp_path: Path) -> None
     line = {"game": "leduc_poker()", "learner": "rlg mmd", "steps": 3, "nash_conv": 0.5}
     made = "turn_based_simultaneous_game(game=leduc_poker())"
     others = [{**line, "steps": 5}, {**line, "learner": "rlg rnad", "game": "kuhn_poker()"}]
-    peer.write_text(json.dumps({"lines": [line, {**line, "game": made, "nash_conv": 0.7}, *others]}))
+    peer.write_text(
+        json.dumps({"lines": [line, {**line, "game": made, "nash_conv": 0.7}, *others]})
+    )
     study = Study(Settings(**SETTINGS, peer=str(peer)), Workspace(tmp_path / "runs"))
     report = EXPERIMENTS["strength"].report(study)
     means, rows = (list(table.rows) for table in report.tables.values())
