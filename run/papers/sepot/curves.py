@@ -30,6 +30,7 @@ from spiel_dl.runs.workspace import file_name
 
 NETWORK = "network"
 _AT_THE_END = "At the last step"
+_WHOLE = " (to the end of the game, without a network)"
 GAMES = ("leduc", "goofspiel_5_descending", "goofspiel_5_random")
 _METRICS = {
     "nash_conv": "NashConv (utility)",
@@ -153,7 +154,8 @@ def _limit(row: Mapping[str, Any]) -> str:
 
 def _headline(tables: Tables) -> str:
     return "; ".join(
-        f"{row['policy']} {row['nash_conv']:.3g} (network {row['network']:.3g})"
+        f"{row['policy']}{_WHOLE if is_whole_game(row['game'], _limit(row)) else ''} "
+        f"{row['nash_conv']:.3g} (network {row['network']:.3g})"
         for row in tables[_AT_THE_END]
     )
 
