@@ -162,7 +162,8 @@ def test_refined_gadgets_on_the_uniform_blueprint(tmp_path: Path, monkeypatch) -
     assert row["best"] == pytest.approx(5 / 72, abs=1e-3)
     assert row["today"] > 0.15
     # Lower, but by less than half.
-    assert found.verdict.startswith("partly met.")
+    assert found.verdict.startswith("partly met: ")
+    assert "not: below 0.5 of plain in a game" in found.verdict
     rises = [
         line["rise"] for line in found.tables["Gaps of CFR+ with floors in resolving gadgets"].rows
     ]

@@ -114,9 +114,13 @@ def _judge(tables: Tables) -> Judgement:
     most = [row for row in tables[ALL_NUMBERS] if row["choice"] == MOST_REACHED]
     fewest, all_of_them = most[0][EXPLOITABILITY], most[-1][EXPLOITABILITY]
     few = [row for row in most if abs(row["fraction"] - _FEW) < _NEAR]
-    parts = [row[EXPLOITABILITY] <= _PRACTICALLY * all_of_them for row in few]
+    parts = {
+        f"{row['fraction']:.0%} as good as all": row[EXPLOITABILITY] <= _PRACTICALLY * all_of_them
+        for row in few
+    }
     if uniform.get("paper") is not None:
-        parts += [abs(uniform["ours"] - uniform["paper"]) < 0.005, uniform["ours"] >= 3.5 * fewest]
+        parts["uniform play's number"] = abs(uniform["ours"] - uniform["paper"]) < 0.005
+        parts["3.5 times less below one history"] = uniform["ours"] >= 3.5 * fewest
     told = [most[0], *few, most[-1]]
     return Judgement(
         verdict(parts),

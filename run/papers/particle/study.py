@@ -93,6 +93,7 @@ class Settings:
       num_games: self_play, match: games, of each opponent.
       network: match: the file of the network that plays; self_play: of one to go on with, or None
         for a new one.
+      search_iterations: iterations: in each search of a network that has learned.
     """
 
     game: str | None = None
@@ -121,20 +122,26 @@ class Settings:
     play: ParticleSelfPlayConfig = dataclasses.field(default_factory=ParticleSelfPlayConfig)
     num_games: int = 100
     network: str | None = None
+    search_iterations: tuple[int, ...] = (20, 100, 1000)
 
     def __post_init__(self) -> None:
         if not 0 < self.width < math.inf:
             raise ValueError(f"width={self.width} must be positive and finite")
         if not self.seeds:
             raise ValueError(f"seeds={self.seeds} must not be empty")
+        if not self.search_iterations:
+            raise ValueError(f"search_iterations={self.search_iterations} must not be empty")
         if not self.fractions or not all(0 <= fraction <= 1 for fraction in self.fractions):
             raise ValueError(f"fractions={self.fractions} must be numbers from 0 to 1")
         if self.network and [getattr(self, name) for name in SIZES] != list(_default_sizes()):
             raise ValueError(
                 f"{', '.join(SIZES)} must be the defaults: a network has its own sizes"
             )
-        positive = ("played", "num_draws", "equilibrium_iterations", "num_cards", "num_games")
-        check_least(self, num_layers=1, **dict.fromkeys(positive, 1))
+        positive = (
+            "num_layers", "played", "num_draws", "equilibrium_iterations", "num_cards", "num_games",
+            "search_iterations",
+        )  # fmt: skip
+        check_least(self, **dict.fromkeys(positive, 1))
 
     @property
     def sizes(self) -> str:
@@ -250,8 +257,14 @@ class Study(papers_study.Study[Settings]):
         """That of a network's run directory."""
         return f"{kind}-{self.settings.sizes}-seed-{seed}"
 
-    def game_and_play(self) -> tuple[str, DepthLimit, ParticleSelfPlayConfig]:
-        """The complete game string of self-play and matches, how deep, and how it is played."""
+    def game_and_play(
+        self, seed: int | None = None
+    ) -> tuple[str, DepthLimit, ParticleSelfPlayConfig]:
+        """The complete game string of self-play and matches, how deep, and how it is played.
+
+        Args:
+          seed: of self-play; None: the first.
+        """
         settings = self.settings
         game = settings.game or "python_goofspiel_ii(num_cards=13,points_order=descending)"
         loaded = load_turn_based(game)
@@ -260,7 +273,7 @@ class Study(papers_study.Study[Settings]):
             settings.play,
             iterations=settings.iterations or settings.play.iterations,
             decay_steps=settings.num_games,
-            seed=settings.seeds[0],
+            seed=settings.seeds[0] if seed is None else seed,
         )
         return str(loaded), limit, play
 

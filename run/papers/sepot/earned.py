@@ -123,7 +123,7 @@ def _judge(tables: Tables) -> Judgement:
         and not is_whole_game(row["game"], row["limit"])
     ]
     return Judgement(
-        verdict(row["earned"] > _LEAST for row in told),
+        verdict({f"{row['blueprint']}, {row['limit']}": row["earned"] > _LEAST for row in told}),
         "; ".join(
             f"{row['blueprint']}, {row['limit']}: {row['earned']:.4f} of {row['most']:.4f}"
             for row in told
