@@ -34,6 +34,9 @@ class ExactValue(ValueFunction):
 
     Optimal values jump from one vertex to another as the ranges move, so regret minimization above
     them is slow. Warm starts make them move with the ranges, within the tolerance.
+
+    Attributes:
+      tolerance: the gap, in utility units, at which it stops.
     """
 
     def __init__(
@@ -65,7 +68,7 @@ class ExactValue(ValueFunction):
                 f"tolerance={tolerance}, max_iterations={max_iterations} and stretch={stretch} "
                 "must be positive"
             )
-        self._tolerance = tolerance
+        self.tolerance = tolerance
         self._max_iterations = max_iterations
         self._stretch = stretch
         self._warm_start = warm_start
@@ -73,7 +76,7 @@ class ExactValue(ValueFunction):
     def bind(self, leaves: LeafSet) -> ExactLeafValues:
         """Builds the subgames below the leaves."""
         return ExactLeafValues(
-            leaves, self._tolerance, self._max_iterations, self._stretch, self._warm_start
+            leaves, self.tolerance, self._max_iterations, self._stretch, self._warm_start
         )
 
 
