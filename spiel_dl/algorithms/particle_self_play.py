@@ -250,10 +250,11 @@ class ParticleSelfPlay:
             raise ValueError("the state has no generator; it is not whole")
         packed = {n.removeprefix(BUFFER): a for n, a in state.items() if n.startswith(BUFFER)}
         samples = unpack_samples(packed)
+        generator = _generator_of(state["generator"])
         with torch.no_grad():
             for name, tensor in tensors.items():
                 tensor.copy_(torch.from_numpy(state[name]))
-        self._generator.bit_generator.state = json.loads(state["generator"].tobytes())
+        self._generator = generator
         self.num_steps = int(state["num_steps"])
         self.buffer.clear()
         self.buffer.extend(samples)
@@ -374,3 +375,13 @@ class ParticleSelfPlay:
             )
         self._descent.step(loss, at=self.num_steps)
         return float(value)
+
+
+def _generator_of(luck: np.ndarray) -> np.random.Generator:
+    """The generator whose state a `state()` has kept as JSON: uint8 [n]."""
+    generator = np.random.default_rng(0)
+    try:
+        generator.bit_generator.state = json.loads(np.asarray(luck).tobytes())
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"the state's generator is none ({error}); it is not whole") from None
+    return generator
