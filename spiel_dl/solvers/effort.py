@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import time
 
-from spiel_dl.solvers.checks import check_at_least, check_num_threads
+from spiel_dl.solvers.checks import check_num_threads
 from spiel_dl.solvers.variant_names import variant_by_name
 from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant
+from spiel_dl.tree.counts import checked_count
 
 _STRETCH = 100
 _SHARE_OF_TIME = 1.0 / 8
@@ -34,12 +35,13 @@ class Effort:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variant", variant_by_name(self.variant))
-        check_at_least(1, iterations=self.iterations)
+        object.__setattr__(self, "iterations", checked_count("iterations", self.iterations, 1))
         if self.tolerance is not None and not self.tolerance >= 0:
             raise ValueError(f"tolerance={self.tolerance} must be at least 0, or None")
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"seconds={self.seconds} must be positive, or None")
         check_num_threads(self.num_threads)
+        object.__setattr__(self, "num_threads", int(self.num_threads))
 
     def in_unit(self, unit: float) -> Effort:
         """The same effort in a game whose utilities are scaled by a number."""
@@ -49,10 +51,22 @@ class Effort:
 
 
 def check_effort(effort: object) -> None:
-    """Raises a ValueError if an effort is something else."""
+    """Raises a ValueError if an effort is something else, or too little for its variant."""
     if not isinstance(effort, Effort):
         example = effort if isinstance(effort, int) and effort > 0 else 100
         raise ValueError(f"effort={effort!r} must be an Effort, such as Effort({example})")
+    check_averages(effort)
+
+
+def check_averages(effort: Effort) -> None:
+    """Raises a ValueError if a search would end before its variant begins to average plans."""
+    variant = effort.variant
+    if variant.averages_plans and effort.iterations < variant.first_averaged:
+        raise ValueError(
+            f"iterations={effort.iterations}, but {variant} averages from iteration "
+            f"{variant.first_averaged} on, and searches take averages; do more iterations, or "
+            "take another variant"
+        )
 
 
 def check_no_tolerance(effort: Effort) -> None:
