@@ -47,6 +47,7 @@ from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.drawing import draw_outcome
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import Particles, rules_of
@@ -313,8 +314,7 @@ class ParticleSelfPlay:
         """Step 1."""
         state = self.game.new_initial_state()
         while state.is_chance_node():
-            outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
-            state.apply_action(int(self._generator.choice(outcomes, p=probabilities)))
+            state.apply_action(draw_outcome(state, self._generator))
         public_tensor = self._rules.public_tensor(state.batch, True)[0]
         return sample_consistent(self.game, public_tensor, self.config.budget, self._generator)
 
