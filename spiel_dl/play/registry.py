@@ -186,7 +186,7 @@ def _of_path(request: Request) -> openspiel_policy.Policy:
     path = Path(request.name)
     if path.is_dir() and (path / AVERAGE_POLICY_FILE).is_file():
         path /= AVERAGE_POLICY_FILE
-    if path.is_file() and tensor_files.load(path)[1].get("kind") == "policy":
+    if path.is_file() and tensor_files.header(path).get("kind") == "policy":
         return ArrayPolicy.load(path, request.given_game)
     from spiel_dl.learning import checkpoints
 
