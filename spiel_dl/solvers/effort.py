@@ -22,9 +22,12 @@ class Effort:
     Attributes:
       iterations: At most so many iterations of CFR.
       tolerance: Stop at this gap, in utility units, where it is known; None: do all iterations.
+        Defaults of searches (1e-4 or 1e-6) are for games whose utilities are about 1 to 100; in
+        others, give such a share of their range.
       seconds: Stop after so long, but not before the first iteration; None: no limit.
       variant: The variant of CFR, or its name, as `variant_names.VARIANTS` has them.
-      num_threads: Threads for the payoffs. Results depend on it in the last digits only.
+      num_threads: Threads for the payoffs. Results do not depend on it, but for their last digits
+        where players choose among continuations at the leaves.
     """
 
     iterations: int = 1000

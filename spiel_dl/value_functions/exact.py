@@ -50,7 +50,8 @@ class ExactValue(ValueFunction):
         """By default, values depend on the ranges alone.
 
         Args:
-          tolerance: stop once all gaps are at most this, in utility units.
+          tolerance: stop once all gaps are at most this, in utility units. The default is for games
+            whose utilities are about 1 to 100; in others, give such a share.
           max_iterations: stop at the latest after so many iterations. Gaps that are larger then are
             counted and warned of.
           stretch: iterations between two looks at the gaps; None: 100, or 1 with warm starts,
