@@ -148,9 +148,7 @@ def _on_device(
     return function(tensors.to(device)).to(tensors.device)
 
 
-def load_onnx(
-    path: str | Path, device: torch.device | str = "cpu"
-) -> Function | MaskedFunction:
+def load_onnx(path: str | Path, device: torch.device | str = "cpu") -> Function | MaskedFunction:
     """The function of an ONNX file, from its one input to its first output.
 
     A file of `adapters.onnx.write_onnx`, which takes what is legal, too, says a policy.

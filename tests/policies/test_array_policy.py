@@ -293,7 +293,7 @@ def test_states_of_other_games_are_refused() -> None:
                 state.apply_action(action)
         for _ in range(2):  # What was accepted or refused before changes nothing.
             assert len(policy.action_probabilities(state, 0)) > 1
-            with pytest.raises(ValueError, match="the state is of .* ask in states of that game"):
+            with pytest.raises(ValueError, match=r"the state is of .* ask in states of that"):
                 policy.action_probabilities(foreign, 0)
 
 
