@@ -56,12 +56,13 @@ class CFRSolver:
           game: the game, its game string, or the compiled game.
           variant: a name in `solvers.variant_names.VARIANTS`, a `Weighting`, or a `Variant` of
             your own functions; None: that of the class.
-          alternating_updates: update the players in turn, not at once.
+          alternating_updates: update the players in turn, not at once; "excfr+" and "greedy" update
+            both at once, whatever it says.
           num_threads: threads per iteration; pays from about 100,000 terminal histories on.
 
         Raises:
-          ValueError: if the game cannot be compiled, for an impossible number of threads, or if
-            there is no variant of this name.
+          ValueError: if the game cannot be compiled, for an impossible number of threads, if there
+            is no variant of this name, or if the variant cannot solve such a game.
         """
         if variant is not None:
             self.variant = variant_by_name(variant)

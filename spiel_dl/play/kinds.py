@@ -133,7 +133,7 @@ def _function(request: Request) -> openspiel_policy.Policy:
             f"no policy {request.name!r}: {wrong[0]} is no file, or the third one; give one, or "
             "two with a comma between them, of player 0 and player 1"
         )
-    functions = [load(path) for path in paths]
+    functions = [load(path, request.device) for path in paths]
     known = getattr(functions[0], "game", None) if request.given_game is None else None
     game = turn_based_game(known or request.game)
     policies = [function_policy.FunctionPolicy(game, each) for each in functions]

@@ -21,6 +21,7 @@ MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""
 DEFAULT_EFFORT = Effort(iterations=1500, tolerance=1e-4, variant=PREDICTIVE_CFR_PLUS)
+"""The tolerance is in utility units, see `Effort`."""
 PAPERS_EFFORT = Effort(iterations=1500)
 """The paper's Table 2: CFR+."""
 
