@@ -31,9 +31,9 @@ import pyspiel
 
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.checks import check_iterations
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
 from spiel_dl.solvers.variant_names import variant_by_name
-from spiel_dl.solvers.variants import AnyVariant, check_goes_by_regrets
+from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant, check_goes_by_regrets
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.trunk import cut

@@ -18,7 +18,7 @@ from spiel_dl.play.requests import Request
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy, UniformPolicy
-from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers import variants
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import turn_based_game
 
@@ -105,7 +105,7 @@ def _cfr_last(request: Request) -> openspiel_policy.Policy:
 
 
 def _cfr_plus(request: Request) -> openspiel_policy.Policy:
-    variant = regret_minimization.CFR_PLUS
+    variant = variants.CFR_PLUS
     return opponent_models.cfr_average(request.compiled(), request.number(), variant)
 
 

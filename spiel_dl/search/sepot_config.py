@@ -7,8 +7,8 @@ from typing import Any
 
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.effort import Effort, check_effort
-from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.solvers.trust import check_trust
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.pieces import SCHEMES
 
 GIVEN_CFVS = ("transformations", "critic", "best_response")

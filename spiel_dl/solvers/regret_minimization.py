@@ -26,32 +26,10 @@ from spiel_dl.solvers.checks import check_iterations, check_num_threads, check_v
 from spiel_dl.solvers.minimizer_state import Pair
 from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
-from spiel_dl.solvers.variants import (
-    CFR,
-    CFR_PLUS,
-    DISCOUNTED_CFR,
-    LINEAR_CFR,
-    PREDICTIVE_CFR_PLUS,
-    AnyVariant,
-    FromFunctions,
-    Weighting,
-    check_goes_by_regrets,
-)
+from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant, FromFunctions, check_goes_by_regrets
 from spiel_dl.tree.factored.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
-__all__ = [
-    "CFR",
-    "CFR_PLUS",
-    "DISCOUNTED_CFR",
-    "LINEAR_CFR",
-    "PREDICTIVE_CFR_PLUS",
-    "RELATIVE_TOLERANCE",
-    "LeafCfvs",
-    "Pair",
-    "RegretMinimizer",
-    "Weighting",
-]
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
 # Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
 RELATIVE_TOLERANCE = 1e-12

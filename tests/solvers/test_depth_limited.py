@@ -10,10 +10,10 @@ from spiel_dl.solvers import depth_limited, linear_program
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.depth_limited import Leaves
 from spiel_dl.solvers.effort import Clock, Effort
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, LINEAR_CFR, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.restricted_game import restrict, unrestricted
 from spiel_dl.solvers.variant_names import VARIANTS
-from spiel_dl.solvers.variants import Variant
+from spiel_dl.solvers.variants import CFR_PLUS, LINEAR_CFR, Variant
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ZeroValue
 
