@@ -38,10 +38,13 @@ class ArrayPolicy(openspiel_policy.Policy):
     def __init__(self, tree: GameTree | FactoredGame, strategies: tuple[np.ndarray, np.ndarray]):
         """Wraps two behaviour strategies, float64 [S_p] each; they are not copied.
 
+        Those of integers are: what is written into a policy later would be rounded in them.
+
         Raises:
           ValueError: if a strategy has another shape, or its numbers are no strategy (see `check`).
         """
         super().__init__(tree.game, [0, 1])
+        strategies = (_as_floats(strategies[0]), _as_floats(strategies[1]))
         for player, strategy in enumerate(strategies):
             if strategy.shape != (tree.treeplexes[player].num_sequences,):
                 raise ValueError(
@@ -50,6 +53,7 @@ class ArrayPolicy(openspiel_policy.Policy):
                 )
         self.tree = tree
         self.strategies = strategies
+        self._known_game = tree.game
         for player in (0, 1):
             self.check(player)
 
@@ -86,6 +90,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         Raises:
           ValueError: if the player does not act in this state, or the state is of another game.
         """
+        self.check_state(state)
         player = asking.acting_player(state, player_id)
         if isinstance(self.tree, FactoredGame):
             forced = self.tree.forced_action(state)
@@ -95,6 +100,14 @@ class ArrayPolicy(openspiel_policy.Policy):
         actions = self.tree.legal_actions(player, infoset).tolist()
         probabilities = self.strategies[player][self.tree.treeplexes[player].sequences(infoset)]
         return dict(zip(actions, probabilities.tolist(), strict=True))
+
+    def check_state(self, state: pyspiel.State) -> None:
+        """Raises a ValueError if a state is of another game, see `asking.check_either_game_of`."""
+        game = state.get_game()
+        # Telling games apart takes longer than an answer, and most states are of one game.
+        if game is not self._known_game:
+            asking.check_either_game_of(state, self.tree.game)
+            self._known_game = game
 
     def to_tabular(self, states: object = None) -> openspiel_policy.TabularPolicy:
         """A copy as OpenSpiel's `TabularPolicy`.
@@ -237,6 +250,11 @@ class ArrayPolicy(openspiel_policy.Policy):
                 f"{self.tree.game} has no information state strings, so OpenSpiel's tabular "
                 "policies would merge infosets; use this policy as it is"
             )
+
+
+def _as_floats(strategy: np.ndarray) -> np.ndarray:
+    """A strategy itself, or a copy as float64 of one of integers or Booleans."""
+    return strategy.astype(np.float64) if strategy.dtype.kind in "biu" else strategy
 
 
 def read_strategy(

@@ -126,6 +126,21 @@ def probabilities(
             f"{type(policy).__name__} has no answer for {state} of {state.get_game()}; is it a "
             f"policy of another game? {type(error).__name__}: {error}"
         ) from error
+    return checked(policy, answer, player, actions, infoset_string)
+
+
+def checked(
+    policy: AnyPolicy,
+    answer: Mapping[int, float],
+    player: int,
+    actions: list[int],
+    infoset_string: Callable[[], str],
+) -> list[float]:
+    """What a policy has answered, as the probabilities of the legal actions.
+
+    Raises:
+      ValueError: if it is not a distribution over them.
+    """
     row = [answer.get(action, 0.0) for action in actions]
     illegal = any(p != 0 for action, p in answer.items() if action not in actions)
     if illegal or min(row) < 0 or not abs(sum(row) - 1.0) < SUM_TOLERANCE:
@@ -145,6 +160,14 @@ def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) 
     actions = state.legal_actions(player)
     row = probabilities(policy, state, player, actions, lambda: _infoset_string(state, player))
     return dict(zip(actions, row, strict=True))
+
+
+def check_answer(
+    policy: AnyPolicy, answer: Mapping[int, float], state: pyspiel.State, player: int
+) -> None:
+    """Raises a ValueError if a policy's answer is no distribution over the legal actions."""
+    actions = state.legal_actions(player)
+    checked(policy, answer, player, actions, lambda: _infoset_string(state, player))
 
 
 def _infoset_string(state: pyspiel.State, player: int) -> str:

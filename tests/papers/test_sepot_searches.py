@@ -20,7 +20,7 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.load import compile_game
 from spiel_dl.value_functions import ExactValue

@@ -36,6 +36,7 @@ from spiel_dl.value_functions import ExactValue
 
 MSE = "mse"
 _MSE_TITLE = "mean squared error in training"
+_IN_PICTURES, _RANGE = f"{NASH_CONV_TITLE}, mean and range", ("smallest", "largest")
 _EXACT = 1e-4  # gap of a subgame, in utility units
 _LONGER = 10  # What is left then is the networks' error.
 _ERRORS = {
@@ -142,7 +143,7 @@ def _architectures_report(study: Study, found: Curves) -> Report:
     ]
     columns = {"step": "steps", MSE: _MSE_TITLE, "epoch": "epochs"}
     panels = [
-        Panel("step", NASH_CONV, "steps of Adam", NASH_CONV_TITLE),
+        Panel("step", NASH_CONV, "steps of Adam", _IN_PICTURES, band=_RANGE),
         Panel("step", MSE, "steps of Adam", _MSE_TITLE),
     ]
     return _report(trunk, found, notes, columns, panels, data_settings(trunk))
@@ -164,7 +165,7 @@ def _on_policy_report(study: Study, found: Curves) -> Report:
     longer = f"trunk NashConv after {_LONGER * iterations:,} iterations, mean"
     samples = "samples, with those set apart"
     columns = {"round": "round", "longer": longer, **_ERRORS, "num_samples": samples}
-    panels = [Panel("round", NASH_CONV, "round", NASH_CONV_TITLE, "linear")]
+    panels = [Panel("round", NASH_CONV, "round", _IN_PICTURES, "linear", band=_RANGE)]
     rounds = trunk.settings.on_policy
     settings = {**data_settings(trunk), "on_policy": as_json(rounds), "loss": rounds.first.loss}
     return _report(trunk, found, notes, columns, panels, settings)

@@ -32,6 +32,7 @@ _FEW, _NEAR = 0.3, 0.02
 _PRACTICALLY = 1.1
 """How much worse still counts as "practically the same"."""
 _TITLE = "NashConv / 2 of the look-ahead, in utility units"
+_IN_PICTURES = "NashConv / 2 (utility), mean ± standard deviation"
 
 
 class _Choice(NamedTuple):
@@ -99,8 +100,11 @@ def _report(study: Study, found: Found) -> Report:
             },
         ),
         [
-            Panel("fraction", EXPLOITABILITY, "fraction of the histories", _TITLE, "linear"),
-            Panel("mass", EXPLOITABILITY, "probability of the kept histories", "", "linear"),
+            Panel(x, EXPLOITABILITY, x_title, y_title, "linear", band=("deviation",))
+            for x, x_title, y_title in (
+                ("fraction", "fraction of the histories", _IN_PICTURES),
+                ("mass", "probability of the kept histories", ""),
+            )
         ],
         "choice",
         levels={"uniform": {EXPLOITABILITY: found.uniform}},

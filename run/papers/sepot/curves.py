@@ -38,7 +38,13 @@ _METRICS = {
     "exploitability_1": "player 1's exploitability (utility)",
 }
 _STEPS = "learner steps"
-_PANELS = tuple(Panel("step", name, _STEPS, title, "linear") for name, title in _METRICS.items())
+_PANELS = tuple(
+    # Intervals are of NashConv alone.
+    Panel(
+        "step", name, _STEPS, title, "linear", band=("half_width",) if name == "nash_conv" else ()
+    )
+    for name, title in _METRICS.items()
+)
 _POINT = {
     "game": "game",
     "step": _STEPS,
@@ -267,7 +273,8 @@ def _picture(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Pictur
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault(row["policy"], []).append(row)
-    return Picture(name, f"{title}; means over seeds", _PANELS, groups)
+    told = "means over seeds; band of NashConv: 95 %, t"
+    return Picture(name, f"{title}\n{told}", _PANELS, groups)
 
 
 def _notes(settings: Settings, studies: Sequence[GameStudy]) -> list[str]:

@@ -99,7 +99,8 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             )
             for limit in dict.fromkeys(row["limit"] for row in own)
         }
-        pictures.append(Picture(file_name("earned", each.name), each.name, [panel], curves))
+        title = f"{EARNED.title}\n{each.game}"
+        pictures.append(Picture(file_name("earned", each.name), title, [panel], curves))
     return Report(
         "",
         [
