@@ -18,7 +18,7 @@ from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.tree.factored.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import is_game_of, is_same_game
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_any, compile_game
+from spiel_dl.tree.load import AnyGame, compile_any
 
 _FILE_KIND = "policy"
 
@@ -318,7 +318,7 @@ def mix_policies(
         raise ValueError(
             f"weights={list(weights)} must be probabilities of the {len(policies)} policies"
         )
-    tree = compile_game(game, *policies)
+    tree = compile_any(game, *policies)
     strategies = []
     for player, treeplex in enumerate(tree.treeplexes):
         plan = np.zeros(treeplex.num_sequences)

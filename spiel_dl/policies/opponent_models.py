@@ -20,13 +20,13 @@ from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_any, compile_game
 from spiel_dl.tree.pieces import Pieces
 
 
 def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
     """A policy whose probabilities at each infoset are uniform on the simplex of its actions."""
-    tree = compile_game(game)
+    tree = compile_any(game)
     generator = np.random.default_rng(seed)
     strategies = []
     for treeplex in tree.treeplexes:
