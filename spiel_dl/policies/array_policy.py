@@ -16,7 +16,7 @@ from spiel_dl.runs import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.from_openspiel import is_game_of, is_same_game
+from spiel_dl.tree.from_openspiel import check_game_of, is_game_of, is_same_game
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_any
 
@@ -102,11 +102,17 @@ class ArrayPolicy(openspiel_policy.Policy):
         return dict(zip(actions, probabilities.tolist(), strict=True))
 
     def check_state(self, state: pyspiel.State) -> None:
-        """Raises a ValueError if a state is of another game, see `asking.check_either_game_of`."""
+        """Raises a ValueError if a state is of another game, see `asking.check_either_game_of`.
+
+        Games of the same string are not told apart, so that a policy of a game made of data in
+        memory can be judged in another one.
+        """
         game = state.get_game()
         # Telling games apart takes longer than an answer, and most states are of one game.
         if game is not self._known_game:
-            asking.check_either_game_of(state, self.tree.game)
+            own = asking.form_for(game, self.tree.game)
+            if str(game) != str(own):
+                check_game_of(state, own)
             self._known_game = game
 
     def to_tabular(self, states: object = None) -> openspiel_policy.TabularPolicy:

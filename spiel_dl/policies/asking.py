@@ -63,10 +63,14 @@ def check_either_game_of(state: pyspiel.State, game: pyspiel.Game) -> None:
 
     States of the game with simultaneous moves that the policy's was converted from are no others.
     """
-    own = state.get_game()
+    check_game_of(state, form_for(state.get_game(), game))
+
+
+def form_for(own: pyspiel.Game, game: pyspiel.Game) -> pyspiel.Game:
+    """A policy's game, or where a state's own game is simultaneous, the one it came from."""
     if own is not game and is_converted(game) and _is_simultaneous(own):
-        game = _original_state(game.new_initial_state()).get_game()
-    check_game_of(state, game)
+        return _original_state(game.new_initial_state()).get_game()
+    return game
 
 
 def action_probabilities(
