@@ -77,7 +77,7 @@ lint: $(VENV)/installed
 	rm -rf build/lint
 	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
 	cd build/lint && MYPYPATH=../../run ../../$(BIN)/mypy --config-file ../../pyproject.toml \
-	    -p spiel_dl -p papers -m reproduce -m compare_learners -m report_learners
+	    -p spiel_dl -p papers -m reproduce -m report_learners
 	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
 
 bench: $(VENV)/installed-benchmark

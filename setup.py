@@ -6,7 +6,7 @@ from setuptools.command.build_py import build_py
 # Games and scripts lie beside the package, where people look for them; so do trained networks.
 BESIDE = {"spiel_dl.games": "games", "spiel_dl.models": "models", "spiel_dl.commands": "run"}
 # They make the reports of papers' experiments, which are not installed.
-FOR_PAPERS = {"reproduce", "compare_learners", "report_learners"}
+FOR_PAPERS = {"reproduce", "report_learners"}
 
 
 class BuildModules(build_py):

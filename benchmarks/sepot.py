@@ -35,7 +35,8 @@ from spiel_dl.search.sepot_search import Root
 from spiel_dl.search.sepot_search import Searcher as SubgameSearcher
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.particles import Particles

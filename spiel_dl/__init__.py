@@ -34,7 +34,14 @@ if TYPE_CHECKING:
         ContinualResolvingPolicy as ContinualResolving,
     )
     from spiel_dl.algorithms.dl_cfr import DLCFRSolver as DLCFR
-    from spiel_dl.algorithms.exploitability import expected_value, exploitability, nash_conv
+    from spiel_dl.algorithms.exploitability import (
+        expected_value,
+        exploitability,
+        gain,
+        game_value,
+        nash_conv,
+        player_exploitability,
+    )
     from spiel_dl.algorithms.mmd import MMDSolver as MMD
     from spiel_dl.algorithms.particle_search import ParticlePolicy as ParticleSearch
     from spiel_dl.algorithms.ppo import PPOSolver as PPO
@@ -47,7 +54,8 @@ if TYPE_CHECKING:
     from spiel_dl.play.bots import policy_bot
     from spiel_dl.play.matches import play_match
     from spiel_dl.play.registry import load_policy
-    from spiel_dl.policies.array_policy import ArrayPolicy
+    from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
+    from spiel_dl.policies.opponent_models import random_policy
     from spiel_dl.solvers.effort import Effort
     from spiel_dl.tree.depth_limit import DepthLimit
     from spiel_dl.tree.game_tree import GameTree
@@ -84,10 +92,15 @@ __all__ = [
     "compile_game",
     "expected_value",
     "exploitability",
+    "gain",
+    "game_value",
     "load_policy",
+    "mix_policies",
     "nash_conv",
     "play_match",
+    "player_exploitability",
     "policy_bot",
+    "random_policy",
     "solve",
     "solve_lp",
     "trunk_exploitability",
@@ -123,10 +136,15 @@ _SOURCES = {
     "compile_game": ("tree.load", "compile_game"),
     "expected_value": ("algorithms.exploitability", "expected_value"),
     "exploitability": ("algorithms.exploitability", "exploitability"),
+    "gain": ("algorithms.exploitability", "gain"),
+    "game_value": ("algorithms.exploitability", "game_value"),
     "load_policy": ("play.registry", "load_policy"),
+    "mix_policies": ("policies.array_policy", "mix_policies"),
     "nash_conv": ("algorithms.exploitability", "nash_conv"),
     "play_match": ("play.matches", "play_match"),
+    "player_exploitability": ("algorithms.exploitability", "player_exploitability"),
     "policy_bot": ("play.bots", "policy_bot"),
+    "random_policy": ("policies.opponent_models", "random_policy"),
     "solve": ("algorithms.solve", "solve"),
     "solve_lp": ("algorithms.sequence_form_lp", "solve_zero_sum_game"),
     "trunk_exploitability": ("algorithms.trunk_exploitability", "trunk_exploitability"),

@@ -21,18 +21,14 @@ from pathlib import Path
 import pytest
 from absl import app, flags
 
-ROOT = Path(__file__).parents[1]
+from tests.pages import PAGES, ROOT, name_of
+
 NOTEBOOK = ROOT / "docs" / "notebooks" / "from_game_to_search.ipynb"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Names in backticks, as pages and docstrings shorten them: without the package's own name.
 ROOMS = (
     "adapters|algorithms|distributed|experiments|games|io|jobs|learning|play|policies|runs|search|"
     "serve|solvers|tree|value_functions"
 )
-
-
-def name_of(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -323,47 +319,6 @@ def test_modules_with_slow_tests_are_listed():
     modules = sorted((ROOT / "tests").rglob("test_*.py"))
     marked = [m for m in modules if any(mark in m.read_text(encoding="utf-8") for mark in marks)]
     assert listed == sorted(module.relative_to(ROOT).as_posix() for module in marked)
-
-
-def numbers_in(content: object) -> Iterator[float]:
-    """All numbers that a report's JSON file holds."""
-    if isinstance(content, dict):
-        content = list(content.values())
-    if isinstance(content, list):
-        for inner in content:
-            yield from numbers_in(inner)
-    elif isinstance(content, int | float) and not isinstance(content, bool):
-        yield float(content)
-
-
-def rounds_to(number: float, text: str) -> bool:
-    """Whether a number, with as many digits as a text has, is that of the text."""
-    digits = len(text.replace(",", "").replace(".", "").lstrip("0")) or 1
-    return float(f"{number:.{digits}g}") == float(text.replace(",", ""))
-
-
-def claims() -> Iterator[tuple[str, Path]]:
-    """The numbers in bold of the README's "Measured", and the report that each is of."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.split("## Measured")[1].split("\n## ")[0]
-    for row in re.findall(r"^\|.*\*\*.*$", section, re.MULTILINE):
-        [report] = re.findall(r"\]\((results/[^)]+)\.md\)", row)
-        for number in re.findall(r"\*\*([\d.,]+)\*\*", row):
-            yield number, ROOT / f"{report}.json"
-
-
-@pytest.mark.parametrize(("number", "report"), list(claims()), ids=str)
-def test_numbers_of_the_readme_are_those_of_reports(number: str, report: Path):
-    found = list(numbers_in(json.loads(report.read_text(encoding="utf-8"))))
-    scales = (1, 1e3, 1e6)  # Seconds are told as ms or µs.
-    assert any(rounds_to(scale * each, number) for each in found for scale in scales)
-
-
-def test_a_number_that_no_report_has_is_noticed():
-    assert rounds_to(0.20062, "0.201")
-    assert rounds_to(8325.63, "8,325.6")
-    assert not rounds_to(0.2004, "0.201")
-    assert not rounds_to(8325.7, "8,325.6")
 
 
 def test_readme_names_every_dependency():

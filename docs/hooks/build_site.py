@@ -66,6 +66,7 @@ NAVIGATION = {
         "All names <genindex>",
     ],
     "Evidence": [
+        "Measured <measured>",
         "Results <results>",
         "Beside OpenSpiel's algorithms <comparison>",
         "Where we differ from the papers <deviations>",

@@ -23,6 +23,22 @@ class Change:
 
 
 CHANGES: Sequence[Change] = (
+    # Elsewhere, searches below samples only draw by other random numbers since.
+    Change(
+        "2026-11-24T11:59:21+00:00",
+        "trees that grow are bounded, and beliefs that have to be found again are drawn anew",
+        ("particle_search/goofspiel_4_descending*", "particle_search/*dark_hex_2x2/curves"),
+    ),
+    Change(
+        "2026-11-26T03:55:00+00:00",
+        "rises of refined max-margin gadgets are told",
+        ("sepot/refined",),
+    ),
+    Change(
+        "2026-11-26T03:55:00+00:00",
+        "claims of Figure 5 are not told of biased rock-paper-scissors",
+        ("responses/biased_rps",),
+    ),
     Change(
         "2026-11-21T12:00:00+00:00",
         "value networks normalise their layers",

@@ -2,13 +2,16 @@
 
 What an experiment measured stays as it is. Where `Experiment.judge` or its claim has become another
 since, the report's verdict, headline and claim follow it, and the report says so, and what it came
-with: a criterion that is chosen after the numbers were seen is not one that was set before.
+with: a criterion that is chosen after the numbers were seen is not one that was set before. Where
+claim and verdict are the same, and only the parts are named that hold, nothing has to be said.
 """
 
 from __future__ import annotations
 
 import datetime
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +42,17 @@ def judge_again(path: Path, experiment: Experiment[Any]) -> bool:
     }
     if all(content.get(name) == value for name, value in now.items()):
         return False
-    first = content.get("judged_anew") or {name: content.get(name) for name in now}
-    day = datetime.datetime.now(datetime.UTC).date().isoformat()
     markdown = path.with_suffix(".md").read_text(encoding="utf-8")
+    before = content.get("judged_anew")
+    if before is None and _is_worded_anew(content, now):
+        reports.write_report(
+            path.with_suffix(""),
+            {**content, **now},
+            _with_judgement(markdown, now["verdict"], now["headline"]),
+        )
+        return True
+    first = before or {name: content.get(name) for name in now}
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
     told = (
         f"Judged anew on {day} from the tables below, by a criterion that was set after they had "
         f"been seen. The report came with: {first['verdict'] or 'no verdict'} "
@@ -56,7 +67,13 @@ def judge_again(path: Path, experiment: Experiment[Any]) -> bool:
     return True
 
 
-def _with_judgement(markdown: str, verdict: str, headline: str, told: str) -> str:
+def _is_worded_anew(content: Mapping[str, Any], now: Mapping[str, str]) -> bool:
+    """Whether a claim and its verdict are the same, and only more, or less, is said of parts."""
+    word, wanted = (re.split("[:.;]", each.get("verdict") or "")[0] for each in (content, now))
+    return content.get("claim") == now["claim"] and word == wanted
+
+
+def _with_judgement(markdown: str, verdict: str, headline: str, *told: str) -> str:
     """A report with another verdict and headline, which it may not have had, below its title."""
     paragraphs = markdown.split("\n\n")
     left = [
@@ -65,5 +82,5 @@ def _with_judgement(markdown: str, verdict: str, headline: str, told: str) -> st
         if not each.startswith((_VERDICT, _HEADLINE, "Judged anew on "))
     ]
     return "\n\n".join(
-        [paragraphs[0], f"{_VERDICT}{verdict}", f"{_HEADLINE}{headline}", told, *left]
+        [paragraphs[0], f"{_VERDICT}{verdict}", f"{_HEADLINE}{headline}", *told, *left]
     )

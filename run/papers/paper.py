@@ -96,7 +96,8 @@ PAPERS = {
             "Šustr et al. (2021), particle value functions",
             not_covered=(
                 "after how many epochs the particle network's trunk is as good as the positional "
-                "one's (11 and 134, Figure 3) is shown in the pictures and not judged",
+                "one's (11 and 134, Figure 3) is shown in the pictures; judged is which is better "
+                "in the first tenth of the training",
             ),
         ),
         Paper(
@@ -104,6 +105,8 @@ PAPERS = {
             "Milec et al. (2024), continual depth-limited responses",
             not_covered=(
                 "Table 2, SlumBot: it plays no-limit hold'em, which is out of reach",
+                "CDRNR with networks as value functions, which the paper does not have either, and "
+                "sliding CDRNR outside Leduc (Figures 11 to 14), to save time",
                 "Figures 9 and 10, CDRNR with the values of 500 iterations of CFR (Figure 5) and "
                 "the exploiting strategy of Figure 15, to save time",
                 "that CDRNR is better than the mix of CDBR with an equilibrium, and gains over "
@@ -120,6 +123,7 @@ PAPERS = {
                 "over seeds, and nothing is judged",
             ),
         ),
+        Paper("learners", "R-NaD, MMD and PPO with their defaults"),
         Paper("particle_search", "search where public states are too large to list"),
         Paper("policy_gradients", "Rudolph et al. (2025), policy gradients in large games"),
         Paper("compare", "our solvers and learners beside OpenSpiel's", True),

@@ -27,6 +27,7 @@ from papers.judging import judge_again
 from papers.manifest import MANIFEST
 from papers.paper import PAPERS
 from papers.row import Row
+from papers.study import CONTRADICTED, MET, NOT_MET, OPEN, PARTLY
 from spiel_dl.runs import tensor_files
 from spiel_dl.runs.messages import did_you_mean
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -37,7 +38,11 @@ _NO_HEADLINE, _OTHER_CLAIM = "no headline", "judged by another claim"
 _SMALLER = (
     "Smaller than in the paper, or than our defaults where a paper names no size, to save time:"
 )
-_HEADER = ("where", "experiment", "the paper", "ours", "verdict", "state")
+_HEADER = ("where", "experiment", "ours", "verdict", "state")
+_OURS = "ours"
+"""The place of rows that a paper does not have."""
+_WORDS = (MET, PARTLY, NOT_MET, CONTRADICTED, OPEN)
+_NO_CLAIM = "no claim"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,8 +166,8 @@ def page(results: Path) -> str:
     parts = [
         "# Scoreboard",
         "Experiments of the papers, and ours: what the paper says, what came out here, and whether "
-        "the two agree. Benchmarks and tables of learners are not among them. What is not covered "
-        "stands below each table. `run/papers/manifest.py` "
+        "the two agree. Benchmarks are not among them. What is not covered "
+        "stands below each paper. `run/papers/manifest.py` "
         "lists them, `make reproduce` runs what is missing or old, and this page is made of the "
         "reports' JSON files by `python run/reproduce.py --scoreboard_only`, which judges reports "
         "anew where their criterion has become another one.",
@@ -171,19 +176,60 @@ def page(results: Path) -> str:
         "that matters, that has other settings than the manifest or no headline, or that no clean "
         "commit made. "
         f"All of them may take {sum(row.minutes for row in MANIFEST) / 60:.0f} hours on two cores.",
+        "A claim of several parts is partly met if some hold, and the verdict names those that do "
+        "not. *Set after* marks a criterion that was set after the numbers had been seen; what the "
+        "report came with stands behind it if it was another verdict.",
+        _summary(states),
     ]
     for paper in PAPERS.values():
         own = [(row, found) for row, found in states if row.paper == paper.name]
         if own:
-            lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
-            lines += [_line(_cells(row, found)) for row, found in own]
-            parts += [f"## {paper.title}", "\n".join(lines)]
+            parts.append(f"## {paper.title}")
+        for is_ours, heading in ((False, "Experiments of the paper"), (True, "Ours")):
+            chosen = [each for each in own if (each[0].place == _OURS) == is_ours]
+            if chosen:
+                parts += [f"### {heading}", *_by_claim(chosen)]
         if paper.not_covered:
             parts.append(f"Not covered: {'; '.join(paper.not_covered)}.")
         cut = [f"- `{row.name}`: {row.short_of}." for row, _ in own if row.short_of]
         if cut:
             parts += [_SMALLER, "\n".join(cut)]
     return "\n\n".join(parts) + "\n"
+
+
+def _summary(states: Sequence[tuple[Row, State]]) -> str:
+    """How many experiments of each paper, and of ours, have which verdict."""
+    lines = [_line(("", *_WORDS, _NO_CLAIM)), _line(["---"] * (len(_WORDS) + 2))]
+    for paper in PAPERS.values():
+        for is_ours in (False, True):
+            words = [
+                _word(_verdict(found.report))
+                for row, found in states
+                if row.paper == paper.name and (row.place == _OURS) == is_ours and found.report
+            ]
+            if words:
+                name = f"{paper.title}{', ours' if is_ours else ''}"
+                counted = [words.count(word) for word in (*_WORDS, _NO_CLAIM)]
+                lines.append(_line((name, *(str(count or "") for count in counted))))
+    return "\n".join(lines)
+
+
+def _word(told: str) -> str:
+    """Which of `_WORDS` a verdict begins with."""
+    return next((word for word in _WORDS if told.startswith(word)), _NO_CLAIM)
+
+
+def _by_claim(rows: Sequence[tuple[Row, State]]) -> list[str]:
+    """A table for every claim, which stands above it."""
+    claims: dict[str, list[tuple[Row, State]]] = {}
+    for row, found in rows:
+        claims.setdefault(row.declared.claim, []).append((row, found))
+    told = []
+    for claim, own in claims.items():
+        told.append(_claimed(claim))
+        lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
+        told.append("\n".join([*lines, *(_line(_cells(*each)) for each in own)]))
+    return told
 
 
 def judge_all(results: Path) -> list[Path]:
@@ -198,15 +244,28 @@ def write_page(path: str | os.PathLike[str], results: Path) -> None:
         temporary.write_text(page(results), encoding="utf-8")
 
 
+def _claimed(claim: str) -> str:
+    """A claim as a sentence about the paper."""
+    if not claim:
+        return "The paper has no such experiments."
+    return f"The paper {claim}" if claim.startswith("has ") else f"The paper: {claim}"
+
+
 def _cells(row: Row, found: State) -> Sequence[str]:
     report = found.report
     name = f"[{row.name}](../results/{row.name}.md)" if report else f"`{row.name}`"
-    verdict = str(report.get("verdict") or "").split(". The paper:")[0]
-    if _OTHER_CLAIM in found.why:
-        verdict = ""
+    verdict = "" if _OTHER_CLAIM in found.why else _verdict(report)
+    if "judged_anew" in report:
+        first = _verdict(report["judged_anew"])
+        is_same = _word(first) == _word(verdict)
+        verdict += " *Set after.*" if is_same else f" *Set after; came with: {first}.*"
     told = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
-    claim = row.declared.claim or "has no such experiment"
-    return row.place, name, claim, str(report.get("headline") or ""), verdict, told
+    return row.place, name, str(report.get("headline") or ""), verdict, told
+
+
+def _verdict(report: Mapping[str, Any]) -> str:
+    """A report's verdict, without the claim."""
+    return str(report.get("verdict") or "").split(". The paper:")[0].split("; the paper has no")[0]
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import dataclasses
 import os
 import statistics
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -30,6 +30,7 @@ Settings = TypeVar("Settings")
 MET, NOT_MET, PARTLY, CONTRADICTED = "met", "not met", "partly met", "contradicts the paper"
 OPEN = "open"
 """What was measured cannot tell."""
+_MOST_NAMES = 4
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 """The rows of a report's tables, by heading."""
 
@@ -46,17 +47,50 @@ class Judgement(NamedTuple):
     headline: str
 
 
-def verdict(holds: Iterable[bool]) -> str:
-    """The verdict on a claim from that on each of its parts; "" if there are none."""
-    told = list(holds)
-    if not told:
-        return ""
-    return MET if all(told) else PARTLY if any(told) else NOT_MET
+def verdict(parts: Mapping[str, bool | None]) -> str:
+    """The verdict on a claim from that on each of its parts.
+
+    Args:
+      parts: what is claimed, in a few words, and whether it holds; None where what was measured
+        cannot tell.
+
+    Returns:
+      MET or NOT_MET if all parts say so, OPEN if none can tell, "" if there are none; otherwise
+      PARTLY, or NOT_MET, and which parts do not hold and which are open.
+    """
+    known = {name: held for name, held in parts.items() if held is not None}
+    if not known:
+        return OPEN if parts else ""
+    failed = [name for name, held in known.items() if not held]
+    is_open = [name for name in parts if name not in known]
+    if not is_open and len(failed) in (0, len(known)):
+        return NOT_MET if failed else MET
+    word = NOT_MET if len(failed) == len(known) else PARTLY
+    told = f"{word}: {len(known) - len(failed)} of {len(parts)} parts hold"
+    for what, names in (("not", failed), ("open", is_open)):
+        if names:
+            told += f"; {what}: {_listed(names)}"
+    return told
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names, or the first of them and how many more there are."""
+    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    return ", ".join([*names[:_MOST_NAMES], *more])
 
 
 def deviation(values: Sequence[float]) -> float:
     """The standard deviation that a sample tells of; 0 of a single value."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def sign_of_difference(first: Sequence[float], second: Sequence[float]) -> int:
+    """The sign of the mean difference of pairs, seed by seed; 0 if the 95 % interval holds 0."""
+    pairs = [one - other for one, other in zip(first, second, strict=True)]
+    mean, half_width = statistics.fmean(pairs), student_half_width(pairs)
+    if half_width is None or abs(mean) <= half_width:
+        return 0
+    return 1 if mean > 0 else -1
 
 
 def told(values: Sequence[float], of: str) -> str:
@@ -109,8 +143,9 @@ class Experiment(Generic[AnyStudy]):
         says what is held.
       compute: from a study to what was found; what its workspace holds is not done again.
       render: from a study and what was found to tables, pictures and, as the report's verdict, MET,
-        NOT_MET, PARTLY or CONTRADICTED where the claim can be tested. A report without title gets
-        the experiment's, and a picture without name its name, and its title as the first line.
+        NOT_MET, CONTRADICTED, OPEN or what `verdict` says where the claim can be tested. A report
+        without title gets the experiment's, and a picture without name its name, and its title as
+        the first line.
       uses: names of the settings that the numbers depend on; empty: all.
       judge: from a report's tables to its verdict and headline, in the place of those of `render`;
         so that a report is judged anew when the criterion becomes another, see `judging`.

@@ -19,6 +19,7 @@ import pyspiel
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
+from spiel_dl.tree.drawing import draw_outcome
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 _AGENTS = ("player_0", "player_1")
@@ -139,8 +140,7 @@ class OpenSpielAEC(AECEnv):
         """Plays chance, and says whose turn it is, or that the game is over."""
         state = self.openspiel_state
         while state.is_chance_node():
-            outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
-            state.apply_action(int(self._generator.choice(outcomes, p=probabilities)))
+            state.apply_action(draw_outcome(state, self._generator))
         if state.is_terminal():
             self.rewards = dict(zip(_AGENTS, state.returns(), strict=True))
             self.terminations = dict.fromkeys(_AGENTS, True)

@@ -24,7 +24,7 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers import variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variant_names import variant_by_name
 from spiel_dl.solvers.variants import AnyVariant, Weighting
@@ -40,7 +40,7 @@ class CFRSolver:
       minimizer: the regret minimizer behind the policies.
     """
 
-    variant: AnyVariant = regret_minimization.CFR
+    variant: AnyVariant = variants.CFR
 
     def __init__(
         self,
@@ -56,12 +56,13 @@ class CFRSolver:
           game: the game, its game string, or the compiled game.
           variant: a name in `solvers.variant_names.VARIANTS`, a `Weighting`, or a `Variant` of
             your own functions; None: that of the class.
-          alternating_updates: update the players in turn, not at once.
+          alternating_updates: update the players in turn, not at once; "excfr+" and "greedy" update
+            both at once, whatever it says.
           num_threads: threads per iteration; pays from about 100,000 terminal histories on.
 
         Raises:
-          ValueError: if the game cannot be compiled, for an impossible number of threads, or if
-            there is no variant of this name.
+          ValueError: if the game cannot be compiled, for an impossible number of threads, if there
+            is no variant of this name, or if the variant cannot solve such a game.
         """
         if variant is not None:
             self.variant = variant_by_name(variant)
@@ -117,33 +118,33 @@ class CFRSolver:
 class CFRPlusSolver(CFRSolver):
     """CFR+ (Tammelin 2014): negative cumulative regrets are dropped, the average is linear."""
 
-    variant = regret_minimization.CFR_PLUS
+    variant = variants.CFR_PLUS
 
 
 class LinearCFRSolver(CFRSolver):
     """Linear CFR (Brown and Sandholm 2019): iteration t counts t times."""
 
-    variant = regret_minimization.LINEAR_CFR
+    variant = variants.LINEAR_CFR
 
 
 class PredictiveCFRPlusSolver(CFRSolver):
     """Predictive CFR+ (Farina, Kroer, Sandholm 2021), with quadratic averaging."""
 
-    variant = regret_minimization.PREDICTIVE_CFR_PLUS
+    variant = variants.PREDICTIVE_CFR_PLUS
 
 
 class DiscountedCFRSolver(CFRSolver):
     """Discounted CFR (Brown and Sandholm 2019)."""
 
-    variant = regret_minimization.DISCOUNTED_CFR
+    variant = variants.DISCOUNTED_CFR
 
     def __init__(
         self,
         game: AnyGame,
         *,
-        alpha: float = regret_minimization.DISCOUNTED_CFR.alpha,
-        beta: float = regret_minimization.DISCOUNTED_CFR.beta,
-        gamma: float = regret_minimization.DISCOUNTED_CFR.gamma,
+        alpha: float = variants.DISCOUNTED_CFR.alpha,
+        beta: float = variants.DISCOUNTED_CFR.beta,
+        gamma: float = variants.DISCOUNTED_CFR.gamma,
         alternating_updates: bool = True,
         num_threads: int = 1,
     ):

@@ -21,16 +21,19 @@ addition to the paper's algorithm, and off by default.
 
 from __future__ import annotations
 
+import json
+import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyspiel
 
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.checks import check_iterations
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, Pair, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
 from spiel_dl.solvers.variant_names import variant_by_name
-from spiel_dl.solvers.variants import AnyVariant, check_goes_by_regrets
+from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant, check_goes_by_regrets
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.trunk import cut
@@ -46,6 +49,7 @@ from spiel_dl.value_functions.base import (
 )
 
 _OF_VALUES = "values."  # names in a state that are the value function's
+_MADE = "made"  # says in a state how the solver was made; older ones do not have it
 
 
 class DLCFRSolver:
@@ -108,6 +112,13 @@ class DLCFRSolver:
             )
         self._restart_every = restart_every
         self._restart_growth = restart_growth
+        tolerance = getattr(value_function, "tolerance", None)
+        self._made: dict[str, Any] = {
+            "value_function": None if value_function is None else type(value_function).__name__,
+            "tolerance": float(tolerance) if isinstance(tolerance, numbers.Real) else None,
+            "restart_every": restart_every,
+            "restart_growth": None if restart_every is None else float(restart_growth),
+        }
         self.minimizer = RegretMinimizer(
             self.trunk.sequence_form, variant, alternating_updates=alternating_updates
         )
@@ -168,22 +179,41 @@ class DLCFRSolver:
         return self._in_whole_game([self.minimizer.average_strategy(p) for p in (0, 1)])
 
     def state(self) -> dict[str, np.ndarray]:
-        """Copies of all that changes from iteration to iteration, for checkpoints."""
+        """Copies of all that changes from iteration to iteration, for checkpoints.
+
+        With it goes what `load_state` compares: the class of the value function, its `tolerance` if
+        it has one, and the restarts.
+        """
         values = self._leaf_values.state() if self._leaf_values else {}
-        return self.minimizer.state() | {_OF_VALUES + name: a for name, a in values.items()}
+        made = np.frombuffer(json.dumps(self._made).encode(), np.uint8).copy()
+        own = {_OF_VALUES + name: array for name, array in values.items()}
+        return {**self.minimizer.state(), **own, _MADE: made}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on from a `state()` of a solver that was made in the same way.
 
         Raises:
-          ValueError: if it was made in another way. Nothing has changed then.
+          ValueError: if it was made in another way, so far as the state says it. Nothing has
+            changed then.
         """
+        if _MADE in state:
+            made = json.loads(np.asarray(state[_MADE]).tobytes())
+            other = [
+                f"{name} is {made.get(name)!r}, not {own!r}"
+                for name, own in self._made.items()
+                if made.get(name) != own
+            ]
+            if other:
+                raise ValueError(
+                    f"the state was saved by another solver: its {', its '.join(other)}; go on "
+                    "from it with a solver that was made in the same way"
+                )
         names = {name for name in state if name.startswith(_OF_VALUES)}
         values = {name.removeprefix(_OF_VALUES): state[name] for name in names}
         if values and not self._leaf_values:
             raise ValueError(f"the state has {sorted(names)}, but this solver has no leaves")
         before = self.minimizer.state()
-        self.minimizer.load_state({name: state[name] for name in state.keys() - names})
+        self.minimizer.load_state({name: state[name] for name in state.keys() - names - {_MADE}})
         if self._leaf_values:
             try:
                 self._leaf_values.load_state(values)

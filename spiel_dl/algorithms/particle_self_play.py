@@ -47,6 +47,7 @@ from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.drawing import draw_outcome
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import Particles, rules_of
@@ -250,10 +251,11 @@ class ParticleSelfPlay:
             raise ValueError("the state has no generator; it is not whole")
         packed = {n.removeprefix(BUFFER): a for n, a in state.items() if n.startswith(BUFFER)}
         samples = unpack_samples(packed)
+        generator = _generator_of(state["generator"])
         with torch.no_grad():
             for name, tensor in tensors.items():
                 tensor.copy_(torch.from_numpy(state[name]))
-        self._generator.bit_generator.state = json.loads(state["generator"].tobytes())
+        self._generator = generator
         self.num_steps = int(state["num_steps"])
         self.buffer.clear()
         self.buffer.extend(samples)
@@ -312,8 +314,7 @@ class ParticleSelfPlay:
         """Step 1."""
         state = self.game.new_initial_state()
         while state.is_chance_node():
-            outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
-            state.apply_action(int(self._generator.choice(outcomes, p=probabilities)))
+            state.apply_action(draw_outcome(state, self._generator))
         public_tensor = self._rules.public_tensor(state.batch, True)[0]
         return sample_consistent(self.game, public_tensor, self.config.budget, self._generator)
 
@@ -374,3 +375,13 @@ class ParticleSelfPlay:
             )
         self._descent.step(loss, at=self.num_steps)
         return float(value)
+
+
+def _generator_of(luck: np.ndarray) -> np.random.Generator:
+    """The generator whose state a `state()` has kept as JSON: uint8 [n]."""
+    generator = np.random.default_rng(0)
+    try:
+        generator.bit_generator.state = json.loads(np.asarray(luck).tobytes())
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"the state's generator is none ({error}); it is not whole") from None
+    return generator

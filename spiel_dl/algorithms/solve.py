@@ -26,6 +26,7 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_any
 
 DEFAULT_VARIANT = "hs-pdcfr+"
+_SMALL = 1e-9
 _FIRST_LOOK = 16
 _GROWTH = 1.2
 _SHARE_OF_TIME = 1.0 / 16
@@ -67,7 +68,7 @@ def solve(
     game: AnyGame,
     *,
     seconds: float = 10.0,
-    exploitability: float = 1e-9,
+    exploitability: float | None = None,
     variant: str | AnyVariant = DEFAULT_VARIANT,
     num_threads: int = 1,
 ) -> SolvedPolicy:
@@ -77,7 +78,8 @@ def solve(
       game: the game, its game string, or the compiled game.
       seconds: wall-clock to take at most, about; at least one iteration is done, and compiling a
         game is not interrupted. Loading compiled loops counts, too.
-      exploitability: stop as soon as this is reached, in units of utility.
+      exploitability: stop as soon as this is reached, in units of utility; None: 1e-9, and in games
+        whose utilities differ by less than 1, as much less.
       variant: of CFR: a name in `solvers.variant_names.VARIANTS`, or one of your own.
       num_threads: threads per iteration; pays from about 100,000 terminal histories on.
 
@@ -88,9 +90,11 @@ def solve(
     start = time.perf_counter()
     if not 0 < seconds < math.inf:
         raise ValueError(f"seconds={seconds} must be positive and finite")
-    if not exploitability >= 0:
+    if exploitability is not None and not exploitability >= 0:
         raise ValueError(f"exploitability={exploitability} must not be negative")
     tree = compile_any(game)
+    if exploitability is None:
+        exploitability = _SMALL * min(1.0, tree.sequence_form.utility_range)
     solver = CFRSolver(tree, variant=variant, num_threads=num_threads)
     stretch, best = 1, (math.inf, solver.current_policy(), "current")
     while True:

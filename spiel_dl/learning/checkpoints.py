@@ -97,7 +97,7 @@ def is_checkpoint(path: str | os.PathLike[str]) -> bool:
       ValueError: if there is a file that this package has not written.
     """
     file = _file(path)
-    return file.is_file() and tensor_files.load(file)[1].get("kind") == FILE_KIND
+    return file.is_file() and tensor_files.header(file).get("kind") == FILE_KIND
 
 
 def has_critic(path: str | os.PathLike[str]) -> bool:

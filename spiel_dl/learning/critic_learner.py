@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from open_spiel.python import policy as openspiel_policy
 
@@ -59,8 +61,9 @@ class CriticLearner(Learner):
 
         Args:
           game: the game, its game string, or the compiled game.
-          blueprint: a policy of both players: a `NetworkPolicy`, on the device, for games of any
-            size; any other one is read at all infosets of the compiled game.
+          blueprint: a policy of both players, of which a copy is taken: a `NetworkPolicy`, on the
+            device, for games of any size; any other one is read at all infosets of the compiled
+            game.
           transformations: what opponents may do.
           config: how to learn; None: the defaults.
           device: where games are played and networks live.
@@ -97,7 +100,8 @@ class CriticLearner(Learner):
             raise ValueError(
                 f"the blueprint is a policy of {blueprint.game}, not of {self.game}; use its game"
             )
-        self._source: ArrayPolicy | NetworkPolicy = blueprint
+        # A copy, so that the critic goes on to be one of what it learns from.
+        self._source: ArrayPolicy | NetworkPolicy = _copy_of(blueprint)
         self._table: torch.Tensor | None = None
         environment = self._self_play.environment
         if isinstance(environment, TreeEnvironment):
@@ -164,6 +168,17 @@ class CriticLearner(Learner):
         strategies = self._source.strategies
         return {name: torch.from_numpy(x) for name, x in zip(STRATEGIES, strategies, strict=True)}
 
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """As `Learner.load_state`; the state must be one of a critic of the same blueprint."""
+        for name, tensor in self._blueprint_tensors().items():
+            own = tensor.detach().cpu().numpy()
+            if name in state and not np.array_equal(state[name], own):
+                raise ValueError(
+                    f"the state's {name} is not that of this blueprint: it is the state of a "
+                    "critic of another one; make the learner with that"
+                )
+        super().load_state(state)
+
     def settings(self) -> dict[str, Any]:
         """As `Learner.settings`: how the critic learns, and from what games."""
         return {**super().settings(), **self._games}
@@ -187,3 +202,11 @@ class CriticLearner(Learner):
         if isinstance(self._source, NetworkPolicy):
             blueprint |= self._network_settings()
         return {**super()._identity(), "blueprint": blueprint}
+
+
+def _copy_of(policy: ArrayPolicy | NetworkPolicy) -> ArrayPolicy | NetworkPolicy:
+    if isinstance(policy, ArrayPolicy):
+        first, second = (strategy.copy() for strategy in policy.strategies)
+        return ArrayPolicy(policy.tree, (first, second))
+    parameters = policy.parameters.detach().clone()
+    return NetworkPolicy(policy.game, policy.network, parameters, policy.fine_tuning)

@@ -20,6 +20,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games.own import is_same_function
+from spiel_dl.tree.counts import checked_count
 
 _LARGEST_LOGARITHM = 300.0
 
@@ -233,7 +234,16 @@ def pure_transformations(num_actions: int) -> PolicyTransformations:
 
     The paper uses them in Leduc. Where every player decides at most once more, there are no other
     deterministic continuations.
+
+    Args:
+      num_actions: of the game, `num_distinct_actions()`. Of fewer, those with the highest ids are
+        left out, which the opponent is then not expected to take always. Of more, they are refused
+        when they are applied.
+
+    Raises:
+      ValueError: if it is no positive integer.
     """
+    num_actions = checked_count("num_actions", num_actions, 1)
     constants = [_constant(action, num_actions) for action in range(num_actions)]
     return PolicyTransformations([IDENTITY, *constants])
 
@@ -330,7 +340,7 @@ def _constant(action: int, num_actions: int) -> Transformation:
         if action >= policy.shape[-1]:
             raise ValueError(
                 f"pure transformations are of {num_actions} actions, and the game has "
-                f"{policy.shape[-1]}; make them of as many"
+                f"{policy.shape[-1]}; make them of as many, game.num_distinct_actions()"
             )
         chosen = torch.zeros_like(policy)
         chosen[..., action] = 1.0
@@ -338,4 +348,6 @@ def _constant(action: int, num_actions: int) -> Transformation:
 
     offset = torch.zeros(num_actions, dtype=torch.float64)
     offset[action] = 1.0
-    return Transformation(f"action {action}", weights, Line(offset, torch.zeros_like(offset)))
+    # A line of one action would be one for all actions of any game.
+    line = Line(offset, torch.zeros_like(offset)) if num_actions > 1 else None
+    return Transformation(f"action {action}", weights, line)

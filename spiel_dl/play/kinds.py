@@ -18,7 +18,7 @@ from spiel_dl.play.requests import Request
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy, UniformPolicy
-from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers import variants
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import turn_based_game
 
@@ -105,7 +105,7 @@ def _cfr_last(request: Request) -> openspiel_policy.Policy:
 
 
 def _cfr_plus(request: Request) -> openspiel_policy.Policy:
-    variant = regret_minimization.CFR_PLUS
+    variant = variants.CFR_PLUS
     return opponent_models.cfr_average(request.compiled(), request.number(), variant)
 
 
@@ -133,7 +133,7 @@ def _function(request: Request) -> openspiel_policy.Policy:
             f"no policy {request.name!r}: {wrong[0]} is no file, or the third one; give one, or "
             "two with a comma between them, of player 0 and player 1"
         )
-    functions = [load(path) for path in paths]
+    functions = [load(path, request.device) for path in paths]
     known = getattr(functions[0], "game", None) if request.given_game is None else None
     game = turn_based_game(known or request.game)
     policies = [function_policy.FunctionPolicy(game, each) for each in functions]

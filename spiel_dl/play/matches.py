@@ -312,12 +312,20 @@ def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> lis
     """A policy's answers in states of one turn-based game, in each of which a player acts.
 
     Raises:
-      ValueError: if one of them is no distribution over the legal actions.
+      ValueError: if one of them is no distribution over the legal actions, or if there are not as
+        many as states.
     """
     if isinstance(policy, asking.AnswersAtOnce):
         start = time.perf_counter()
         found = policy.probabilities_of(states)
         seconds = (time.perf_counter() - start) / len(states)
+        if len(found) != len(states):
+            raise ValueError(
+                f"{type(policy).__name__} gave {len(found)} answers in {len(states)} states; let "
+                "its probabilities_of give one for each"
+            )
+        for probabilities, state in zip(found, states, strict=True):
+            asking.check_answer(policy, probabilities, state, state.current_player())
         return [Answer(probabilities, seconds) for probabilities in found]
     answers = []
     for state in states:

@@ -83,8 +83,8 @@ def load_policy(
       A policy of both players; of a game with simultaneous moves, see `policies.asking`.
 
     Raises:
-      ValueError: if there is no such policy for this game, the game is too large for it, or an
-        option is given that neither it nor a policy within it uses.
+      ValueError: if there is no such policy for this game, the game is too large for it, an option
+        is given that neither it nor a policy within it uses, or torch has no such device.
     """
     given = {
         "depth_limit": depth_limit,
@@ -104,6 +104,10 @@ def load_policy(
     settings = {key: value for key, value in given.items() if value is not None}
     name = os.fspath(name)
     _check_used(name, settings)
+    if device != "cpu":
+        from spiel_dl.networks.devices import check_device  # It imports torch.
+
+        check_device(device)
     return _load(name, game, settings, device)
 
 
@@ -182,7 +186,7 @@ def _of_path(request: Request) -> openspiel_policy.Policy:
     path = Path(request.name)
     if path.is_dir() and (path / AVERAGE_POLICY_FILE).is_file():
         path /= AVERAGE_POLICY_FILE
-    if path.is_file() and tensor_files.load(path)[1].get("kind") == "policy":
+    if path.is_file() and tensor_files.header(path).get("kind") == "policy":
         return ArrayPolicy.load(path, request.given_game)
     from spiel_dl.learning import checkpoints
 

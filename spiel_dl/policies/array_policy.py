@@ -16,9 +16,9 @@ from spiel_dl.runs import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.from_openspiel import is_game_of, is_same_game
+from spiel_dl.tree.from_openspiel import check_game_of, is_game_of, is_same_game
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_any, compile_game
+from spiel_dl.tree.load import AnyGame, compile_any
 
 _FILE_KIND = "policy"
 
@@ -38,10 +38,13 @@ class ArrayPolicy(openspiel_policy.Policy):
     def __init__(self, tree: GameTree | FactoredGame, strategies: tuple[np.ndarray, np.ndarray]):
         """Wraps two behaviour strategies, float64 [S_p] each; they are not copied.
 
+        Those of integers are: what is written into a policy later would be rounded in them.
+
         Raises:
           ValueError: if a strategy has another shape, or its numbers are no strategy (see `check`).
         """
         super().__init__(tree.game, [0, 1])
+        strategies = (_as_floats(strategies[0]), _as_floats(strategies[1]))
         for player, strategy in enumerate(strategies):
             if strategy.shape != (tree.treeplexes[player].num_sequences,):
                 raise ValueError(
@@ -50,6 +53,7 @@ class ArrayPolicy(openspiel_policy.Policy):
                 )
         self.tree = tree
         self.strategies = strategies
+        self._known_game = tree.game
         for player in (0, 1):
             self.check(player)
 
@@ -86,6 +90,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         Raises:
           ValueError: if the player does not act in this state, or the state is of another game.
         """
+        self.check_state(state)
         player = asking.acting_player(state, player_id)
         if isinstance(self.tree, FactoredGame):
             forced = self.tree.forced_action(state)
@@ -95,6 +100,20 @@ class ArrayPolicy(openspiel_policy.Policy):
         actions = self.tree.legal_actions(player, infoset).tolist()
         probabilities = self.strategies[player][self.tree.treeplexes[player].sequences(infoset)]
         return dict(zip(actions, probabilities.tolist(), strict=True))
+
+    def check_state(self, state: pyspiel.State) -> None:
+        """Raises a ValueError if a state is of another game, see `asking.check_either_game_of`.
+
+        Games of the same string are not told apart, so that a policy of a game made of data in
+        memory can be judged in another one.
+        """
+        game = state.get_game()
+        # Telling games apart takes longer than an answer, and most states are of one game.
+        if game is not self._known_game:
+            own = asking.form_for(game, self.tree.game)
+            if str(game) != str(own):
+                check_game_of(state, own)
+            self._known_game = game
 
     def to_tabular(self, states: object = None) -> openspiel_policy.TabularPolicy:
         """A copy as OpenSpiel's `TabularPolicy`.
@@ -239,6 +258,11 @@ class ArrayPolicy(openspiel_policy.Policy):
             )
 
 
+def _as_floats(strategy: np.ndarray) -> np.ndarray:
+    """A strategy itself, or a copy as float64 of one of integers or Booleans."""
+    return strategy.astype(np.float64) if strategy.dtype.kind in "biu" else strategy
+
+
 def read_strategy(
     tree: GameTree | FactoredGame, policy: openspiel_policy.Policy, player: int
 ) -> np.ndarray:
@@ -300,7 +324,7 @@ def mix_policies(
         raise ValueError(
             f"weights={list(weights)} must be probabilities of the {len(policies)} policies"
         )
-    tree = compile_game(game, *policies)
+    tree = compile_any(game, *policies)
     strategies = []
     for player, treeplex in enumerate(tree.treeplexes):
         plan = np.zeros(treeplex.num_sequences)

@@ -63,10 +63,14 @@ def check_either_game_of(state: pyspiel.State, game: pyspiel.Game) -> None:
 
     States of the game with simultaneous moves that the policy's was converted from are no others.
     """
-    own = state.get_game()
+    check_game_of(state, form_for(state.get_game(), game))
+
+
+def form_for(own: pyspiel.Game, game: pyspiel.Game) -> pyspiel.Game:
+    """A policy's game, or where a state's own game is simultaneous, the one it came from."""
     if own is not game and is_converted(game) and _is_simultaneous(own):
-        game = _original_state(game.new_initial_state()).get_game()
-    check_game_of(state, game)
+        return _original_state(game.new_initial_state()).get_game()
+    return game
 
 
 def action_probabilities(
@@ -126,6 +130,21 @@ def probabilities(
             f"{type(policy).__name__} has no answer for {state} of {state.get_game()}; is it a "
             f"policy of another game? {type(error).__name__}: {error}"
         ) from error
+    return checked(policy, answer, player, actions, infoset_string)
+
+
+def checked(
+    policy: AnyPolicy,
+    answer: Mapping[int, float],
+    player: int,
+    actions: list[int],
+    infoset_string: Callable[[], str],
+) -> list[float]:
+    """What a policy has answered, as the probabilities of the legal actions.
+
+    Raises:
+      ValueError: if it is not a distribution over them.
+    """
     row = [answer.get(action, 0.0) for action in actions]
     illegal = any(p != 0 for action, p in answer.items() if action not in actions)
     if illegal or min(row) < 0 or not abs(sum(row) - 1.0) < SUM_TOLERANCE:
@@ -145,6 +164,14 @@ def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) 
     actions = state.legal_actions(player)
     row = probabilities(policy, state, player, actions, lambda: _infoset_string(state, player))
     return dict(zip(actions, row, strict=True))
+
+
+def check_answer(
+    policy: AnyPolicy, answer: Mapping[int, float], state: pyspiel.State, player: int
+) -> None:
+    """Raises a ValueError if a policy's answer is no distribution over the legal actions."""
+    actions = state.legal_actions(player)
+    checked(policy, answer, player, actions, lambda: _infoset_string(state, player))
 
 
 def _infoset_string(state: pyspiel.State, player: int) -> str:

@@ -8,6 +8,7 @@ OpenSpiel's information state tensors to logits. Such a network is saved with
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -125,10 +126,10 @@ class FunctionPolicy(openspiel_policy.Policy):
         return policy / total
 
 
-def load_torch_script(path: str | Path) -> Function:
-    """The function of a file of TorchScript; a ValueError if it is none."""
+def load_torch_script(path: str | Path, device: torch.device | str = "cpu") -> Function:
+    """The function of a file of TorchScript, on a device; a ValueError if it is none."""
     try:
-        module = torch.jit.load(str(path), map_location="cpu").eval()
+        module = torch.jit.load(str(path), map_location=device).eval()
     except RuntimeError as error:
         first = str(error).strip().splitlines()[0]
         raise ValueError(
@@ -136,24 +137,33 @@ def load_torch_script(path: str | Path) -> Function:
             f"writes: {first}"
         ) from error
     function: Function = module
-    return function
+    if torch.device(device).type == "cpu":
+        return function
+    return functools.partial(_on_device, function, device)
 
 
-def load_onnx(path: str | Path) -> Function | MaskedFunction:
+def _on_device(
+    function: Function, device: torch.device | str, tensors: torch.Tensor
+) -> torch.Tensor:
+    return function(tensors.to(device)).to(tensors.device)
+
+
+def load_onnx(path: str | Path, device: torch.device | str = "cpu") -> Function | MaskedFunction:
     """The function of an ONNX file, from its one input to its first output.
 
     A file of `adapters.onnx.write_onnx`, which takes what is legal, too, says a policy.
 
     Raises:
-      ValueError: if `onnxruntime` is not installed, the file is none of ONNX, or it has other
-        inputs.
+      ValueError: if `onnxruntime` is not installed or cannot use the device, the file is none of
+        ONNX, or it has other inputs.
     """
     try:
         runtime: Any = importlib.import_module("onnxruntime")
     except ImportError as error:
         raise ValueError(f"{path} needs onnxruntime; pip install onnxruntime") from error
+    providers = _providers(runtime, torch.device(device))
     try:
-        session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        session = runtime.InferenceSession(str(path), providers=providers)
     except Exception as error:  # Its errors have no common class.
         raise ValueError(f"{path} is no file of ONNX: {error}") from error
     names = tuple(each.name for each in session.get_inputs())
@@ -175,3 +185,17 @@ def load_onnx(path: str | Path) -> Function | MaskedFunction:
             f"tensors, or the two of write_onnx: {', '.join(_OWN_INPUTS)}"
         )
     return function
+
+
+def _providers(runtime: Any, device: torch.device) -> list[Any]:
+    """What `onnxruntime` computes by on a device."""
+    if device.type == "cpu":
+        return ["CPUExecutionProvider"]
+    wanted = f"{device.type.upper()}ExecutionProvider"
+    there = runtime.get_available_providers()
+    if wanted not in there:
+        raise ValueError(
+            f"device={str(device)!r} needs {wanted}, but this onnxruntime has {', '.join(there)}; "
+            "take 'cpu', or pip install onnxruntime-gpu for 'cuda'"
+        )
+    return [(wanted, {"device_id": device.index or 0}), "CPUExecutionProvider"]

@@ -13,20 +13,20 @@ import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
-from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers import variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variant_names import variant_by_name
 from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_any, compile_game
 from spiel_dl.tree.pieces import Pieces
 
 
 def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
     """A policy whose probabilities at each infoset are uniform on the simplex of its actions."""
-    tree = compile_game(game)
+    tree = compile_any(game)
     generator = np.random.default_rng(seed)
     strategies = []
     for treeplex in tree.treeplexes:
@@ -40,7 +40,7 @@ def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
 
 
 def cfr_average(
-    game: AnyGame, iterations: int, variant: str | AnyVariant = regret_minimization.CFR
+    game: AnyGame, iterations: int, variant: str | AnyVariant = variants.CFR
 ) -> ArrayPolicy:
     """The average policy after some iterations of CFR ("CFR-k"), or of another variant of it."""
     tree = compile_game(game)
@@ -52,7 +52,7 @@ def cfr_average(
 def cfr_last(game: AnyGame, iterations: int) -> ArrayPolicy:
     """The policy that CFR plays after some iterations, without averaging."""
     tree = compile_game(game)
-    minimizer = _run(tree, iterations, regret_minimization.CFR)
+    minimizer = _run(tree, iterations, variants.CFR)
     first, second = (learner.strategy for learner in minimizer.learned)
     return ArrayPolicy(tree, (first, second))
 

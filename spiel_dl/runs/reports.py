@@ -83,13 +83,17 @@ class Picture:
     levels: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
     joined: bool = True
 
+    @property
+    def is_of_one_place(self) -> bool:
+        """Whether all its points have one x: then it shows no more than a table does."""
+        rows = [row for group in self.groups.values() for row in group]
+        return all(len({row[each.x] for row in rows if each.x in row}) < 2 for each in self.panels)
+
     def to_json(self) -> dict[str, Any]:
         """All that `redraw` needs: of the rows, the entries that are drawn; JSON has no NaN."""
-        names = {name for panel in self.panels for name in (panel.x, panel.y)}
+        names = {name for panel in self.panels for name in (panel.x, panel.y, *panel.band)}
         groups = {
-            label: [
-                {n: row[n] for n in row if n in names and math.isfinite(row[n])} for row in rows
-            ]
+            label: [{n: row[n] for n in row if n in names and _is_drawn(row[n])} for row in rows]
             for label, rows in self.groups.items()
         }
         return dataclasses.asdict(dataclasses.replace(self, groups=groups))
@@ -103,7 +107,7 @@ class Report:
       title: in one line.
       notes: what there is to say before the tables, one paragraph each.
       tables: from heading to table.
-      pictures: the pictures.
+      pictures: the pictures. Those whose points all have one x are left out.
       verdict: whether what was claimed holds, in words; "" if nothing was claimed.
       more: what else programs can read, as JSON can hold it.
       headline: the number that a reader asks for first, with its spread; "" if there is none.
@@ -142,6 +146,7 @@ def write(
     Returns:
       The path of the Markdown file.
     """
+    pictures = [picture for picture in report.pictures if not picture.is_of_one_place]
     content: dict[str, Any] = {
         "title": report.title,
         "verdict": report.verdict,
@@ -155,12 +160,16 @@ def write(
         "oldest_part": min(workspace.finished, default=None) if workspace else None,
         "notes": list(report.notes),
         "tables": {heading: list(table.rows) for heading, table in report.tables.items()},
-        "pictures": [picture.to_json() for picture in report.pictures],
+        "pictures": [picture.to_json() for picture in pictures],
         "levels": {picture.name: picture.levels for picture in report.pictures if picture.levels},
         **report.more,
     }
-    write_report(path, content, _markdown(report, content, Path(path).name))
-    for picture in report.pictures:
+    write_report(
+        path,
+        content,
+        _markdown(dataclasses.replace(report, pictures=pictures), content, Path(path).name),
+    )
+    for picture in pictures:
         _draw(picture, Path(path).parent)
     return Path(f"{path}.md")
 
@@ -252,6 +261,11 @@ def _how_it_was_made(content: Mapping[str, Any]) -> str:
         reused, commits = len(content["reused"]), ", ".join(content["commits_of_parts"])
         text += f" {reused} parts had been finished before. Parts were made by commit {commits}."
     return text
+
+
+def _is_drawn(value: Any) -> bool:
+    """Whether a picture has a place for it: a word, or a finite number."""
+    return isinstance(value, str) or (value is not None and math.isfinite(value))
 
 
 def _cell(value: Any) -> str:

@@ -278,6 +278,15 @@ def first_start(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     return next(iter(read_json_lines(Path(path) / _STARTS_FILE)), None)
 
 
+def hold(path: str | os.PathLike[str]) -> locks.DirectoryLock:
+    """Keeps other processes from running in a run directory, as long as what is returned is kept.
+
+    Raises:
+      ValueError: if another process runs there.
+    """
+    return locks.acquire(Path(path) / _STARTS_FILE)
+
+
 def set_aside(path: str | os.PathLike[str]) -> None:
     """Renames a run directory, by ".old-1" or a higher number at the end of its name.
 
@@ -285,7 +294,7 @@ def set_aside(path: str | os.PathLike[str]) -> None:
       ValueError: if another process runs there.
     """
     directory = Path(path)
-    lock = locks.acquire(directory / _STARTS_FILE)
+    lock = hold(directory)
     names = (directory.with_name(f"{directory.name}.old-{n}") for n in itertools.count(1))
     directory.rename(next(name for name in names if not name.exists()))
     del lock

@@ -171,13 +171,17 @@ class Workspace:
         return found["result"]
 
     def keep(self, name: str, settings: Mapping[str, Any], result: Any) -> Any:
-        """Writes a result to its file, completely or not at all, and returns it."""
+        """Writes a result to its file, completely or not at all.
+
+        Returns:
+          The result as `find` will return it: JSON has lists for tuples, and strings for keys.
+        """
         finished = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         made = {"git_commit": self._commit, "finished": finished}
         write_json(self._path(name), {"settings": dict(settings), "result": result, **made})
         self.commits.add(self._commit)
         self.finished.add(finished)
-        return result
+        return json.loads(json.dumps(result))
 
     def note_reused(self, *names: str) -> None:
         """Counts names of what was finished before among the reused."""

@@ -48,6 +48,7 @@ class ContinualPolicy(openspiel_policy.Policy):
 
         Arguments and errors are those of `ArrayPolicy.action_probabilities`.
         """
+        self.step.policy.check_state(state)
         player = state.current_player() if player_id is None else player_id
         if player in self.step.players:
             infoset = self.tree.find_infoset(state, player)

@@ -7,8 +7,8 @@ from typing import Any
 
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.effort import Effort, check_effort
-from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
 from spiel_dl.solvers.trust import check_trust
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.pieces import SCHEMES
 
 GIVEN_CFVS = ("transformations", "critic", "best_response")
@@ -21,6 +21,7 @@ MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""
 DEFAULT_EFFORT = Effort(iterations=1500, tolerance=1e-4, variant=PREDICTIVE_CFR_PLUS)
+"""The tolerance is in utility units, see `Effort`."""
 PAPERS_EFFORT = Effort(iterations=1500)
 """The paper's Table 2: CFR+."""
 

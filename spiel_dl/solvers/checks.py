@@ -7,9 +7,16 @@ import numbers
 import numba
 import numpy as np
 
+from spiel_dl.tree.counts import is_count
+
 
 def check_num_threads(num_threads: int) -> None:
     """A number of threads must be one that numba can use."""
+    if not is_count(num_threads):
+        raise ValueError(
+            f"num_threads={num_threads!r} must be an integer, not of the type "
+            f"{type(num_threads).__name__}"
+        )
     most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     if not 1 <= num_threads <= most:
         raise ValueError(
@@ -20,8 +27,7 @@ def check_num_threads(num_threads: int) -> None:
 
 def check_iterations(num_iterations: int) -> int:
     """A number of iterations must be an integer >= 0, of Python or NumPy; returns it as int."""
-    is_integer = isinstance(num_iterations, int | np.integer)
-    if not is_integer or isinstance(num_iterations, bool):
+    if not is_count(num_iterations):
         raise ValueError(
             f"num_iterations={num_iterations} must be an integer, not of the type "
             f"{type(num_iterations).__name__}"

@@ -26,32 +26,10 @@ from spiel_dl.solvers.checks import check_iterations, check_num_threads, check_v
 from spiel_dl.solvers.minimizer_state import Pair
 from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
-from spiel_dl.solvers.variants import (
-    CFR,
-    CFR_PLUS,
-    DISCOUNTED_CFR,
-    LINEAR_CFR,
-    PREDICTIVE_CFR_PLUS,
-    AnyVariant,
-    FromFunctions,
-    Weighting,
-    check_goes_by_regrets,
-)
+from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant, FromFunctions, check_goes_by_regrets
 from spiel_dl.tree.factored.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
-__all__ = [
-    "CFR",
-    "CFR_PLUS",
-    "DISCOUNTED_CFR",
-    "LINEAR_CFR",
-    "PREDICTIVE_CFR_PLUS",
-    "RELATIVE_TOLERANCE",
-    "LeafCfvs",
-    "Pair",
-    "RegretMinimizer",
-    "Weighting",
-]
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
 # Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
 RELATIVE_TOLERANCE = 1e-12
@@ -88,14 +66,18 @@ class RegretMinimizer:
         Args:
           sequence_form: the game or subgame.
           variant: the variant of CFR: a `Weighting`, or a `Variant` of your own functions.
-          alternating_updates: update the players in turn, not at once.
+          alternating_updates: update the players in turn, not at once. Variants that do whole
+            iterations themselves (`excfr+` and `greedy`) update both at once, and ignore it.
           num_threads: threads for the payoffs. Results do not depend on it. More than one pays
             from about 100,000 payoffs on. A factored form has its own number instead.
 
         Raises:
-          ValueError: if `num_threads` is not a number of threads that numba can use.
+          ValueError: if `num_threads` is not a number of threads that numba can use, or if the
+            variant does whole iterations itself, which it can do by one thread and of payoffs that
+            are listed only.
         """
         check_num_threads(num_threads)
+        _check_listed(sequence_form, variant, num_threads)
         self.iteration = 0
         self.num_averaged = 0
         self.sequence_form = sequence_form
@@ -163,8 +145,8 @@ class RegretMinimizer:
         num_iterations = check_iterations(num_iterations)
         if self.variant.parts.run_iterations is not None:
             raise ValueError(
-                "this variant does whole iterations itself; use one thread and no leaves, or "
-                "another variant"
+                f"{self.variant} does whole iterations itself and asks for no values of leaves; "
+                "take another variant, for example 'pcfr+'"
             )
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self.alternating_updates else ((0, 1),)
@@ -439,3 +421,21 @@ class RegretMinimizer:
 
     def _realize(self, player: int) -> None:
         kernels.realize(self._treeplexes[player], self.learned[player])
+
+
+def _check_listed(
+    sequence_form: SequenceForm | FactoredForm, variant: AnyVariant, num_threads: int
+) -> None:
+    """Variants that do whole iterations themselves need a list of payoffs, and one thread."""
+    if variant.parts.run_iterations is None:
+        return
+    if isinstance(sequence_form, FactoredForm):
+        raise ValueError(
+            f"{variant} does whole iterations of listed payoffs, and this game is too large to "
+            "list its payoffs; take another variant, for example 'pcfr+', or a smaller game"
+        )
+    if num_threads > 1:
+        raise ValueError(
+            f"num_threads={num_threads}: {variant} does whole iterations itself, by one thread; "
+            "leave out num_threads, or take another variant, for example 'pcfr+'"
+        )

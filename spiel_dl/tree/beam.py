@@ -8,7 +8,7 @@ of the others at most so many are kept. `sample_consistent` draws them by unifor
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -24,6 +24,8 @@ all actions there: float64 [N, A]."""
 
 # A wider beam takes seconds, so it is tried only if none has found a single particle.
 _MAX_WIDER_BEAM = 4096
+_LARGEST_BEAM = 65_536
+"""No wider one is tried for small budgets that have found nothing."""
 
 
 def sample_consistent(
@@ -40,8 +42,9 @@ def sample_consistent(
 
     Expands breadth first as `Rules.consistent_histories` does, but at every step keeps at most
     `budget` random histories (a beam). If dead ends leave no history, or fewer than a small budget,
-    the search is repeated with a beam up to 64 times as wide. The sample is not uniform, because
-    each step draws from what the steps before have kept.
+    the search is repeated with a beam up to 64 times as wide; with wider ones still, up to 65,536
+    histories, if there is no history yet. The sample is not uniform, because each step draws from
+    what the steps before have kept.
 
     Args:
       game: a game with `Rules`.
@@ -65,8 +68,8 @@ def sample_consistent(
     )
     start = _root(game)
     found = None
-    for width in (budget, 8 * budget, 64 * budget):
-        if found is not None and width > _MAX_WIDER_BEAM:
+    for width in _widths(budget):
+        if found is not None and width > min(_MAX_WIDER_BEAM, 64 * budget):
             break
         beam = _Beam(shown, width, generator, policies, by_reach=False)
         found = beam.run(start) or found
@@ -74,10 +77,18 @@ def sample_consistent(
             break
     if found is None:
         raise ValueError(
-            f"found no history with these observations among {64 * budget} random ones of each "
-            "length; use a larger budget, and observations of one state"
+            f"found no history with these observations among {width:,} random ones of each length; "
+            "use a larger budget, and observations of one state"
         )
     return _some_of(found, budget, generator, policies is not None)
+
+
+def _widths(budget: int) -> Iterator[int]:
+    """Of one beam after the other, up to 64 times the budget, or as wide as `_LARGEST_BEAM`."""
+    width = budget
+    while width <= max(64 * budget, _LARGEST_BEAM):
+        yield width
+        width *= 8
 
 
 def _some_of(

@@ -8,6 +8,7 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.histories import is_converted
 
 
@@ -28,12 +29,14 @@ class DepthLimit:
     rounds: int | None = None
 
     def __post_init__(self) -> None:
-        given = [value for value in (self.moves, self.plies, self.rounds) if value is not None]
-        # Not isinstance: True is an int as well.
-        if len(given) != 1 or type(given[0]) is not int or given[0] < 1:
+        units = ("moves", "plies", "rounds")
+        given = [(unit, getattr(self, unit)) for unit in units if getattr(self, unit) is not None]
+        if len(given) != 1 or not is_count(given[0][1]) or given[0][1] < 1:
             raise ValueError(
                 f"{self!r}: give exactly one of moves, plies and rounds, an integer of at least 1"
             )
+        unit, value = given[0]
+        object.__setattr__(self, unit, int(value))
 
     @classmethod
     def parse(cls, text: str) -> DepthLimit:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from spiel_dl.solvers.best_response import best_response
-from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import (
     LeafValues,
@@ -34,6 +35,9 @@ class ExactValue(ValueFunction):
 
     Optimal values jump from one vertex to another as the ranges move, so regret minimization above
     them is slow. Warm starts make them move with the ranges, within the tolerance.
+
+    Attributes:
+      tolerance: the gap, in utility units, at which it stops.
     """
 
     def __init__(
@@ -47,7 +51,8 @@ class ExactValue(ValueFunction):
         """By default, values depend on the ranges alone.
 
         Args:
-          tolerance: stop once all gaps are at most this, in utility units.
+          tolerance: stop once all gaps are at most this, in utility units. The default is for games
+            whose utilities are about 1 to 100; in others, give such a share.
           max_iterations: stop at the latest after so many iterations. Gaps that are larger then are
             counted and warned of.
           stretch: iterations between two looks at the gaps; None: 100, or 1 with warm starts,
@@ -65,7 +70,7 @@ class ExactValue(ValueFunction):
                 f"tolerance={tolerance}, max_iterations={max_iterations} and stretch={stretch} "
                 "must be positive"
             )
-        self._tolerance = tolerance
+        self.tolerance = tolerance
         self._max_iterations = max_iterations
         self._stretch = stretch
         self._warm_start = warm_start
@@ -73,7 +78,7 @@ class ExactValue(ValueFunction):
     def bind(self, leaves: LeafSet) -> ExactLeafValues:
         """Builds the subgames below the leaves."""
         return ExactLeafValues(
-            leaves, self._tolerance, self._max_iterations, self._stretch, self._warm_start
+            leaves, self.tolerance, self._max_iterations, self._stretch, self._warm_start
         )
 
 

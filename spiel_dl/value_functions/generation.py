@@ -20,7 +20,7 @@ import numpy as np
 import tqdm
 
 from spiel_dl.runs import distributed
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.run_directory import RunDirectory, hold
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
@@ -113,7 +113,8 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
 
     Raises:
       ValueError: if the directory holds no dataset, if the name is not made of letters, digits,
-        `-` and `_` or is one of a random shard, or if a range is not one for the leaves.
+        `-` and `_` or is one of a random shard, if a range is not one for the leaves, or if another
+        process adds to the dataset.
     """
     if not re.fullmatch(r"[\w-]+", name) or name.startswith(_RANDOM):
         raise ValueError(
@@ -129,8 +130,11 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
                 f"ranges[{player}] must be finite numbers >= 0 of shape {expected}, at least one "
                 f"row; got shape {ranges[player].shape}"
             )
+    # A run that begins or goes on there would take the file that is being written for a leftover.
+    lock = hold(directory)
     path = Path(directory) / f"{name}.safetensors"
     save_shard(path, config, solve_ranges(leaves, ranges, config))
+    del lock
 
 
 def random_trunk_strategies(trunk: Trunk, config: DatasetConfig, index: int) -> Values:

@@ -13,8 +13,10 @@ from spiel_dl.value_functions.base import LeafValues, ValueFunction, Values, ask
 class NoisyValue(ValueFunction):
     """Adds a fixed error to each leaf infoset's value, in proportion to how often it is reached.
 
-    The same infoset always has the same error, whatever the ranges are, so errors do not average
-    out. Values of both players need not sum to zero, as those of a network.
+    The same leaf infoset always has the same error, whatever the ranges are, so errors do not
+    average out. Infosets go by their numbers: in a compiled game, those of the whole game, whatever
+    the trunk; in sparse trees those of this tree alone, so that another search draws other errors
+    for the same infoset. Values of both players need not sum to zero, as those of a network.
     """
 
     def __init__(self, values: ValueFunction, size: float, seed: int = 0):
@@ -35,7 +37,7 @@ class NoisyValue(ValueFunction):
         self.one_limit = values.one_limit
 
     def bind(self, leaves: LeafSet) -> LeafValues:
-        """Draws the errors of a trunk's leaf infosets, by their numbers in the tree."""
+        """Draws the errors of a trunk's leaf infosets, by their numbers in it, see above."""
         errors = []
         for player, infosets in enumerate(leaves.infosets):
             generator = np.random.default_rng([self._seed, player])

@@ -158,8 +158,35 @@ def test_a_state_of_another_value_function_changes_nothing():
         np.testing.assert_array_equal(array, before[name], err_msg=name)
     warm = DLCFRSolver("kuhn_poker", ExactValue(warm_start=True), limit)
     whole = DLCFRSolver("kuhn_poker", None, BEYOND_THE_GAME)
-    with pytest.raises(ValueError, match="but this solver has no leaves"):
+    with pytest.raises(ValueError, match="value_function is 'ExactValue', not None"):
         whole.load_state(warm.state())
+    older = {name: array for name, array in warm.state().items() if name != "made"}
+    with pytest.raises(ValueError, match="but this solver has no leaves"):
+        whole.load_state(older)
+
+
+def test_states_of_solvers_that_were_made_otherwise_change_nothing():
+    limit = DepthLimit(moves=1)
+    solver = DLCFRSolver("kuhn_poker", ExactValue(), limit, restart_every=2)
+    solver.run(3)
+    before = solver.state()
+    for function, restarts, told in (
+        (ZeroValue(), {"restart_every": 2}, "value_function is 'ZeroValue', not 'ExactValue'"),
+        (ExactValue(1e-3), {"restart_every": 2}, r"tolerance is 0\.001, not 0\.0001"),
+        (ExactValue(), {}, "restart_every is None, not 2"),
+        (ExactValue(), {"restart_every": 2, "restart_growth": 3}, "restart_growth is 3.0, not 2.0"),
+    ):
+        other = DLCFRSolver("kuhn_poker", function, limit, **restarts)
+        other.run(1)
+        with pytest.raises(ValueError, match=told):
+            solver.load_state(other.state())
+        for name, array in solver.state().items():
+            np.testing.assert_array_equal(array, before[name], err_msg=name)
+    # States of before say nothing of it.
+    again = DLCFRSolver("kuhn_poker", ExactValue(), limit, restart_every=2)
+    again.load_state({name: array for name, array in before.items() if name != "made"})
+    for name, array in again.state().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["reg-cfr", "greedy"])

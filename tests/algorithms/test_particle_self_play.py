@@ -231,6 +231,10 @@ def test_half_a_state_changes_nothing():
     del half["generator"]
     with pytest.raises(ValueError, match="the state has no generator"):
         other.load_state(half)
+    for text in (b"{", b"[1]", b'{"bit_generator": "MT19937"}', b"\xff"):
+        broken = {**half, "generator": np.frombuffer(text, np.uint8)}
+        with pytest.raises(ValueError, match="the state's generator is none"):
+            other.load_state(broken)
     for name, array in other.state().items():
         np.testing.assert_array_equal(array, before[name], err_msg=name)
 

@@ -3,12 +3,14 @@
 import math
 import time
 
+import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
 import spiel_dl as dl
 from spiel_dl.algorithms import solve as solve_module
 from spiel_dl.tree.factored.families import factored_game
+from tests import tiny_games
 
 
 def test_leduc_is_solved_to_1e_9_as_openspiel_judges_it():
@@ -47,6 +49,25 @@ def test_it_stops_after_its_time_and_does_at_least_an_iteration():
     longer = dl.solve(tree, seconds=0.3, exploitability=0.0)
     assert longer.iterations > 10
     assert longer.exploitability < policy.exploitability
+
+
+def test_tiny_utilities_are_solved_to_their_share_of_the_default():
+    """Matching pennies of the stakes 1e-9 and 2e-9: at 1e-9, uniform play was as good as any."""
+    text = (
+        tiny_games.ROOT
+        + """p "" 1 1 "first" { "L" "R" } 0
+p "" 2 1 "second" { "l" "r" } 0
+t "" 1 "" { 2e-9, -2e-9 }
+t "" 2 "" { -1e-9, 1e-9 }
+p "" 2 1 "second" { "l" "r" } 0
+t "" 3 "" { -1e-9, 1e-9 }
+t "" 4 "" { 1e-9, -1e-9 }
+"""
+    )
+    policy = dl.solve(pyspiel.load_efg_game(text), seconds=60)
+    assert policy.exploitability <= 1e-9 * 3e-9
+    first = policy.strategies[0][1]
+    assert first == pytest.approx(2 / 5, abs=1e-6)
 
 
 def test_a_variant_may_be_chosen():

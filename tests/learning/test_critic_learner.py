@@ -222,6 +222,31 @@ def test_a_checkpoint_continues_to_the_same_parameters(kind: str, tmp_path: Path
     assert whole.metrics() == {"step": 31}
 
 
+@pytest.mark.parametrize("kind", ["table", "network"])
+def test_states_of_another_blueprint_are_refused_and_change_nothing(kind: str) -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    own = random_policy(tree) if kind == "table" else network_policy(tree)
+    other = ArrayPolicy.uniform(tree) if kind == "table" else network_policy(tree)
+    if isinstance(other, NetworkPolicy):
+        other.parameters[:] = -other.parameters
+    learner, foreign = (
+        CriticLearner(tree, each, pure_transformations(2), SMALL, **GAMES) for each in (own, other)
+    )
+    foreign.step()
+    before = learner.state()
+    with pytest.raises(ValueError, match="is not that of this blueprint"):
+        learner.load_state(foreign.state())
+    for name, array in learner.state().items():
+        np.testing.assert_array_equal(array, before[name])
+    # Nor does the learner follow what is written into the policy that it was given.
+    if isinstance(own, NetworkPolicy):
+        own.parameters[:] = 0.0
+    else:
+        own.strategies[0][:] = tree.treeplexes[0].uniform_strategy()
+    for name, array in learner.state().items():
+        np.testing.assert_array_equal(array, before[name])
+
+
 @pytest.mark.parametrize("kind", ["table", "network, by states"])
 def test_what_was_saved_is_read_again(kind: str, tmp_path: Path) -> None:
     tree, path = GameTree.from_game("kuhn_poker"), tmp_path / "checkpoint.safetensors"

@@ -154,6 +154,13 @@ def test_pure_transformations_in_leduc():
     assert (fewer.apply(policy, policy > 0) == found[:3]).all()
     assert fewer.lines(3) is None
     assert fewer.lines(2) is not None
+    # That of a single one, as a line, would be uniform play in any game.
+    first = pure_transformations(1)
+    assert (first.apply(policy, policy > 0) == found[:2]).all()
+    assert first.lines(3) is None
+    for wrong in (0, 1.5, True):
+        with pytest.raises(ValueError, match="num_actions="):
+            pure_transformations(wrong)
 
 
 def test_own_transformations():

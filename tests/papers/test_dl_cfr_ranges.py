@@ -90,4 +90,4 @@ def test_ranges_are_compared_by_their_statistics_and_errors(
     network, chance = "DL-CFR+, network of seed 0", "random strategies set apart"
     means = {chance: of(0.1, random), "CFR-D": of(0.5, 0.3), network: of(entropy, 0.32)}
     begin = {"CFR-D": of(0.8, 0.3), network: of(first, 0.3)}
-    assert list(dl_cfr_ranges.parts_held(means, begin, [at_cfr_d])) == expected
+    assert list(dl_cfr_ranges.parts_held(means, begin, [at_cfr_d]).values()) == expected

@@ -33,7 +33,7 @@ def test_local_responses_by_hand() -> None:
     assert judge({"Gain, by model and responder": rows}).verdict == MET
     rows[0]["gain"] = 0.9
     assert judge({"Gain, by model and responder": rows}) == (
-        PARTLY,
+        f"{PARTLY}: 2 of 3 parts hold; not: CDBR5 gains more than LBR",
         "CDBR5 gains more than LBR in 1 of 2; LBR gains nothing at 34 iterations in 1 of 1; CDBR "
         "never loses in 2 of 2",
     )

@@ -5,7 +5,8 @@ import pytest
 
 from papers.particle.played_game import PlayedGame
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variants import CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 
 GOOFSPIEL_5 = "python_goofspiel_ii(num_cards=5,points_order=descending)"

@@ -78,7 +78,7 @@ def test_only_responses_of_rnr_count_as_recovered(tmp_path: Path) -> None:
         ["yes", "yes", "yes", "no", "yes", "yes", "no"],
     )
     methods["CDRNR, full"].pop(1)
-    assert told("CDRNR, resolving", "CDRNR, full", "RNR")[0] == PARTLY
+    assert told("CDRNR, resolving", "CDRNR, full", "RNR")[0].startswith(f"{PARTLY}:")
     methods["CDRNR, resolving"].append(methods["RNR"][1])
     assert told("CDRNR, resolving", "RNR")[0] == NOT_MET
     assert told("RNR")[0] == ""

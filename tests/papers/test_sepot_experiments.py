@@ -366,7 +366,9 @@ def final(*values: Sequence[float], network: float = 0.5) -> list[dict[str, Any]
 
 
 def test_claims_of_curves() -> None:
-    claims = sepot_curves.curves_claims
+    def claims(game: str, final: list[dict[str, Any]]) -> list[bool | None]:
+        return list(sepot_curves.curves_claims(game, final).values())
+
     wide = [0.2, 0.4]
     assert claims("goofspiel_5_descending", final([0.6, 0.6], wide, wide)) == [True] * 3
     assert claims("goofspiel_5_descending", final([0.2, 0.2], wide, [0.1, 0.1])) == [

@@ -173,6 +173,5 @@ def test_the_report_asks_at_every_limit(tmp_path):
         assert (row["network"], row["search"]) == (answer.network, answer.search)
     assert rows[0]["search"] != rows[1]["search"]
     held = [row["search"] > row["network"] for row in rows]
-    held.append(abs(rows[0]["network"] - 0.4) <= 0.1)
     verdict = "met" if all(held) else "partly met" if any(held) else "not met"
-    assert found.verdict.startswith(f"{verdict}.")
+    assert found.verdict.startswith(verdict)

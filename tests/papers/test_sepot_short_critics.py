@@ -21,7 +21,7 @@ from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree
 from tests.tiny_sepot import TINY, report
 

@@ -10,7 +10,18 @@ import pytest
 
 from papers import study as papers_study
 from papers.paper import PAPERS
-from papers.study import MET, NOT_MET, PARTLY, Experiment, Study, by_name, run, verdict
+from papers.study import (
+    MET,
+    NOT_MET,
+    OPEN,
+    PARTLY,
+    Experiment,
+    Study,
+    by_name,
+    run,
+    sign_of_difference,
+    verdict,
+)
 from spiel_dl.runs.distributed import LocalProcesses
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
@@ -41,7 +52,7 @@ def render(study: Squares, found: list[int]) -> Report:
         {"seed": seed, "square": n} for seed, n in zip(study.settings.seeds, found, strict=True)
     ]
     titles = {"seed": "seed", "square": "square"}
-    held = verdict(n < study.settings.scale for n in found)
+    held = verdict({f"{n}": n < study.settings.scale for n in found})
     return Report("Squares", [], {"Squares": Table(rows, titles)}, verdict=held)
 
 
@@ -52,7 +63,13 @@ EXPERIMENTS = by_name(
 
 
 @pytest.mark.parametrize(
-    ("seeds", "held"), [((1, 2), MET), ((2, 4), PARTLY), ((4, 5), NOT_MET), ((), "")]
+    ("seeds", "held"),
+    [
+        ((1, 2), MET),
+        ((2, 4), f"{PARTLY}: 1 of 2 parts hold; not: 16"),
+        ((4, 5), NOT_MET),
+        ((), ""),
+    ],
 )
 def test_a_report_begins_with_the_verdict(
     seeds: tuple[int, ...], held: str, tmp_path: Path
@@ -73,6 +90,32 @@ def test_a_report_begins_with_the_verdict(
     assert others["reused"] == [str(seed) for seed in seeds]
 
 
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ({"a": None}, OPEN),
+        ({"a": True, "b": None}, "partly met: 1 of 2 parts hold; open: b"),
+        ({"a": False, "b": None}, "not met: 0 of 2 parts hold; not: a; open: b"),
+        ({"a": True, **dict.fromkeys("bcdefg", False)},
+         "partly met: 1 of 7 parts hold; not: b, c, d, e, 2 more"),
+    ],
+)  # fmt: skip
+def test_a_verdict_names_the_parts_that_do_not_hold(
+    parts: dict[str, bool | None], expected: str
+) -> None:
+    assert verdict(parts) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sign"),
+    [([1.0, 2.0], [2.0, 3.1], -1), ([2.0, 3.1], [1.0, 2.0], 1), ([1, 5], [2, 3], 0), ([1], [2], 0)],
+)
+def test_differences_are_told_from_0_by_their_interval(
+    first: list[float], second: list[float], sign: int
+) -> None:
+    assert sign_of_difference(first, second) == sign
+
+
 def test_unknown_names_are_refused_before_anything_runs(tmp_path: Path) -> None:
     study = Squares(Settings(), Workspace(tmp_path / "work"))
     with pytest.raises(ValueError, match="experiment 'cubes' must be one of squares, others"):
@@ -84,7 +127,7 @@ def test_workers_find_the_papers() -> None:
     """They are not installed, and workers do not start in `run/`; of Ray's, `test_distributed`."""
     workspace = Workspace("nowhere", LocalProcesses(1))
     found: dict[int, str] = {}
-    workspace.for_each(papers_study.verdict, [[True], [False]], found.__setitem__)
+    workspace.for_each(papers_study.verdict, [{"a": True}, {"a": False}], found.__setitem__)
     assert found == {0: MET, 1: NOT_MET}
 
 

@@ -197,6 +197,20 @@ def test_answers_that_are_no_distributions_are_refused(answer):
             ask_bot(state)
 
 
+@pytest.mark.parametrize("answer", [{0: 0.5, 2: 0.5}, {0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}, None])
+def test_answers_at_once_that_are_no_distributions_are_refused(answer):
+    game = pyspiel.load_game("kuhn_poker")
+
+    class Wrong(openspiel_policy.Policy):
+        def probabilities_of(self, states):
+            return [answer] * len(states) if answer else []
+
+    wrong, uniform = Wrong(game, [0, 1]), openspiel_policy.UniformRandomPolicy(game)
+    told = "is not a distribution over the legal actions" if answer else "gave 0 answers in 10"
+    with pytest.raises(ValueError, match=told):
+        play_match(game, wrong, uniform, 20)
+
+
 def test_a_bot_tells_its_policy_and_a_match_its_result():
     game = pyspiel.load_game("kuhn_poker")
     uniform = openspiel_policy.UniformRandomPolicy(game)

@@ -43,6 +43,13 @@ def test_unknown_names(name: str) -> None:
         load_policy(name, TREE)
 
 
+def test_devices_that_there_are_not_are_refused_whatever_plays() -> None:
+    for name in ("uniform", "cfr:1", "torch:nowhere.pt"):
+        with pytest.raises(ValueError, match="device='nonsense' cannot be used here; take 'cpu'"):
+            load_policy(name, TREE, device="nonsense")
+    assert load_policy("uniform", TREE, device="cpu:0")
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [

@@ -22,7 +22,7 @@ from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.small_policies import SeatsPolicy
 from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.search.sepot_config import SAFETY
-from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers import variants
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -274,7 +274,7 @@ def test_names_of_policies_on_a_compiled_game(tmp_path: Path) -> None:
         "random:7": saved,
         "cfr:4": opponent_models.cfr_average(TREE, 4),
         "cfr_last:4": opponent_models.cfr_last(TREE, 4),
-        "cfr+:4": opponent_models.cfr_average(TREE, 4, regret_minimization.CFR_PLUS),
+        "cfr+:4": opponent_models.cfr_average(TREE, 4, variants.CFR_PLUS),
         str(tmp_path / "policy.safetensors"): saved,
     }
     for name, policy in expected.items():

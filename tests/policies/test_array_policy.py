@@ -260,6 +260,43 @@ def test_numbers_that_are_no_strategy_are_refused(tmp_path: Path) -> None:
                 measure(policy)
 
 
+def test_what_is_written_into_strategies_of_integers_is_not_rounded() -> None:
+    tree = GameTree.from_game("kuhn_poker")
+    firsts = []
+    for treeplex in tree.treeplexes:
+        pure = np.zeros(treeplex.num_sequences, np.int64)
+        pure[[0, *treeplex.first_sequence]] = 1
+        firsts.append(pure)
+    policy = ArrayPolicy(tree, (firsts[0], firsts[1] == 1))
+    for player in (0, 1):
+        np.testing.assert_array_equal(policy.strategies[player], firsts[player])
+        sequences = tree.treeplexes[player].sequences(0)
+        policy.strategies[player][sequences] = 0.25, 0.75
+        assert policy.strategies[player][sequences].tolist() == [0.25, 0.75]
+        policy.check(player)
+    assert firsts[0].max() == 1
+
+
+def test_states_of_other_games_are_refused() -> None:
+    goofspiel = "goofspiel(imp_info=True,num_cards=3,points_order=descending,returns_type={})"
+    for own, other, at in (
+        (goofspiel.format("win_loss"), goofspiel.format("point_difference"), ()),
+        ("kuhn_poker", "kuhn_poker(players=3)", (0, 1, 2)),
+        ("kuhn_poker", "python_kuhn_poker", (0, 1)),
+    ):
+        policy = ArrayPolicy.uniform(own)
+        state = pyspiel.load_game(own).new_initial_state()
+        foreign = pyspiel.load_game(other).new_initial_state()
+        for action in at:
+            foreign.apply_action(action)
+            if state.is_chance_node():
+                state.apply_action(action)
+        for _ in range(2):  # What was accepted or refused before changes nothing.
+            assert len(policy.action_probabilities(state, 0)) > 1
+            with pytest.raises(ValueError, match=r"the state is of .* ask in states of that"):
+                policy.action_probabilities(foreign, 0)
+
+
 def test_states_in_which_no_player_moves_are_refused() -> None:
     policy = ArrayPolicy.uniform(GameTree.from_game("kuhn_poker"))
     state = policy.tree.game.new_initial_state()

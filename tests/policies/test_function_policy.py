@@ -1,5 +1,6 @@
 """Policies of functions on information state tensors, in memory and from files."""
 
+import functools
 import sys
 import types
 from pathlib import Path
@@ -36,6 +37,20 @@ def save(module: torch.nn.Module, path: Path) -> Path:
     tensors = torch.zeros(2, GAME.information_state_tensor_size())
     torch.jit.trace(module, tensors).save(str(path))
     return path
+
+
+def test_files_go_to_the_device(tmp_path: Path) -> None:
+    """PyTorch's device "meta" has no numbers, and is everywhere."""
+    path = save(network(0), tmp_path / "network.pt")
+    function = load_torch_script(path, "meta")
+    assert isinstance(function, functools.partial)
+    assert {parameter.device.type for parameter in function.args[0].parameters()} == {"meta"}
+    size = GAME.information_state_tensor_size()
+    assert function.args[0](torch.zeros(2, size, device="meta")).device.type == "meta"
+    runtime = pytest.importorskip("onnxruntime")
+    if "CUDAExecutionProvider" not in runtime.get_available_providers():
+        with pytest.raises(ValueError, match="device='cuda' needs CUDAExecutionProvider, but"):
+            load_onnx(path, "cuda")
 
 
 def test_the_softmax_of_logits_over_legal_actions() -> None:

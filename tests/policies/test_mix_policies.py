@@ -7,8 +7,10 @@ import pytest
 
 from spiel_dl.algorithms import best_nash, best_response, exploitability
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
+from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies, read_plan
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored.families import factored_game
 from spiel_dl.tree.load import compile_game
 
 
@@ -63,3 +65,20 @@ def test_weights_must_be_probabilities(weights: list[float]) -> None:
     policy = ArrayPolicy.uniform(compile_game("kuhn_poker"))
     with pytest.raises(ValueError, match="must be probabilities of the 2 policies"):
         mix_policies("kuhn_poker", [policy, policy], weights)
+
+
+def test_games_too_large_to_list_are_mixed_in_their_factored_form() -> None:
+    """Half of each part's plan, in a game whose list of histories would not end."""
+    game = factored_game("liars_dice(numdice=1,dice_sides=3)")
+    parts = [opponent_models.random_policy(game, seed) for seed in (0, 1)]
+    mixed = mix_policies(game, parts, [0.5, 0.5])
+    assert mixed.tree is game
+    for player in (0, 1):
+        first, second, both = (read_plan(game, each, player) for each in (*parts, mixed))
+        np.testing.assert_allclose(both, (first + second) / 2, atol=1e-12)
+    assert exploitability.expected_value(game, mixed) == pytest.approx(
+        np.mean([exploitability.expected_value(game, one, two) for one in parts for two in parts])
+    )
+    large = "liars_dice(numdice=1,dice_sides=8)"
+    uniform = ArrayPolicy.uniform(large)
+    assert isinstance(mix_policies(large, [uniform, uniform], [0.5, 0.5]).tree, FactoredGame)

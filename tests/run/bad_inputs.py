@@ -285,11 +285,17 @@ FILES = [
     Bad("report_learners.py --run=nowhere --output=new/report", "nowhere holds no run"),
     Bad("report_learners.py --run=torn_config --output=new/report", "config.json is damaged"),
     Bad(
-        "compare_learners.py --report=nowhere.json --output=new/table",
+        "reproduce.py --paper=learners --set=peer=nowhere.json --run_dir=new/run",
         "No such file or directory: nowhere.json",
     ),
-    Bad("compare_learners.py --report=run/config.json --output=new/table", "is no report of"),
-    Bad("compare_learners.py --report=file --output=new/table", "file is damaged (Expecting value"),
+    Bad(
+        "reproduce.py --paper=learners --set=peer=run/config.json --run_dir=new/run",
+        "run/config.json is no result of benchmarks/rlg_strength.py",
+    ),
+    Bad(
+        "reproduce.py --paper=learners --set=algorithms=dqn --run_dir=new/run",
+        "algorithms=('dqn',) must be some of rnad, mmd, ppo",
+    ),
 ]
 
 ALL = {

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from matplotlib import image
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from spiel_dl.runs import plots
 
@@ -50,6 +51,118 @@ def test_titles_break_behind_commas() -> None:
     assert plots.wrapped(game, 100) == [game]
 
 
+def figure_of(monkeypatch: pytest.MonkeyPatch, path: Path, *arguments: Any, **more: Any) -> Figure:
+    """What `plot_panels` draws, with the same arguments but the path."""
+    figures = []
+    save = Figure.savefig
+
+    def note(self: Figure, *arguments: Any, **more: Any) -> None:
+        figures.append(self)
+        save(self, *arguments, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Figure, "savefig", note)
+        plots.plot_panels(path / "a.png", *arguments, **more)
+    [figure] = figures
+    return figure
+
+
+def legend_of(figure: Figure) -> list[str]:
+    """All labels, in the only legend, which is below the axes."""
+    assert all(axes.get_legend() is None for axes in figure.axes)
+    [legend] = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def curve(*ys: float, **more: float) -> list[dict[str, Any]]:
+    return [{"x": number + 1, "y": y, **more} for number, y in enumerate(ys)]
+
+
+def test_bands_are_of_half_widths_or_of_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bands = []
+    monkeypatch.setattr(Axes, "fill_between", lambda _, *band, **style: bands.append(band[1:]))
+    groups = {
+        "wide": [{"x": 1, "y": 2.0, "w": 0.5}, {"x": 2, "y": 3.0, "w": None}, {"x": 3, "y": 4.0}],
+        "none": curve(1.0, 2.0, 3.0),
+    }
+    panel = plots.Panel("x", "y", "x", "y", band=("w",))
+    plots.plot_panels(tmp_path / "a.png", [panel], groups, "t")
+    assert bands == [([1.5, 3.0, 4.0], [2.5, 3.0, 4.0])]
+    ends = {"ends": curve(1.0, 2.0, low=0.5, high=4.0)}
+    panel = plots.Panel("x", "y", "x", "y", band=("low", "high"))
+    plots.plot_panels(tmp_path / "a.png", [panel], ends, "t")
+    assert bands[1:] == [([0.5, 0.5], [4.0, 4.0])]
+
+
+def test_words_are_categories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = {
+        f"network of seed {seed}": [{"x": word, "y": 1.0 + seed} for word in ("huber", "l1")]
+        for seed in (0, 1)
+    }
+    panel = plots.Panel("x", "y", "loss", "y", "linear")
+    figure = figure_of(monkeypatch, tmp_path, [panel], groups, "t", joined=False)
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["huber", "l1"]
+    assert legend_of(figure) == ["network, 2 seeds"]
+
+
+def test_levels_of_any_panel_are_in_the_legend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panels = [plots.Panel("x", name, "x", name) for name in ("y", "z")]
+    groups = {"seed 0": curve(1.0, 2.0, z=3.0)}
+    levels = {"the paper": {"z": 2.6}}
+    figure = figure_of(monkeypatch, tmp_path, panels, groups, "t", levels=levels)
+    assert legend_of(figure) == ["seed 0", "the paper"]
+
+
+def test_seeds_with_other_numbers_of_points_are_lines_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = {
+        **{f"a, seed {seed}": curve(1.0, 2.0) for seed in (0, 1)},
+        **{f"b, seed {seed}": curve(1.0, 2.0) for seed in (0, 1)},
+        "c, seed 0": curve(3.0, 2.0, 1.0),
+        "c, seed 1": curve(3.0, 2.0),
+        "d, seed 4": curve(3.0, 2.0),
+    }
+    figure = figure_of(monkeypatch, tmp_path, [plots.Panel("x", "y", "x", "y")], groups, "t")
+    assert len(figure.axes[0].lines) == 5
+    assert figure.get_suptitle() == "t\nmean and range of 2 seeds"
+    assert legend_of(figure) == ["a", "b", "c, each of 2 seeds", "d, seed 4"]
+
+
+@pytest.mark.parametrize(
+    ("ys", "scale"),
+    [
+        ([1.0, 0.1, 1e-6], "log"),
+        ([1.0, 0.1, 0.0, -1e-13], "symlog"),
+        ([1.0, 0.1, -0.1], "linear"),
+        ([0.0, 0.0], "linear"),
+    ],
+)
+def test_zeros_have_a_place_on_logarithmic_axes(
+    ys: list[float], scale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = plots.Panel("x", "y", "x", "y")
+    figure = figure_of(monkeypatch, tmp_path, [panel], {"a": curve(*ys)}, "t")
+    assert figure.axes[0].get_yscale() == scale
+    if scale == "symlog":
+        labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+        assert labels[:2] == ["0", "$10^{0}$"]
+
+
+@pytest.mark.parametrize("ys", [(1.21, 1.34), (0.8, 1.2), (0.37, 0.86), (1.6, 2.0), (0.002, 0.1)])
+def test_every_logarithmic_axis_has_ticks(
+    ys: tuple[float, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = plots.Panel("x", "y", "x", "y")
+    axes = figure_of(monkeypatch, tmp_path, [panel], {"a": curve(*ys)}, "t").axes[0]
+    low, high = axes.get_ylim()
+    assert sum(low <= tick <= high for tick in axes.get_yticks()) >= 3
+
+
 def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     groups = {
         f"{label}, seed {seed}": [{"x": 1, "y": 1.0 + seed}, {"x": 2, "y": 2.0 + 3 * seed}]
@@ -70,10 +183,10 @@ def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(Axes, "fill_between", note_band)
     plots.plot_panels(tmp_path / "a.png", [plots.Panel("x", "y", "x", "y")], groups, "t")
     assert len(drawn) == len(bands) == 2
-    mean = drawn["linear, mean and range of 2 seeds"]
+    mean = drawn["linear"]
     assert mean[1:] == ([1.0, 2.0], [2.0, 5.0])
     assert bands[0] == (mean[0], [1.0, 2.0], [1.0, 2.0], [3.0, 8.0])
-    assert mean[0] != drawn["quadratic, mean and range of 2 seeds"][0]
+    assert mean[0] != drawn["quadratic"][0]
 
 
 def test_points_that_are_not_joined_have_no_mean(

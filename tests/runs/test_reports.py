@@ -82,9 +82,30 @@ def test_a_report_says_what_was_found_and_how(tmp_path: Path) -> None:
     assert image.imread(tmp_path / "out" / "curves.png")[..., :3].std() > 0.01
 
 
+def test_pictures_of_one_place_are_left_out(tmp_path: Path) -> None:
+    panel = plots.Panel("x", "y", "x", "y")
+    groups = {name: [{"x": 1, "y": y}] for name, y in (("a", 2.0), ("b", 1.0))}
+    more = {**groups, "c": [{"x": 2, "y": 1.0}]}
+    pictures = [reports.Picture(name, "t", [panel], g) for name, g in (("p", groups), ("q", more))]
+    path = reports.write(
+        reports.Report("A", [], {}, pictures), tmp_path / "a", describe_environment()
+    )
+    assert [each.name for each in tmp_path.glob("*.png")] == ["q.png"]
+    assert [p["name"] for p in json.loads((tmp_path / "a.json").read_text())["pictures"]] == ["q"]
+    assert path.read_text().count("![") == 1
+
+
 def test_pictures_are_drawn_anew_from_the_json_file(tmp_path: Path) -> None:
-    groups = {f"curve, seed {s}": [{"x": 1, "y": 2.0 + s}, {"x": 2, "y": 1.0}] for s in (0, 1)}
-    panel = plots.Panel("x", "y", "x", "y", "linear")
+    """With words, bands, and what a picture has no place for."""
+    groups = {
+        f"curve, seed {s}": [
+            {"x": "one", "y": 2.0 + s, "w": None, "other": "z"},
+            {"x": "two", "y": 1.0, "w": 0.5},
+            {"x": "two", "y": float("nan"), "w": 0.5},
+        ]
+        for s in (0, 1)
+    }
+    panel = plots.Panel("x", "y", "x", "y", "linear", band=("w",))
     picture = reports.Picture("curves", "game", [panel], groups, {"line": {"y": 1.5}}, joined=False)
     report = reports.Report("A", [], {}, [picture])
     reports.write(report, tmp_path / "a", describe_environment())

@@ -35,6 +35,31 @@ def test_arrays_and_header_come_back_exactly(tmp_path: Path) -> None:
         assert arrays[name].tobytes() == array.tobytes()
 
 
+def test_a_header_is_read_without_its_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "file.safetensors"
+    tensor_files.save(path, {"a": np.zeros(3)}, {"kind": "policy"})
+    assert tensor_files.header(path) == {"kind": "policy"}
+    # The same errors as if all was read.
+    for content in (b"", b"text"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="was not written by this package"):
+            tensor_files.header(path)
+    with pytest.raises(ValueError, match="cannot read the file"):
+        tensor_files.header(tmp_path / "nowhere")
+
+
+def test_arrays_are_on_the_disk_before_the_old_file_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, seen = tmp_path / "file.safetensors", []
+    tensor_files.save(path, {"a": np.zeros(3)}, {})
+    old = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", lambda _: seen.append(path.read_bytes()))
+    tensor_files.save(path, {"a": np.ones(3)}, {})
+    assert seen == [old]
+    assert path.read_bytes() != old
+
+
 def test_views_are_written_as_they_look(tmp_path: Path) -> None:
     """Safetensors itself would write the memory behind a transposed or strided view."""
     square = np.arange(12.0).reshape(3, 4)

@@ -32,6 +32,16 @@ def test_a_part_is_made_once(tmp_path: Path) -> None:
         made.part("one", {"limits": (1,)}, compute)
 
 
+def test_a_fresh_part_is_what_a_resumed_one_is(tmp_path: Path) -> None:
+    result = {1: (2, 0.1), "named": [True, None, float("inf")]}
+    for _ in range(2):
+        found = Workspace(tmp_path).part("one", {}, lambda: result)
+        assert found == {"1": [2, 0.1], "named": [True, None, float("inf")]}
+    [listed] = Workspace(tmp_path).parts([("two", {})], tuple, [[3]])
+    assert listed == [3]
+    assert isinstance(listed, list)
+
+
 def test_parts_say_whose_code_made_them(tmp_path: Path) -> None:
     for commit, name in (("a", "one"), ("b", "two")):
         made = Workspace(tmp_path, commit=commit)

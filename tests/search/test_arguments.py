@@ -70,7 +70,7 @@ def test_trust_is_a_probability(p):
 
 
 def test_efforts_are_numbers():
-    with pytest.raises(ValueError, match="iterations=None must be a number of at least 1"):
+    with pytest.raises(ValueError, match="iterations=None must be an integer of at least 1"):
         Effort(None)
 
 

@@ -12,7 +12,7 @@ from spiel_dl.algorithms.sepot import SearchConfig
 from spiel_dl.play.position_view import Watched, look
 from spiel_dl.search.growth import Growth
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree
 from tests.untrained_blueprints import Blueprint, exact_critic
 

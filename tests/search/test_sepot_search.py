@@ -14,7 +14,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search import sepot_search
 from spiel_dl.search.sepot_search import Root, Searcher
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, PREDICTIVE_CFR_PLUS
+from spiel_dl.solvers.variants import CFR_PLUS, PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.random_strategies import random_strategy

@@ -5,18 +5,19 @@ import pytest
 import scipy.sparse
 
 from spiel_dl.solvers import arrangement as arrangement_module
-from spiel_dl.solvers import regret_minimization
+from spiel_dl.solvers import variants
 from spiel_dl.solvers.arrangement import arrange, arrange_game
 from spiel_dl.solvers.kernels import slice_payoffs
-from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
 
 VARIANTS = {
-    "cfr": regret_minimization.CFR,
-    "cfr_plus": regret_minimization.CFR_PLUS,
-    "linear_cfr": regret_minimization.LINEAR_CFR,
-    "discounted_cfr": regret_minimization.DISCOUNTED_CFR,
-    "predictive_cfr_plus": regret_minimization.PREDICTIVE_CFR_PLUS,
+    "cfr": variants.CFR,
+    "cfr_plus": variants.CFR_PLUS,
+    "linear_cfr": variants.LINEAR_CFR,
+    "discounted_cfr": variants.DISCOUNTED_CFR,
+    "predictive_cfr_plus": variants.PREDICTIVE_CFR_PLUS,
 }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.solvers.continuations import ContinuationChoices, Continuations
-from spiel_dl.solvers.regret_minimization import (
+from spiel_dl.solvers.variants import (
     CFR_PLUS,
     DISCOUNTED_CFR,
     LINEAR_CFR,

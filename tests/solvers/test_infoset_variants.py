@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms.cfr import CFRSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.solvers import infoset_kernels, infoset_variants
 from spiel_dl.solvers.continuations import ContinuationChoices
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.solvers.variants import Weighting
-from spiel_dl.tree import GameTree
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.value_functions import ZeroValue
 from tests.solvers.matrix_games import matrix_game
 
 ROCK_PAPER_SCISSORS = [[0.0, -1.0, 2.0], [1.0, 0.0, -1.0], [-2.0, 1.0, 0.0]]
@@ -221,9 +223,15 @@ def test_variants_by_whole_infosets_are_named_in_messages(name):
 
 
 def test_what_these_variants_cannot_do_is_refused():
-    solver = CFRSolver("kuhn_poker", variant="excfr+", num_threads=2)
-    with pytest.raises(ValueError, match="use one thread and no leaves"):
-        solver.run(1)
+    large = "liars_dice(numdice=1,dice_sides=8)"
+    for name in ("excfr+", "greedy"):
+        with pytest.raises(ValueError, match=r"num_threads=2: .* by one thread; leave out"):
+            CFRSolver("kuhn_poker", variant=name, num_threads=2)
+        with pytest.raises(ValueError, match="too large to list its payoffs; take another variant"):
+            CFRSolver(large, variant=name)
+        solver = DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), variant=name)
+        with pytest.raises(ValueError, match=r"asks for no values of leaves; take another"):
+            solver.run(1)
     for name in ("vad-cfr", "reg-cfr", "excfr+", "greedy"):
         variant = CFRSolver("kuhn_poker", variant=name).variant
         with pytest.raises(ValueError, match="updates whole players at once"):

@@ -10,9 +10,10 @@ from open_spiel.python.algorithms import cfr as openspiel_cfr
 from open_spiel.python.algorithms import discounted_cfr
 
 from spiel_dl.algorithms import cfr, exploitability
-from spiel_dl.solvers import linear_program, regret_minimization
-from spiel_dl.solvers.regret_minimization import RegretMinimizer, Weighting
+from spiel_dl.solvers import linear_program, variants
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
 from tests.solvers.exact_cfr import ExactCFR
 from tests.solvers.matrix_games import matrix_game
@@ -116,7 +117,7 @@ def test_rounding_noise_does_not_break_ties():
     form = matrix_game([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1]])
     values = form.values_against(0, np.array([1, 1 / 3, 1 / 3, 1 / 3]))[1:]
     assert np.ptp(values) > 0, "the noise that this test is about is gone"
-    minimizer = RegretMinimizer(form, regret_minimization.CFR_PLUS)
+    minimizer = RegretMinimizer(form, variants.CFR_PLUS)
     minimizer.run(1)
     np.testing.assert_array_equal(minimizer.learned[0].strategy[1:], np.full(3, 1 / 3))
 
@@ -140,7 +141,7 @@ def plain_predictive_cfr_plus(form: SequenceForm, num_iterations: int) -> np.nda
 
 def test_predictive_cfr_plus_equals_plain_numpy():
     form = matrix_game([[3, -1, 0], [-2, 1, 0.5], [0, 0.3, -1]])
-    minimizer = RegretMinimizer(form, regret_minimization.PREDICTIVE_CFR_PLUS)
+    minimizer = RegretMinimizer(form, variants.PREDICTIVE_CFR_PLUS)
     minimizer.run(7)
     expected = plain_predictive_cfr_plus(form, 7)
     np.testing.assert_allclose(minimizer.average_strategy(0)[1:], expected, rtol=0, atol=1e-12)
@@ -280,7 +281,7 @@ def test_state_of_another_game_of_the_same_shape_is_refused():
     before = minimizer.state()
     with pytest.raises(ValueError, match="another game"):
         minimizer.load_state(other.state())
-    for changes in ({"variant": regret_minimization.LINEAR_CFR}, {"alternating_updates": False}):
+    for changes in ({"variant": variants.LINEAR_CFR}, {"alternating_updates": False}):
         with pytest.raises(ValueError, match="another variant"):
             minimizer.load_state(RegretMinimizer(form, **changes).state())
     constants = tuple(np.zeros(treeplex.num_sequences) for treeplex in form.treeplexes)

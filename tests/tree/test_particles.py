@@ -3,8 +3,10 @@
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.tree import beam
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.particles import Particles, weighted_order
 
@@ -126,6 +128,34 @@ def test_reaches_of_random_histories_are_those_of_uniform_play():
     particles = sample_consistent(state.get_game(), public, 100, np.random.default_rng(0))
     np.testing.assert_allclose(particles.reach, 1 / 4)
     np.testing.assert_allclose(particles.chance_reach, 1 / 12)
+
+
+@pytest.mark.parametrize(
+    ("game", "actions"),
+    [
+        ("python_dark_hex", [4, 2, 9, 2, 8, 4, 7, 9, 1, 9, 9, 8]),
+        ("python_phantom_ttt", [6, 1, 9, 5, 9, 6, 0, 9, 4, 9, 9, 4, 5, 7]),
+    ],
+)
+def test_small_budgets_find_what_few_random_histories_have_shown(
+    game: str, actions: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """64 of each length do not."""
+    state = state_after(game, actions)
+    rules, player = state.get_game().rules, state.current_player()
+    public = rules.public_tensor(state.batch, True)[0]
+    private = rules.private_tensor(state.batch, player, True)
+
+    def found() -> Particles:
+        generator = np.random.default_rng(0)
+        return sample_consistent(
+            state.get_game(), public, 1, generator, player=player, private_tensor=private[0]
+        )
+
+    assert torch.equal(rules.private_tensor(found().states, player, True), private)
+    monkeypatch.setattr(beam, "_LARGEST_BEAM", 64)
+    with pytest.raises(ValueError, match="found no history with these observations among 64 "):
+        found()
 
 
 def test_errors():

@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from spiel_dl.solvers.regret_minimization import (
-    CFR_PLUS,
-    LINEAR_CFR,
-    PREDICTIVE_CFR_PLUS,
-    RegretMinimizer,
-)
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variants import CFR_PLUS, LINEAR_CFR, PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex

@@ -17,9 +17,9 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies.array_policy import compile_game
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import compile_game
 
 _GOOFSPIEL_4 = "num_cards=4,points_order=descending,returns_type=win_loss"
 # From a name to game strings: with `Rules`, as ours know it, and in C++, as OpenSpiel's do.

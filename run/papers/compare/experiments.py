@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
 from papers.compare.algorithm import ComparedGame
@@ -57,14 +58,15 @@ def report(study: Study, comparison: Comparison) -> Report:
             f"history by history. Depth limits are {game.depth_limit}. Each algorithm learns for "
             f"{settings.seconds:g} seconds of the processor with one thread, with each of the "
             f"seeds {', '.join(map(str, settings.seeds))}; a step that has begun is finished. The "
-            "picture shows the first seed.",
+            "picture shows all seeds: their mean and range, or a line each where their points are "
+            "not as many.",
             _SECONDS,
             _STEPS,
             _DL_CFR,
             *(["These did not run:\n\n" + "\n".join(refusals)] if refusals else []),
         ],
         {"At the end": ends},
-        [_picture(game, comparison)],
+        [_picture(game, comparison, settings.seeds)],
         headline="; ".join(f"{row['algorithm']} {row['exploitability']:.2g}" for row in best),
         more={
             "game": str(game.ours.game),
@@ -99,7 +101,7 @@ def table(study: Study, comparison: Comparison) -> Table:
     return Table(rows, _TITLES)
 
 
-def _picture(game: ComparedGame, comparison: Comparison) -> Picture:
+def _picture(game: ComparedGame, comparison: Comparison, seeds: Sequence[int]) -> Picture:
     """Exploitability against seconds and against environment steps."""
     title = f"{game.ours.game} (OpenSpiel's algorithms: {game.theirs.game})"
     metric = "exploitability = NashConv / 2 (utility)"
@@ -107,8 +109,12 @@ def _picture(game: ComparedGame, comparison: Comparison) -> Picture:
         Panel("seconds", "exploitability", "seconds of the processor", metric),
         Panel("environment_steps", "exploitability", "environment steps", ""),
     ]
-    first = {name: curves[0] for name, curves in comparison.curves.items()}
-    return Picture("compare", title, panels, first)
+    groups = {
+        f"{name}, seed {seed}": points
+        for name, curves in comparison.curves.items()
+        for seed, points in zip(seeds, curves, strict=True)
+    }
+    return Picture("compare", title, panels, groups)
 
 
 EXPERIMENTS = by_name(

@@ -68,7 +68,7 @@ def _rows(study: Study) -> list[dict[str, Any]]:
             part = file_name("exact", name, limit, f"{tolerance:g}")
             lines = study.part(part, compute)
             rows += [labels | {"variant": name} | line for line in lines]
-    return [{**row, "curve": f"{row['variant']}, {row['limit']}"} for row in rows]
+    return [{**row, row["limit"]: row["trunk_nash_conv"]} for row in rows]
 
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
@@ -83,8 +83,11 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         ],
         Table(last, _TITLES),
         Table(rows, _TITLES),
-        [Panel("iteration", "trunk_nash_conv", "iterations", _TITLES["trunk_nash_conv"])],
-        "curve",
+        [
+            Panel("iteration", limit, "iterations", f"trunk NashConv (utility), limit {limit}")
+            for limit in dict.fromkeys(row["limit"] for row in rows)
+        ],
+        "variant",
         headline="trunk NashConv: "
         + "; ".join(f"{row['variant']} {row['trunk_nash_conv']:.2g}" for row in asked),
     )

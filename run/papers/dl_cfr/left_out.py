@@ -65,7 +65,7 @@ def _judge_left_out(tables: Tables) -> Judgement:
     lines = [of_what[ALL_ERROR_TITLES[name]] for name in PAPER_LINF]
     judged = [line for line in lines if line.get("paper") and line["paper"] < _CANNOT_FAIL]
     return Judgement(
-        verdict(line["largest"] <= line["paper"] for line in judged),
+        verdict({line["what"]: line["largest"] <= line["paper"] for line in judged}),
         "; ".join(f"{line['what']}: at most {line['largest']:.3g}" for line in lines),
     )
 

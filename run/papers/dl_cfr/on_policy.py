@@ -47,8 +47,9 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         [
             "Round 0 trains on random ranges alone; each other round adds the ranges that "
             f"{iterations:,} iterations of DL-CFR+ with the network ask for, while learning "
-            "rates fall. Errors are of strategies set apart. The summary is of the networks after "
-            "their last round, when they are the mean of those of the last "
+            "rates fall. Errors at random ranges are of strategies set apart; those at ranges "
+            "asked for are of what the round asks for, before it is learned from. The summary is "
+            "of the networks after their last round, when they are the mean of those of the last "
             f"{len(study.settings.on_policy.averaged_rounds)} rounds.",
             f"CFR+ of the whole game comes to {reference:.3g} in as many iterations.",
         ],

@@ -73,7 +73,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         ],
         _summary(rows),
         Table(rows, {"source": "value function", "gadget": "gadget", **_TITLES}),
-        [Panel("number", "exploitability", "row of the table", title, "linear")],
+        [Panel("gadget", "exploitability", "gadget", title, "linear")],
         "source",
         levels=study.level({"exploitability": reference}),
         joined=False,

@@ -311,15 +311,5 @@ class Study(papers_study.Study[Settings]):
         )
 
 
-def below_bounds(networks: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[bool]:
-    """Whether all networks' metrics are below those `BOUNDS` of the paper.
-
-    Args:
-      networks: the metrics of each one.
-      names: from the names in `BOUNDS` to those of the metrics, for the bounds that are asked for.
-    """
-    return [all(network[own] < BOUNDS[name] for network in networks) for name, own in names.items()]
-
-
 def _slug(value: Any) -> str:
     return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)

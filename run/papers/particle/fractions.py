@@ -32,6 +32,7 @@ _FEW, _NEAR = 0.3, 0.02
 _PRACTICALLY = 1.1
 """How much worse still counts as "practically the same"."""
 _TITLE = "NashConv / 2 of the look-ahead, in utility units"
+_IN_PICTURES = "NashConv / 2 (utility), mean ± standard deviation"
 
 
 class _Choice(NamedTuple):
@@ -99,8 +100,11 @@ def _report(study: Study, found: Found) -> Report:
             },
         ),
         [
-            Panel("fraction", EXPLOITABILITY, "fraction of the histories", _TITLE, "linear"),
-            Panel("mass", EXPLOITABILITY, "probability of the kept histories", "", "linear"),
+            Panel(x, EXPLOITABILITY, x_title, y_title, "linear", band=("deviation",))
+            for x, x_title, y_title in (
+                ("fraction", "fraction of the histories", _IN_PICTURES),
+                ("mass", "probability of the kept histories", ""),
+            )
         ],
         "choice",
         levels={"uniform": {EXPLOITABILITY: found.uniform}},
@@ -114,9 +118,13 @@ def _judge(tables: Tables) -> Judgement:
     most = [row for row in tables[ALL_NUMBERS] if row["choice"] == MOST_REACHED]
     fewest, all_of_them = most[0][EXPLOITABILITY], most[-1][EXPLOITABILITY]
     few = [row for row in most if abs(row["fraction"] - _FEW) < _NEAR]
-    parts = [row[EXPLOITABILITY] <= _PRACTICALLY * all_of_them for row in few]
+    parts = {
+        f"{row['fraction']:.0%} as good as all": row[EXPLOITABILITY] <= _PRACTICALLY * all_of_them
+        for row in few
+    }
     if uniform.get("paper") is not None:
-        parts += [abs(uniform["ours"] - uniform["paper"]) < 0.005, uniform["ours"] >= 3.5 * fewest]
+        parts["uniform play's number"] = abs(uniform["ours"] - uniform["paper"]) < 0.005
+        parts["3.5 times less below one history"] = uniform["ours"] >= 3.5 * fewest
     told = [most[0], *few, most[-1]]
     return Judgement(
         verdict(parts),

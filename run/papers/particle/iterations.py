@@ -144,14 +144,14 @@ def _report(study: Study, rows: Rows) -> Report:
 def _judge(tables: Tables) -> Judgement:
     """Whether each increase of the iterations lets every network win more, or lose less."""
     rows = tables[_ALL]
-    by_seed: dict[int, list[float]] = {}
-    for row in sorted(rows, key=lambda row: row["iterations"]):
-        by_seed.setdefault(row["seed"], []).append(row[_HIGHEST])
-    steps = [
-        more > less for values in by_seed.values() for less, more in itertools.pairwise(values)
-    ]
+    found = {(row["seed"], row["iterations"]): row[_HIGHEST] for row in rows}
+    seeds, numbers = (sorted({key[i] for key in found}) for i in (0, 1))
+    parts = {
+        f"{more:,} better than {less:,}": all(found[s, more] > found[s, less] for s in seeds)
+        for less, more in itertools.pairwise(numbers)
+    }
     searched = tables[_MEANS][:-1]
-    return Judgement(verdict(steps), f"against {_HIGHEST} " + _listed(searched))
+    return Judgement(verdict(parts), f"against {_HIGHEST} " + _listed(searched))
 
 
 def _listed(means: Sequence[Any]) -> str:

@@ -84,7 +84,12 @@ def _judge(tables: Tables) -> Judgement:
         for names in (ARCHITECTURES[:2], ARCHITECTURES[2:])
     )
     return Judgement(
-        verdict([max(worst) <= _LEARNED, min(best) >= _HARDLY_LEARNED]),
+        verdict(
+            {
+                "linear and product learn": max(worst) <= _LEARNED,
+                "concatenations hardly learn": min(best) >= _HARDLY_LEARNED,
+            }
+        ),
         f"largest loss of linear and product {max(worst):.2g}, least of concatenations "
         f"{min(best):.2g}",
     )

@@ -10,7 +10,7 @@ import resource
 from typing import Any
 
 from papers.particle.study import SIZES, Study
-from papers.study import Experiment
+from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
 from spiel_dl.jobs import head_to_head, learner_run
 from spiel_dl.jobs.loop import log_spaced
@@ -112,19 +112,39 @@ def _match_report(study: Study, rows: Rows) -> Report:
         f"Particle search in {game}",
         ["Returns are in utility units, of pairs of games with both seats and the same luck."],
         {"Matches": Table.of(rows)},
-        headline="; ".join(
-            f"{row['mean return']:.3f} ± {row['± (95 %)']:.2g} against {row['opponent']}"
-            for row in rows
-        ),
     )
 
 
 _USES = ("game", "depth_limit", "iterations", "play", "num_games", "network", "seeds", "device")
+
+
+def _judge_match(tables: Tables) -> Judgement:
+    """An equilibrium loses to nobody on average, nor may what is to come close to one."""
+    [rows] = tables.values()
+    parts = {
+        f"does not lose to {row['opponent']}": row["mean return"] + row["± (95 %)"] >= 0
+        for row in rows
+    }
+    told = (
+        f"{row['mean return']:.3f} ± {row['± (95 %)']:.2g} against {row['opponent']}"
+        for row in rows
+    )
+    return Judgement(verdict(parts), "; ".join(told))
+
+
 SELF_PLAY = Experiment(
     "self_play", "Self-play", "loss", "", _self_play, _self_play_report, (*_USES, *SIZES)
 )
 MATCH = Experiment(
-    "match", "Particle search", "mean return (utility)", "", _match, _match_report, _USES
+    "match",
+    "Particle search",
+    "mean return (utility)",
+    "has no such experiment; held is that the player does not lose to one that plays at random, "
+    "nor to one that always plays its highest action: no interval is wholly below 0.",
+    _match,
+    _match_report,
+    _USES,
+    _judge_match,
 )
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from papers.particle.study import Study
-from papers.study import Experiment, verdict
+from papers.study import MET, NOT_MET, Experiment
 from spiel_dl.runs.reports import Report, Table
 
 
@@ -36,7 +36,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         title,
         [],
         {"By depth": Table.of(rows)},
-        verdict=verdict([larger]),
+        verdict=MET if larger else NOT_MET,
         headline=f"{most['histories, exactly']:.3g} after {most['rounds']} rounds, where the "
         f"lemma has at least {most['histories, at least']:.3g}",
     )

@@ -108,7 +108,7 @@ def _judge(tables: Tables, opponent: str) -> Judgement:
     games = dict.fromkeys(row["game"] for row in rows)
     winners = {row["game"] for row in rows if row["opponent"] == opponent and _is_above(row)}
     return Judgement(
-        verdict(game in winners for game in games),
+        verdict({game: game in winners for game in games}),
         "; ".join(
             f"{row['game']}, {row['method']} against {row['opponent']}: "
             f"{row['without_luck']:.3f} ± {row['half_width_without_luck']:.3f}"

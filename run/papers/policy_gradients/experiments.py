@@ -82,17 +82,17 @@ def _judge(tables: Tables) -> Judgement:
         last = max((name for name in row if name.isdigit()), key=int)
         found.setdefault((row["game"], row["algorithm"]), []).append(row[last])
     means = {key: statistics.fmean(values) for key, values in found.items()}
-    holds = [
-        means[game, name] <= means[game, _PEER]
+    holds = {
+        f"{name} in {game}": means[game, name] <= means[game, _PEER]
         for game, name in means
         if name in _GENERIC and (game, _PEER) in means
-    ]
+    }
     is_known = min(map(len, found.values())) > 1
     headlines = [
         f"{algorithm} in {game}: {told(values, 'seeds')}"
         for (game, algorithm), values in found.items()
     ]
-    counted = f"{sum(holds)} of {len(holds)} comparisons with {_PEER} hold"
+    counted = f"{sum(holds.values())} of {len(holds)} comparisons with {_PEER} hold"
     told_of_seeds = verdict(holds) if is_known or not holds else OPEN
     return Judgement(told_of_seeds, "; ".join([counted, *headlines]))
 

@@ -33,6 +33,8 @@ _ALMOST_NONE = 0.1
 _SLIGHTLY = 1.1
 # "Nothing": this part of what the full gadget gains at most.
 _NOTHING = 0.01
+_HALF = 0.5
+"""Where the bound on a response's exploitability is its gain."""
 _CLAIMS, _POINTS = "The paper's claims", "All points"
 
 METRIC = "gain and exploitability (utility)"
@@ -122,7 +124,8 @@ def _report(
     for labels, points in found:
         for method, lines in points.items():
             rows += [{**labels, "method": method, **point} for point in lines]
-        claims += [{**labels, **claim} for claim in check_claims(points)]
+        if experiment is FRONTIER:
+            claims += [{**labels, **claim} for claim in check_claims(points)]
         pictures.append(picture(experiment.name, study, labels, points, settings))
     return Report(
         experiment.title,
@@ -133,7 +136,7 @@ def _report(
             *notes,
         ],
         {
-            _CLAIMS: Table.of(claims, best_nash="best Nash's gain"),
+            **({_CLAIMS: Table.of(claims, best_nash="best Nash's gain")} if claims else {}),
             _POINTS: Table.of(rows, percent="percent of best response's gain"),
         },
         pictures,
@@ -146,22 +149,31 @@ def _judge_frontier(tables: Tables) -> Judgement:
     own = sweeps.cdrnr_name("full")
     claims = [row for row in tables[_CLAIMS] if row["claim"].startswith((own, sweeps.SES))]
     kinds = {"twice best Nash's gain": "twice", "p bounds": "(1 - p)", "SES": sweeps.SES}
-    counts, of_cdrnr = [], []
+    counts, of_cdrnr, parts = [], [], {}
     for kind, words in kinds.items():
         held = [row["holds"] == "yes" for row in claims if words in row["claim"]]
         counts.append(f"{kind} {sum(held)} of {len(held)}")
+        if held:
+            parts[kind] = all(held)
         of_cdrnr += [] if words == sweeps.SES else held
+    at_half = [
+        row["exploitability"] <= _ALMOST_NONE * row["gain"] + SAME
+        for row in tables[_POINTS]
+        if row["method"] == own and row["parameter"] == _HALF
+    ]
+    if at_half:
+        parts["a tenth at p = 0.5"] = sum(at_half) > len(at_half) / 2
+        counts.append(f"a tenth at p = 0.5 {sum(at_half)} of {len(at_half)}")
     # What SES does not gain is no merit of CDRNR's.
-    none_holds = bool(of_cdrnr) and not any(of_cdrnr)
+    none_holds = bool(of_cdrnr) and not any([*of_cdrnr, *at_half])
     return Judgement(
-        CONTRADICTED if none_holds else verdict(row["holds"] == "yes" for row in claims),
+        CONTRADICTED if none_holds else verdict(parts),
         f"{own} and SES: {', '.join(counts)} claims hold",
     )
 
 
 def _judge_rps(tables: Tables) -> Judgement:
     """SES gains nothing, and the full gadget most at the exploitability of any other."""
-    held: list[bool] = []
     counts = {"SES gains nothing": 0, "full gadget is the best": 0}
     by_model: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for row in tables[_POINTS]:
@@ -181,11 +193,10 @@ def _judge_rps(tables: Tables) -> Judgement:
                 for row in points[name]
             ),
         )
-        held += parts
         for name, part in zip(counts, parts, strict=True):
             counts[name] += part
     return Judgement(
-        verdict(held),
+        verdict({name: count == len(by_model) for name, count in counts.items()}),
         "; ".join(f"{name} in {count} of {len(by_model)}" for name, count in counts.items()),
     )
 
@@ -263,8 +274,9 @@ FRONTIER = Experiment(
     "frontier",
     "Gain and exploitability",
     METRIC,
-    f"{_CLAIM} (Figure 5); held of CDRNR with the full gadget, the paper's own, and of SES, and "
-    "contradicted where nothing holds of CDRNR, whatever SES does.",
+    f"{_CLAIM}; at p = 0.5 it rarely reaches a tenth of the gain (Figures 5, 11 to 14). Held of "
+    "CDRNR with the full gadget, the paper's own, and of SES, in all cases, and of p = 0.5 in "
+    "most; contradicted where nothing holds of CDRNR, whatever SES does.",
     _frontier_points,
     _frontier_report,
     (*CHOICES, *SWEEP),

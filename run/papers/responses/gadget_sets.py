@@ -97,13 +97,13 @@ def _recovered(study: Study, found: Found) -> tuple[list[dict[str, Any]], dict[s
     return rows, numbers
 
 
-def _lose_as_claimed(num_recovered: Mapping[str, int]) -> list[bool]:
+def _lose_as_claimed(num_recovered: Mapping[str, int]) -> dict[str, bool]:
     """Of each of the paper's gadgets, whether it loses responses if it is said to, else none."""
-    told = []
+    told = {}
     for gadget, loses in _LOSES.items():
         number = num_recovered.get(sweeps.cdrnr_name(gadget))
         if number is not None:
-            told.append((number < num_recovered[sweeps.RNR]) == loses)
+            told[gadget] = (number < num_recovered[sweeps.RNR]) == loses
     return told
 
 

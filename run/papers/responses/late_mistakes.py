@@ -28,7 +28,7 @@ from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.search.respond_to import ResponsePolicy
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import CFR_PLUS
+from spiel_dl.solvers.variants import CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 

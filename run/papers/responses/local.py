@@ -129,7 +129,7 @@ def _judge(tables: Tables) -> Judgement:
         "CDBR never loses": [_least(gains) >= -_SAME for gains in cases.values()],
     }
     return Judgement(
-        verdict(all(held) for held in parts.values()),
+        verdict({part: all(held) for part, held in parts.items()}),
         "; ".join(f"{part} in {sum(held)} of {len(held)}" for part, held in parts.items()),
     )
 

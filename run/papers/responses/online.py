@@ -153,11 +153,13 @@ def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
         for name in OPPONENTS
     }
     curves = {
-        response: [
+        # Both players' matches of a seed are one observation, as in the table.
+        f"{response}, seed {seed}": [
             {"hands": rows[0]["hands"], "expected": float(np.mean([r["expected"] for r in rows]))}
-            for rows in zip(*matches, strict=True)
+            for rows in zip(*matches[number :: len(SEEDS)], strict=True)
         ]
         for response, matches in found.items()
+        for number, seed in enumerate(SEEDS)
     }
     panel = Panel("hands", "expected", "hands", "earned per hand (utility)", "linear", "linear")
     return Report(
@@ -183,7 +185,7 @@ def _report(study: Study, found: dict[str, list[Rows]]) -> Report:
             ),
             "After a change": Table.of(phases),
         },
-        [Picture("online", f"{ONLINE.title}\n{GAME}", [panel], curves)],
+        [Picture("online", f"{ONLINE.title}\n{tree.game}", [panel], curves)],
         more={"found": found, "best": best},
         headline=_headline(summary),
     )

@@ -16,11 +16,11 @@ def rows() -> list[Row]:
              "abr_episodes=100000"), 60, "responses/abr"),
         Row("responses", "local", "Figures 6, 7", minutes=15),
         Row("responses", "gadgets", "Figures 4, 8", minutes=2),
-        Row("responses", "frontier", "Figure 5", minutes=10),
-        Row("responses", "frontier", "Figure 5", None,
+        Row("responses", "frontier", "Figures 5, 11 to 14", minutes=10),
+        Row("responses", "frontier", "Figures 5, 11 to 14", None,
             ("games=goofspiel_5", "models=uniform", "players=0"), 10, "responses/goofspiel_5"),
         *(
-            Row("responses", "frontier", "Figure 5", None,
+            Row("responses", "frontier", "Figures 11 to 14", None,
                 ("games=leduc", f"depth_limit={plies} plies", "scheme=sliding"), 15,
                 f"responses/sliding_{plies}")
             for plies in (2, 4, 6)

@@ -18,7 +18,7 @@ from papers.study import Experiment
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import CFR_PLUS, PREDICTIVE_CFR_PLUS, Weighting
+from spiel_dl.solvers.variants import CFR_PLUS, PREDICTIVE_CFR_PLUS, Weighting
 from spiel_dl.tree.depth_limit import DepthLimit
 
 GAMES = ("leduc", "goofspiel_5", "goofspiel_6")

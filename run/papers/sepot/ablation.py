@@ -38,7 +38,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 
@@ -350,12 +350,12 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 
 def _judge(tables: Tables) -> Judgement:
     """Both the defaults and the paper's own reading, where it was tried."""
-    parts, told = [], []
+    parts, told = {}, []
     for name, reading in (("defaults", DEFAULTS), ("as printed", _AS_PRINTED)):
         for row in tables[_COUNTS]:
             if tuple(row[part] for part in _READING) == reading:
-                worse, number = map(int, row["worse"].split(" of "))
-                parts += [False] * worse + [True] * (number - worse)
+                worse = int(row["worse"].split(" of ")[0])
+                parts[f"{row['kind']} critics, {name}"] = worse == 0
                 told.append(
                     f"{row['kind']} critics, {name}: worse in {row['worse']}, {row['ratio']:.2f} "
                     "of the blueprint's NashConv"

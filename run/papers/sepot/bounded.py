@@ -19,7 +19,7 @@ from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import PREDICTIVE_CFR_PLUS
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 
 GAMES = ("goofspiel_5_descending",)
 Rows = list[dict[str, Any]]
@@ -88,13 +88,13 @@ def _rows(study: GameStudy) -> Rows:
 
 def _report(study: Study, rows: Rows) -> Report:
     games = study.games(*dict.fromkeys(row["game"] for row in rows))
-    titles = {**_TITLES, "left": "NashConv with search, in shares of the blueprint's"}
+    titles = {**_TITLES, "left": "NashConv with search / the blueprint's"}
     panel = Panel("searched", "left", _TITLES["searched"], titles["left"], "linear", "log")
     left = [{**row, "left": row["after"] / row["before"]} for row in rows]
     pictures = [
         Picture(
             file_name("bounded", each.name),
-            each.name,
+            f"{BOUNDED.title}\n{each.game}",
             [panel],
             {
                 name: [row for row in left if (row["game"], row["blueprint"]) == (each.name, name)]

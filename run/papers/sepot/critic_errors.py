@@ -176,8 +176,12 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         for row in rows:
             if row["game"] == game.name:
                 groups.setdefault(f"{row['blueprint']}, {row['limit']}", []).append(row)
-        panel = Panel("error", "nash_conv", _TITLES["error"], "NashConv (utility)", "linear")
-        pictures.append(Picture(file_name("critic_errors", game.name), game.name, (panel,), groups))
+        panel = Panel(
+            "error", "nash_conv", _TITLES["error"], "NashConv (utility), mean ± 95 % over seeds",
+            "linear", band=("half_width",),
+        )  # fmt: skip
+        title = f"{CRITIC_ERRORS.title}\n{game.game}"
+        pictures.append(Picture(file_name("critic_errors", game.name), title, (panel,), groups))
     # Lines of a limit come in the order of errors.
     shown = [row for row in within(rows) if row["is_lower"]]
     largest = {(row["game"], row["limit"]): row["error"] for row in shown}

@@ -17,11 +17,10 @@ from papers.sepot.study import TRAINED, GameStudy, Settings, Study, is_whole_gam
 from papers.study import (
     CONTRADICTED,
     NOT_MET,
-    OPEN,
-    PARTLY,
     Experiment,
     Judgement,
     Tables,
+    sign_of_difference,
     verdict,
 )
 from spiel_dl.play.tally import student_half_width
@@ -31,6 +30,7 @@ from spiel_dl.runs.workspace import file_name
 
 NETWORK = "network"
 _AT_THE_END = "At the last step"
+_WHOLE = " (to the end of the game, without a network)"
 GAMES = ("leduc", "goofspiel_5_descending", "goofspiel_5_random")
 _METRICS = {
     "nash_conv": "NashConv (utility)",
@@ -38,7 +38,13 @@ _METRICS = {
     "exploitability_1": "player 1's exploitability (utility)",
 }
 _STEPS = "learner steps"
-_PANELS = tuple(Panel("step", name, _STEPS, title, "linear") for name, title in _METRICS.items())
+_PANELS = tuple(
+    # Intervals are of NashConv alone.
+    Panel(
+        "step", name, _STEPS, title, "linear", band=("half_width",) if name == "nash_conv" else ()
+    )
+    for name, title in _METRICS.items()
+)
 _POINT = {
     "game": "game",
     "step": _STEPS,
@@ -118,22 +124,26 @@ def _cfvs_report(study: Study, figures: list[Figure]) -> Report:
 
 
 def _judge_curves(tables: Tables) -> Judgement:
-    claims = [held for game, final in _by_game(tables) for held in curves_claims(game, final)]
+    claims: dict[str, bool | None] = {}
+    for game, final in _by_game(tables):
+        claims |= curves_claims(game, final)
     return Judgement(_in_words(claims), _headline(tables))
 
 
 def _judge_cfvs(tables: Tables) -> Judgement:
     """Both kinds of given cfvs against each other, and the critic's against the network."""
-    claims: list[bool | None] = []
+    claims: dict[str, bool | None] = {}
     for game, final in _by_game(tables):
-        claims += curves_claims(game, [row for row in final if row["policy"].endswith(CRITIC)])
+        claims |= curves_claims(game, [row for row in final if row["policy"].endswith(CRITIC)])
         limits = dict.fromkeys(_limit(row) for row in final)
-        claims += [
-            cfvs_claim([row for row in final if _limit(row) == limit])
+        claims |= {
+            f"previous searches better, {limit}": cfvs_claim(
+                [row for row in final if _limit(row) == limit]
+            )
             for limit in limits
             # The paper's figures of Leduc are of a limit of 1.
             if not is_whole_game(game, limit)
-        ]
+        }
     return Judgement(_in_words(claims), _headline(tables))
 
 
@@ -150,12 +160,13 @@ def _limit(row: Mapping[str, Any]) -> str:
 
 def _headline(tables: Tables) -> str:
     return "; ".join(
-        f"{row['policy']} {row['nash_conv']:.3g} (network {row['network']:.3g})"
+        f"{row['policy']}{_WHOLE if is_whole_game(row['game'], _limit(row)) else ''} "
+        f"{row['nash_conv']:.3g} (network {row['network']:.3g})"
         for row in tables[_AT_THE_END]
     )
 
 
-def curves_claims(game: str, final: Sequence[Mapping[str, Any]]) -> list[bool | None]:
+def curves_claims(game: str, final: Sequence[Mapping[str, Any]]) -> dict[str, bool | None]:
     """What section 5.2 says of a game: of Leduc another thing than of Goofspiel.
 
     Args:
@@ -163,18 +174,24 @@ def curves_claims(game: str, final: Sequence[Mapping[str, Any]]) -> list[bool | 
       final: `last_points` of searches by one kind of given cfvs, the shortest depth limit first.
 
     Returns:
-      Whether each part holds; None where it is open.
+      Whether each part holds, by what it says; None where it is open.
     """
     first, *others = final
     if game == "leduc":
         told = [row for row in final if not is_whole_game(game, _limit(row))]
-        return [row["nash_conv"] >= row["network"] for row in told]
-    better: list[bool | None] = [
-        row["nash_conv"] < min(row["network"], first["nash_conv"]) for row in others
-    ]
-    if len(others) < 2:
-        return better
-    return [*better, difference(others[1]["values"], others[0]["values"]) == 0]
+        return {
+            f"no better than the network, {_limit(row)}": row["nash_conv"] >= row["network"]
+            for row in told
+        }
+    parts: dict[str, bool | None] = {
+        f"better than the network and {_limit(first)}, {_limit(row)}": row["nash_conv"]
+        < min(row["network"], first["nash_conv"])
+        for row in others
+    }
+    if len(others) > 1:
+        told_of = f"{_limit(others[0])} and {_limit(others[1])} alike"
+        parts[told_of] = sign_of_difference(others[1]["values"], others[0]["values"]) == 0
+    return parts
 
 
 def cfvs_claim(final: Sequence[Mapping[str, Any]]) -> bool | None:
@@ -185,25 +202,13 @@ def cfvs_claim(final: Sequence[Mapping[str, Any]]) -> bool | None:
     """
     values = {row["policy"]: row["values"] for row in final}
     found = {kind: values[name] for name in values for kind in (CRITIC, SEARCHES) if kind in name}
-    sign = difference(found[SEARCHES], found[CRITIC])
+    sign = sign_of_difference(found[SEARCHES], found[CRITIC])
     return None if sign == 0 else sign < 0
 
 
-def difference(first: Sequence[float], second: Sequence[float]) -> int:
-    """The sign of the mean difference of pairs, seed by seed; 0 if the 95 % interval holds 0."""
-    pairs = [one - other for one, other in zip(first, second, strict=True)]
-    mean, half_width = float(np.mean(pairs)), student_half_width(pairs)
-    if half_width is None or abs(mean) <= half_width:
-        return 0
-    return 1 if mean > 0 else -1
-
-
-def _in_words(claims: Sequence[bool | None]) -> str:
-    told = [claim for claim in claims if claim is not None]
-    if claims and not told:
-        return OPEN
-    held = verdict(told)
-    return CONTRADICTED if held == NOT_MET else PARTLY if len(told) < len(claims) else held
+def _in_words(claims: Mapping[str, bool | None]) -> str:
+    found = verdict(claims)
+    return found.replace(NOT_MET, CONTRADICTED, 1) if found.startswith(NOT_MET) else found
 
 
 def _report(
@@ -268,7 +273,8 @@ def _picture(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Pictur
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault(row["policy"], []).append(row)
-    return Picture(name, f"{title}; means over seeds", _PANELS, groups)
+    told = "means over seeds; band of NashConv: 95 %, t"
+    return Picture(name, f"{title}\n{told}", _PANELS, groups)
 
 
 def _notes(settings: Settings, studies: Sequence[GameStudy]) -> list[str]:

@@ -99,7 +99,8 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             )
             for limit in dict.fromkeys(row["limit"] for row in own)
         }
-        pictures.append(Picture(file_name("earned", each.name), each.name, [panel], curves))
+        title = f"{EARNED.title}\n{each.game}"
+        pictures.append(Picture(file_name("earned", each.name), title, [panel], curves))
     return Report(
         "",
         [
@@ -123,7 +124,7 @@ def _judge(tables: Tables) -> Judgement:
         and not is_whole_game(row["game"], row["limit"])
     ]
     return Judgement(
-        verdict(row["earned"] > _LEAST for row in told),
+        verdict({f"{row['blueprint']}, {row['limit']}": row["earned"] > _LEAST for row in told}),
         "; ".join(
             f"{row['blueprint']}, {row['limit']}: {row['earned']:.4f} of {row['most']:.4f}"
             for row in told

@@ -162,7 +162,14 @@ def _report(study: Study, rows: Rows) -> Report:
             "Held: search earns something against its network.",
         ],
         {"By network and critic": Table(rows, _TITLES)},
-        verdict=verdict(row["earned"] > 0 for row in rows),
+        verdict=verdict(
+            {
+                f"{row['network']}, {row['critic']} critic, {row['max_histories']:,} histories": (
+                    row["earned"] > 0
+                )
+                for row in rows
+            }
+        ),
         headline="; ".join(
             f"{critic} critics: NashConv {_mean(found, 'before'):.3g}, with search "
             f"{_mean(found, 'after'):.3g}; earned {_mean(found, 'earned'):.4f}"

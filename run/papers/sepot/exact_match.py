@@ -14,7 +14,7 @@ from papers.sepot.goofspiel_critic import critic_of
 from papers.sepot.networks import Networks
 from papers.sepot.played_matches import Rows, match_of
 from papers.sepot.study import Study
-from papers.sepot.table_1 import MATCHES, SUMMARY, opponents, pooled
+from papers.sepot.table_1 import MATCHES, SUMMARY, opponents, pooled, wins
 from papers.study import Experiment, verdict
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.small_policies import RememberingPolicy
@@ -72,7 +72,7 @@ def _report(study: Study, found: tuple[Rows, Rows]) -> Report:
             *(f"{each.describe()}; searches look {each.limits[0]} ahead." for each in games),
         ],
         {"Table 1": Table(summary, SUMMARY), "All matches": Table(rows, MATCHES)},
-        verdict=verdict(row["mean"] - (row["half_width"] or math.inf) > 0 for row in summary),
+        verdict=verdict(wins(summary)),
         headline="; ".join(
             f"{row['mean']:.4f} ± {row['half_width'] or math.nan:.2g} "
             f"({row['max_histories']:,} histories, exact values)"

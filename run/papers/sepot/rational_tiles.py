@@ -21,8 +21,6 @@ from spiel_dl.runs.workspace import file_name
 from spiel_dl.tree.depth_limit import DepthLimit
 
 POSITION_GAME = "battleships_5x5"
-_PAPERS, _ABOUT = 0.4, 0.1
-"""What the paper's network had, and what still counts as that."""
 LIMITS = tuple(DepthLimit(moves=number) for number in (1, 2, 3, 5))
 """Up to three moves ahead, nothing is decided but by the critic; five show who can still win."""
 Rows = list[dict[str, Any]]
@@ -93,10 +91,8 @@ def _judge(tables: Tables) -> Judgement:
         f"network {row['network']:.2f}, search of {row['limit']} {row['search']:.2f}"
         for row in last
     )
-    alike = all(abs(row["network"] - _PAPERS) <= _ABOUT for row in last)
-    return Judgement(
-        verdict([alike, *(row["search"] > row["network"] for row in last)]), "; ".join(told)
-    )
+    parts = {f"raised by search of {row['limit']}": row["search"] > row["network"] for row in last}
+    return Judgement(verdict(parts), "; ".join(told))
 
 
 POSITION = Experiment(
@@ -104,8 +100,8 @@ POSITION = Experiment(
     "The Battleships position of section 2",
     "probability of the rational tiles",
     "the network had slightly above 0.4 after three days of training; search sees what matters. "
-    f"Held are that ours has 0.4, up to {_ABOUT}, and that search raises it with every depth "
-    "limit.",
+    "The paper does not give the whole position, so held is of ours alone that search raises it "
+    "with every depth limit.",
     _position,
     _position_report,
     (*TRAINED, "network"),

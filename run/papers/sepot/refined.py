@@ -151,16 +151,22 @@ def _report(study: Study, found: dict[str, dict[str, list[dict[str, Any]]]]) -> 
 def _judge(tables: Tables) -> Judgement:
     """What is said of refined gadgets, and the bounds that ours are held to besides."""
     rows, gaps = tables[_RESOLVING], tables[_GAPS]
-    parts = [row[name] <= row["today"] for row in rows for name in WEIGHTS]
-    parts.append(min(row["ones"] / row["today"] for row in rows) < _HALF)
-    parts += [row["rise"] <= _RISE and row["second"] <= _SECOND_GAP for row in gaps]
-    # Reports before 26 November 2026 tell it in their notes alone.
-    parts += [row["margin_rise"] <= _RISE for row in rows if "margin_rise" in row]
-    parts += [
-        row["ones"] <= _RATIO * row["today"] and abs(row["ones"] - row["exact"]) <= _FROM_EXACT
+    parts = {
+        f"{row['game']}, {name}: no worse than plain": row[name] <= row["today"]
         for row in rows
-        if row["game"] == "leduc"
-    ]
+        for name in WEIGHTS
+    }
+    parts[f"below {_HALF:g} of plain in a game"] = (
+        min(row["ones"] / row["today"] for row in rows) < _HALF
+    )
+    for row in gaps:
+        told = f"{row['game']}, {row['weights']}: gaps"
+        parts[told] = row["rise"] <= _RISE and row["second"] <= _SECOND_GAP
+    for row in rows:
+        parts[f"{row['game']}, max-margin: no rise"] = row["margin_rise"] <= _RISE
+        if row["game"] == "leduc":
+            near = abs(row["ones"] - row["exact"]) <= _FROM_EXACT
+            parts["leduc: near exact"] = near and row["ones"] <= _RATIO * row["today"]
     told = "; ".join(f"{row['game']} {row['ones']:.3g} (plain {row['today']:.3g})" for row in rows)
     return Judgement(verdict(parts), told)
 

@@ -115,7 +115,11 @@ def _compute(study: Study) -> list[dict[str, Any]]:
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     with_errors = [row for row in rows if row["size"]]
-    held = [row[name] < row[_PLAIN] for row in with_errors for name in WEIGHTS]
+    held = {
+        f"{row['game']}, {row['gadget']}, {row['size']:g}, {name}": row[name] < row[_PLAIN]
+        for row in with_errors
+        for name in WEIGHTS
+    }
     titles = {
         "game": "exploitability in",
         "size": "errors / largest utility",

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from papers.sepot.evaluation import compiled, judge, tabulated
 from papers.sepot.study import TRAINED, GameStudy, Study
-from papers.study import Experiment, verdict
+from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
@@ -39,6 +39,7 @@ TRAINED_NETWORK = "trained"
 _EXACT, _LEARNED = "exact", "learned"
 _SUFFIX = ".safetensors"
 _TO_THE_END = "to the end"
+_COUNTS = "How often"
 _CONFIGS: dict[str, dict[str, Any]] = {
     BEST_RESPONSE: {"given_cfvs": "best_response", "continual": True},
     IDENTITY: {"given_cfvs": "critic", "own_range": "blueprint"},
@@ -134,7 +135,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             ),
         ],
         {
-            "How often": Table.of(
+            _COUNTS: Table.of(
                 counts(rows),
                 cfvs="given cfvs",
                 looks="depth limit",
@@ -144,15 +145,22 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             ),
             "All searches": Table(rows, _TITLES),
         },
-        verdict=verdict(
-            not row["worse"]
-            for row in counts(rows)
-            if (row["cfvs"], row["looks"]) == (BEST_RESPONSE, _TO_THE_END)
-        ),
-        headline="more exploitable: "
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """What is proved, searches to the end by best responses' cfvs, and the paper's own cfvs."""
+    told = tables[_COUNTS]
+    parts = {
+        f"{row['cfvs']}, {row['looks']}": not row["worse"]
+        for row in told
+        if (row["cfvs"], row["looks"]) == (BEST_RESPONSE, _TO_THE_END) or row["cfvs"] == IDENTITY
+    }
+    return Judgement(
+        verdict(parts),
+        "more exploitable: "
         + "; ".join(
-            f"{row['worse']} of {row['cases']} ({row['cfvs']}, {row['looks']})"
-            for row in counts(rows)
+            f"{row['worse']} of {row['cases']} ({row['cfvs']}, {row['looks']})" for row in told
         ),
     )
 
@@ -162,10 +170,12 @@ SAFETY = Experiment(
     "Is a player that searches more exploitable than its blueprint?",
     "exploitability of a player (utility)",
     "a search to the end of the game with given cfvs of best responses is safe (Burch et al. 2014, "
-    f"on which section 4.2 builds); held against {_TOLERANCE} utility units. Others are shown.",
+    "on which section 4.2 builds); held of these, and of the cfvs that the paper takes, the "
+    f"identity's: that no player becomes more exploitable by {_TOLERANCE} utility units.",
     _compute,
     _report,
     TRAINED,
+    _judge,
 )
 
 

@@ -229,10 +229,16 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         [
             Picture(
                 "",
-                "what search earns by critics with these residuals",
+                "by the residuals of critics; means over these, bands: 95 %, t",
                 [
                     Panel(
-                        "residual", "earned", "largest residual", _TITLES["earned"], "log", "linear"
+                        "residual",
+                        "earned",
+                        "largest residual",
+                        _TITLES["earned"],
+                        "log",
+                        "linear",
+                        ("half_width",),
                     )
                 ],
                 curves,

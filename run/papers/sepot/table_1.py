@@ -130,13 +130,21 @@ def _table_1_report(study: Study, found: Found) -> Report:
             *left_out,
         ],
         {"Table 1": Table(summary, SUMMARY), "All matches": Table(matches, MATCHES)},
-        verdict=verdict(row["mean"] - (row["half_width"] or math.inf) > 0 for row in told),
+        verdict=verdict(wins(told)),
         headline="; ".join(
             f"{row['mean']:.3f} ± {row['half_width'] or math.nan:.2g} "
             f"({row['max_histories']:,} histories)"
             for row in summary
         ),
     )
+
+
+def wins(summary: Rows) -> dict[str, bool]:
+    """Of every game and bound, whether the interval of the mean return is above 0."""
+    return {
+        f"{row['game']}, {row['max_histories']:,}": row["mean"] > (row["half_width"] or math.inf)
+        for row in summary
+    }
 
 
 TABLE_1 = Experiment(

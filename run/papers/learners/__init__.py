@@ -1,0 +1,1 @@
+"""How strong the learners are with their defaults, in small games, where that is known exactly."""

@@ -1,0 +1,28 @@
+"""Counts that a person gives: whole numbers, of Python or NumPy."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+import numpy as np
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    """Whether a value is an integer; True and False are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def checked_count(name: str, value: object, least: int) -> int:
+    """A count as Python has it.
+
+    Raises:
+      ValueError: if the value is no integer, or below the least one.
+    """
+    if not is_count(value):
+        raise ValueError(
+            f"{name}={value!r} must be an integer of at least {least}, not of the type "
+            f"{type(value).__name__}"
+        )
+    if value < least:
+        raise ValueError(f"{name}={value} must be at least {least}")
+    return int(value)
