@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 from absl import app, flags
 
+from spiel_dl.runs.reports import MAX_COLUMNS
 from tests.pages import PAGES, ROOT, name_of
 
 NOTEBOOK = ROOT / "docs" / "notebooks" / "from_game_to_search.ipynb"
@@ -218,6 +219,17 @@ def test_commands_of_reports_name_no_place_of_one_machine():
     for report in [*(ROOT / "results").rglob("*.md"), *(ROOT / "results").rglob("*.json")]:
         for word in re.findall(r"(?:python |\"command\": )[^`\n]*", report.read_text()):
             assert not re.search(r"[ =\"]/(?:\w+/)+", word), f"{report}: {word}"
+
+
+def test_tables_of_reports_can_be_read():
+    """More columns than eight are in the JSON file."""
+    wide = {
+        report.relative_to(ROOT).as_posix()
+        for report in (ROOT / "results").rglob("*.md")
+        for line in report.read_text(encoding="utf-8").splitlines()
+        if line.startswith("|") and line.count("|") > MAX_COLUMNS + 1
+    }
+    assert wide == set()
 
 
 def test_reports_name_no_files_of_one_machine():
