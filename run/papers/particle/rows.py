@@ -48,8 +48,8 @@ def rows() -> list[Row]:
         Row("particle", "match", "ours", None,
             ("num_games=2000", "iterations=100",
              f"network=results/{self_play}/continued.safetensors"), 120, f"{self_play}_100"),
-        # Why it matters, told exactly, and whether self-play with more of them learns better. Seed
-        # 0 was tried before this was declared.
+        # What the number of iterations is worth, told exactly, and whether self-play with more of
+        # them learns better. Seed 0 was tried before this was declared.
         *(
             Row("particle", "iterations", "ours", None,
                 ("game=python_goofspiel_ii(num_cards=5,points_order=descending)", "seeds=1,2,3",
