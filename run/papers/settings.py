@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -31,6 +32,12 @@ def check_least(settings: Any, **bounds: float) -> None:
         value = getattr(settings, name)
         if min(value if isinstance(value, tuple) else (value,), default=bound) < bound:
             raise ValueError(f"{name}={value} must be at least {bound}")
+
+
+def check_seeds(seeds: Sequence[int]) -> None:
+    """Raises a ValueError if seeds are not different numbers from 0 on, one or more."""
+    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds={seeds} must be different numbers from 0 on, one or more")
 
 
 def changed(settings: T, change: str) -> T:

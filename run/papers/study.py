@@ -23,7 +23,7 @@ from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs import reports
 from spiel_dl.runs.environment import describe_environment
 from spiel_dl.runs.reports import Picture, Report
-from spiel_dl.runs.workspace import Workspace
+from spiel_dl.runs.workspace import Workspace, file_name
 
 Settings = TypeVar("Settings")
 
@@ -93,6 +93,12 @@ def sign_of_difference(first: Sequence[float], second: Sequence[float]) -> int:
     return 1 if mean > 0 else -1
 
 
+def is_less(first: Sequence[float], second: Sequence[float]) -> bool | None:
+    """Whether the first numbers are less, seed by seed; None if the 95 % interval holds 0."""
+    sign = sign_of_difference(first, second)
+    return None if sign == 0 else sign < 0
+
+
 def told(values: Sequence[float], of: str) -> str:
     """Mean and spread of the numbers of some runs, for a report's headline.
 
@@ -126,6 +132,27 @@ class Study(Generic[Settings]):
         """
         self.settings = settings
         self.workspace = workspace
+
+
+def curves_of(
+    workspace: Workspace,
+    runs: Sequence[Any],
+    settings: Mapping[str, Any],
+    learn: Callable[[Any], list[dict[str, Any]]],
+) -> list[list[dict[str, Any]]]:
+    """The lines of metrics of some runs of learners; finished runs are not done again.
+
+    Args:
+      workspace: where they are, and who learns.
+      runs: named tuples; their entries name parts and run directories, see `file_name`.
+      settings: all else that they depend on.
+      learn: does a run, in the run directory `file_name(*run)` of the workspace.
+    """
+    named = [(file_name(*run), {**run._asdict(), **settings}) for run in runs]
+    found = workspace.parts(named, learn, runs, "learners")
+    for name, _ in named:
+        workspace.note_run(name)
+    return found
 
 
 AnyStudy = TypeVar("AnyStudy", bound=Study[Any])

@@ -19,6 +19,7 @@ from papers import study as papers_study
 from papers.compare import openspiel as theirs
 from papers.compare import own as ours
 from papers.compare.algorithm import Algorithm, ComparedGame, compared_game
+from papers.settings import check_seeds
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.runs.steps import log_spaced_steps
 
@@ -120,8 +121,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not 1 / _TENTHS <= self.seconds < math.inf:
             raise ValueError(f"seconds={self.seconds} must be at least {1 / _TENTHS} and finite")
-        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise ValueError(f"seeds={self.seeds} must be different numbers from 0 on, one or more")
+        check_seeds(self.seeds)
         for name in self.names:
             if name not in NAMES:
                 raise ValueError(f"algorithm {name!r} must be one of {', '.join(NAMES)}")

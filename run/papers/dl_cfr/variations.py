@@ -157,7 +157,7 @@ def _losses_report(study: Study, rows: Rows) -> Report:
     return study.report(
         ["Networks differ in the loss that they descend and in nothing else."],
         Table(lines, {"what": "trained on", "mean": f"{METRIC_TITLE}, mean", "largest": "largest"}),
-        Table.of([{**row, "place": list(_LOSSES).index(row["loss"])} for row in rows], **OUTCOME),
+        Table.of(rows, **OUTCOME),
         [Panel("loss", METRIC, "loss that networks are trained on", METRIC_TITLE, "linear")],
         "network",
         joined=False,

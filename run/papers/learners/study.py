@@ -8,7 +8,7 @@ import itertools
 from typing import Any, NamedTuple
 
 from papers import study as papers_study
-from papers.settings import as_json, check_least
+from papers.settings import as_json, check_least, check_seeds
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
@@ -46,8 +46,7 @@ class Settings:
     peer: str | None = None
 
     def __post_init__(self) -> None:
-        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise ValueError(f"seeds={self.seeds} must be different numbers from 0 on, one or more")
+        check_seeds(self.seeds)
         for name, known in (("presets", tuple(PRESETS)), ("algorithms", ALGORITHMS)):
             chosen = getattr(self, name)
             if not chosen or set(chosen) - set(known):
@@ -101,12 +100,8 @@ class Study(papers_study.Study[Settings]):
         self.lines_of_peer()
         told = as_json(self.settings)
         own = {name: told[name] for name in ("num_steps", "steps_per_evaluation")}
-        named = [(file_name(*run), {**run._asdict(), **own}) for run in self.runs]
         learn = functools.partial(_learn, self.settings, self.workspace)
-        found = self.workspace.parts(named, learn, self.runs, "learners")
-        for run in self.runs:
-            self.workspace.note_run(file_name(*run))
-        return found
+        return papers_study.curves_of(self.workspace, self.runs, own, learn)
 
 
 def make_learner(run: Run) -> SelfPlayLearner:

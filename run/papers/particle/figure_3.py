@@ -26,7 +26,7 @@ from papers.particle.study import (
     spread,
 )
 from papers.settings import as_json
-from papers.study import Experiment, Judgement, Tables, sign_of_difference, told, verdict
+from papers.study import Experiment, Judgement, Tables, is_less, told, verdict
 from spiel_dl.jobs.dl_cfr_run import measure_trunk
 from spiel_dl.jobs.on_policy import ON_POLICY as ON_POLICY_PREFIX
 from spiel_dl.jobs.on_policy import RANDOM
@@ -50,6 +50,7 @@ _CLAIM = (
     "open where the interval of the differences holds 0"
 )
 _LARGER = 100  # "several orders of magnitude": two at least
+_LESS = "particle less exploitable"
 _TENTH = 0.1
 _FIRST = 0.1  # of the training; the paper's curves cross after 0.07 and 0.14 of it
 
@@ -199,8 +200,7 @@ def _judge(tables: Tables) -> Judgement:
     """Which trunk is less exploitable in the end, by seed; of both kinds of training."""
     last = {row["kind"]: row for row in tables[SUMMARY]}
     particle, positional = (last[kind]["by network"] for kind in (PARTICLE, POSITIONAL))
-    sign = sign_of_difference(particle, positional)
-    parts = {"particle less exploitable": None if sign == 0 else sign < 0}
+    parts = {_LESS: is_less(particle, positional)}
     return Judgement(
         verdict(parts),
         "; ".join(
@@ -219,10 +219,9 @@ def _judge_architectures(tables: Tables) -> Judgement:
     for row in tables[ALL_NUMBERS]:
         if row["epoch"] <= _FIRST * end:
             early[row["kind"]].append(row[NASH_CONV])
-    sign = sign_of_difference(*(last[kind]["by network"] for kind in (PARTICLE, POSITIONAL)))
     apart = abs(nash_conv[PARTICLE] - nash_conv[POSITIONAL])
     parts = {
-        "particle less exploitable": None if sign == 0 else sign < 0,
+        _LESS: is_less(*(last[kind]["by network"] for kind in (PARTICLE, POSITIONAL))),
         "within a tenth": apart <= _TENTH * nash_conv[POSITIONAL],
         f"error {_LARGER} times as large": last[PARTICLE][MSE] >= _LARGER * last[POSITIONAL][MSE],
         "positional ahead at first": bool(np.mean(early[POSITIONAL]) < np.mean(early[PARTICLE])),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from papers import study as papers_study
 from papers.policy_gradients.training import ALGORITHMS, make_learner, train
-from papers.settings import as_json, check_least
+from papers.settings import as_json, check_least, check_seeds
 from spiel_dl.jobs import large_games
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs.workspace import Workspace, file_name
@@ -44,8 +44,7 @@ class Settings:
     hidden_sizes: tuple[int, ...] = (128, 128)
 
     def __post_init__(self) -> None:
-        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise ValueError(f"seeds={self.seeds} must be different numbers from 0 on, one or more")
+        check_seeds(self.seeds)
         if not self.algorithms or set(self.algorithms) - set(ALGORITHMS):
             raise ValueError(f"algorithms={self.algorithms} must be some of {ALGORITHMS}")
         check_least(self, environment_steps=1, evaluations=1, steps_per_checkpoint=1, batch_size=1)
@@ -85,12 +84,8 @@ class Study(papers_study.Study[Settings]):
         """Of each run, what is said at each evaluation; what is finished is not done again."""
         told = as_json(self.settings)
         own = {name: told[name] for name in told if name not in ("games", "algorithms", "seeds")}
-        named = [(file_name(*run), {**run._asdict(), **own}) for run in self.runs]
         learn = functools.partial(_learn, self.settings, self.workspace)
-        found = self.workspace.parts(named, learn, self.runs, "learners")
-        for run in self.runs:
-            self.workspace.note_run(file_name(*run))
-        return found
+        return papers_study.curves_of(self.workspace, self.runs, own, learn)
 
 
 def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from papers.study import (
     Experiment,
     Judgement,
     Tables,
+    is_less,
     sign_of_difference,
     verdict,
 )
@@ -202,8 +203,7 @@ def cfvs_claim(final: Sequence[Mapping[str, Any]]) -> bool | None:
     """
     values = {row["policy"]: row["values"] for row in final}
     found = {kind: values[name] for name in values for kind in (CRITIC, SEARCHES) if kind in name}
-    sign = sign_of_difference(found[SEARCHES], found[CRITIC])
-    return None if sign == 0 else sign < 0
+    return is_less(found[SEARCHES], found[CRITIC])
 
 
 def _in_words(claims: Mapping[str, bool | None]) -> str:

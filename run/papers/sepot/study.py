@@ -22,7 +22,7 @@ import pyspiel
 from papers import study as papers_study
 from papers.sepot.evaluation import Evaluation, Search, compiled, evaluate
 from papers.sepot.search_readings import ALL_READINGS
-from papers.settings import check_least
+from papers.settings import check_least, check_seeds
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.jobs import learner_run
@@ -125,8 +125,7 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
-        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
-            raise ValueError(f"seeds={self.seeds} must be different numbers from 0 on, one or more")
+        check_seeds(self.seeds)
         if set(self.critics) - {"exact", "trained"} or not self.critics:
             raise ValueError(f"critics={self.critics} must be of 'exact' and 'trained'")
         if "trained" in self.critics and not self.critic_steps:
