@@ -30,7 +30,7 @@ setuptools.setup(
     package_data={
         "spiel_dl": ["py.typed"],
         "spiel_dl.models": ["*.json", "*.safetensors"],
-        **dict.fromkeys(DATA, ["*"]),
+        **{folder: ["*"] for folder in DATA},
     },
     cmdclass={"build_py": BuildModules},
 )
