@@ -5,6 +5,8 @@ from setuptools.command.build_py import build_py
 
 # Games and scripts lie beside the package, where people look for them; so do trained networks.
 BESIDE = {"spiel_dl.games": "games", "spiel_dl.models": "models", "spiel_dl.commands": "run"}
+# Folders without modules, which setuptools wants named as well.
+DATA = ["spiel_dl.models.solved", "spiel_dl.play.templates", "spiel_dl.serve.templates"]
 # They make the reports of papers' experiments, which are not installed.
 FOR_PAPERS = {"reproduce", "report_learners"}
 
@@ -24,10 +26,11 @@ class BuildModules(build_py):
 
 setuptools.setup(
     package_dir={"": ".", **BESIDE},
-    packages=[*setuptools.find_packages(include=["spiel_dl", "spiel_dl.*"]), *BESIDE],
+    packages=[*setuptools.find_packages(include=["spiel_dl", "spiel_dl.*"]), *BESIDE, *DATA],
     package_data={
-        "spiel_dl": ["py.typed", "play/templates/*", "serve/templates/*"],
-        "spiel_dl.models": ["*.json", "*.safetensors", "solved/*.safetensors"],
+        "spiel_dl": ["py.typed"],
+        "spiel_dl.models": ["*.json", "*.safetensors"],
+        **{folder: ["*"] for folder in DATA},
     },
     cmdclass={"build_py": BuildModules},
 )

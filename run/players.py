@@ -5,6 +5,7 @@ from __future__ import annotations
 from spiel_dl.commands import config_flags, script
 from spiel_dl.play import registry
 from spiel_dl.play.requests import SearchOptions
+from spiel_dl.search.resolving import GADGETS
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, SAFETY
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import default_depth_limit
@@ -22,6 +23,7 @@ class SearchFlags:
             only=[
                 "max_histories",
                 "budget",
+                "gadget",
                 "order",
                 "safety",
                 "num_expansions",
@@ -30,9 +32,10 @@ class SearchFlags:
                 "leaf_choice",
                 "trust",
             ],
-            choices={"leaf_choice": LEAF_CHOICES, "safety": SAFETY},
+            choices={"leaf_choice": LEAF_CHOICES, "safety": SAFETY, "gadget": GADGETS},
             texts={
                 "budget": "particles at the start of a search among particles, at most.",
+                "gadget": "put on top.",
                 "safety": "klss, what keeps it from harm.",
                 "num_expansions": "klss, particle_sepot: how many histories their trees grow by.",
                 "leaf_choice": "sepot, choices at leaves.",

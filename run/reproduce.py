@@ -23,7 +23,7 @@ The same on a game of one's own, in seconds:
 import json
 from pathlib import Path
 
-from papers import scoreboard
+from papers import judging, scoreboard
 from papers import study as papers_study
 from papers.paper import PAPERS
 from papers.settings import as_json
@@ -106,7 +106,10 @@ def _run_manifest(only: tuple[str, ...] | None) -> None:
         workspace = script.open_workspace(place, _WORKERS.build(), only_own=anew)
         try:
             study = row.of.study(row.settings(), workspace)
+            path = row.report(_RESULTS)
+            earlier = json.loads(path.read_text("utf-8")) if path.exists() else None
             papers_study.run(row.of.experiments, study, _RESULTS / row.directory, [row.experiment])
+            judging.keep_what_was_seen(path, earlier)
         except ValueError as error:
             failed.append(f"{row.name}: {error}")
         scoreboard.write_page(_SCOREBOARD, _RESULTS)

@@ -110,7 +110,7 @@ def _import(*, modules: tuple[str, ...] | None = None) -> None:
     """Makes a person's own games and policies known.
 
     Args:
-      modules: modules of your own games, networks and policies, by name or .py file.
+      modules: your own games, networks and policies: modules or files.
     """
     import_modules(modules or ())
 

@@ -6,10 +6,14 @@
   2. When the limit is passed, the particles of the public state reached are taken from the leaves
      there, with the reaches of the solution before: half of the budget among those of the
      player's own infoset, by chance's and the opponent's reach, and half among the others, by
-     total reach. The trunk below them is solved, and so on.
+     total reach. The trunk below them is solved, and so on. Both players come with these reaches;
+     or a gadget is put on top, and the opponent comes as it likes, within what it could get by the
+     solution before, as in continual resolving (`algorithms.continual_resolving`).
   3. If the player's own infoset is not among the leaves, or chance and the opponent never come
      there by the solution before, the particles are *regenerated*: random histories of the public
-     state, half of them in the own infoset, with the reaches of uniform play.
+     state, half of them in the own infoset, with the reaches of uniform play. Nothing is known of
+     what the opponent could get, so there is no gadget then. Behind a gadget, only an own infoset
+     that is not among the leaves makes it necessary.
 
 Nothing but public observations and the player's own observations is used.
 """
@@ -19,6 +23,7 @@ from __future__ import annotations
 from spiel_dl.search.particle_step import ParticleStep
 from spiel_dl.search.played import PlayedPolicy
 from spiel_dl.search.sparse_solution import DEFAULT_EFFORT, SparseSolution
+from spiel_dl.search.sparse_solution import GADGETS as GADGETS
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
@@ -41,6 +46,7 @@ class ParticlePolicy(PlayedPolicy[SparseSolution]):
         depth_limit: DepthLimit,
         *,
         budget: int = 1000,
+        gadget: str = "unsafe",
         effort: Effort = DEFAULT_EFFORT,
         seed: int = 0,
         max_kept: int = 16,
@@ -52,15 +58,24 @@ class ParticlePolicy(PlayedPolicy[SparseSolution]):
           value_function: values the leaves; None if the game ends above every limit.
           depth_limit: how deep each block is.
           budget: how many particles a block starts with, at most.
+          gadget: what is put on top of each block but the first: "unsafe" (nothing), "resolving"
+            or "max_margin", see `solvers.gadgets`.
           effort: how long to iterate, in each block; without a tolerance, as averages are kept.
           seed: of the particles.
           max_kept: how many solutions to keep.
 
         Raises:
-          ValueError: if the game has no rules, a number is too small, or there is a tolerance.
+          ValueError: if the game has no rules, a number is too small, there is no such gadget, or
+            there is a tolerance.
         """
         step = ParticleStep(
-            game, value_function, depth_limit, budget=budget, effort=effort, seed=seed
+            game,
+            value_function,
+            depth_limit,
+            budget=budget,
+            gadget=gadget,
+            effort=effort,
+            seed=seed,
         )
         super().__init__(step, max_kept)
 

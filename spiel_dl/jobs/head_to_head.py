@@ -43,6 +43,7 @@ _SEARCH = {
     "depth_limit": "searches look ahead",
     "max_histories": "histories, at most",
     "budget": "particles, at most",
+    "gadget": "gadget",
     "order": "order of knowledge",
     "safety": "safety",
     "num_expansions": "expansions",

@@ -163,7 +163,7 @@ _ALL = (
         "several files with commas between them, each for one depth limit",
         searches.resolving,
         compiles=True,
-        uses=("depth_limit", "effort"),
+        uses=("depth_limit", "gadget", "effort"),
     ),
     Kind(
         "cdbr:MODEL",
@@ -215,7 +215,7 @@ _ALL = (
         "particle:NETWORK",
         "search among particles with a particle value network, in games with Rules",
         searches.particle,
-        uses=("depth_limit", "budget", "effort"),
+        uses=("depth_limit", "budget", "gadget", "effort"),
         models="particle",
     ),
     Kind(

@@ -37,6 +37,7 @@ def load_policy(
     effort: Effort | int | None = None,
     max_histories: int | None = None,
     budget: int | None = None,
+    gadget: str | None = None,
     order: int | None = None,
     safety: str | None = None,
     num_expansions: int | None = None,
@@ -64,6 +65,8 @@ def load_policy(
       max_histories: SePoT leaves searches of more histories to the network; None: 25,000.
       budget: how many histories a search among samples starts from, at most, also that of "abd"
         and "mmds"; None: 1000.
+      gadget: of "resolving" and "particle", what is put on top of each search but the first, see
+        `solvers.gadgets`; None: "resolving" in the former, and "unsafe" in the latter.
       order: of a knowledge-limited search, the order of knowledge; None: 1.
       safety: of a knowledge-limited search, how it is kept from harm: "none", "values", "allocated"
         or "updated", see `search.knowledge_limited_step`; None: "none".
@@ -91,6 +94,7 @@ def load_policy(
         "effort": effort,
         "max_histories": max_histories,
         "budget": budget,
+        "gadget": gadget,
         "order": order,
         "safety": safety,
         "num_expansions": num_expansions,
@@ -216,8 +220,9 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
       *names: those of the policies.
 
     Returns:
-      As reports say it; empty if none of them searches. `player` is there only if it was given,
-      `trust` and `leaf_trust` only if there is some, and of an `Effort` what is not its default.
+      As reports say it; empty if none of them searches. `player` and `gadget` are there only if
+      they were given, `trust` and `leaf_trust` only if there is some, and of an `Effort` what is
+      not its default.
     """
     values = {
         "depth_limit": str(search.depth_limit),
@@ -231,8 +236,8 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
         "iterations": search.iterations,
         "leaf_choice": search.leaf_choice,
     }
-    if search.player is not None:
-        values["player"] = search.player
+    given = {"player": search.player, "gadget": search.gadget}
+    values |= {name: value for name, value in given.items() if value is not None}
     shares = {"trust": search.trust, "leaf_trust": search.leaf_trust}
     values |= {name: share for name, share in shares.items() if share}
     effort = search.effort if isinstance(search.effort, Effort) else None

@@ -27,6 +27,9 @@ class SearchOptions:
       effort: how to solve. A whole number: at most so many iterations, and all else as the kind of
         policy does by default; None: that default.
       budget: how many histories a search among samples starts from, at most.
+      gadget: "resolving", "particle": what is put on top of each search but the first, one of the
+        gadgets of `solvers.gadgets`; None: "resolving" of continual resolving, and "unsafe", which
+        is none, of search among particles.
       order: of knowledge-limited searches, the order of knowledge.
       safety: of these, how they are kept from harm, as in their `ParticleConfig`.
       num_expansions: of these and of SePoT below particles, by how many histories their trees grow.
@@ -44,6 +47,7 @@ class SearchOptions:
     max_histories: int = MAX_HISTORIES
     effort: Effort | int | None = None
     budget: int = 1000
+    gadget: str | None = None
     order: int = 1
     safety: str = "none"
     num_expansions: int = 0

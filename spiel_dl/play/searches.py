@@ -46,7 +46,11 @@ def resolving(request: Request) -> openspiel_policy.Policy:
     else:
         values = network_files.load_value_function(request.source, device=request.device)
     return ContinualResolvingPolicy(
-        request.compiled(), values, search.depth_limit, effort=search.effort_or(_EFFORT)
+        request.compiled(),
+        values,
+        search.depth_limit,
+        gadget=search.gadget or "resolving",
+        effort=search.effort_or(_EFFORT),
     )
 
 
@@ -341,5 +345,6 @@ def particle(request: Request) -> openspiel_policy.Policy:
         network,
         search.depth_limit,
         budget=search.budget,
+        gadget=search.gadget or "unsafe",
         effort=search.effort_or(_EFFORT),
     )

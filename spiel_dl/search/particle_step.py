@@ -9,7 +9,7 @@ import torch
 from spiel_dl.search import sparse_solution
 from spiel_dl.search.found import Found
 from spiel_dl.search.played import PlayedAnswer, PlayedPath, PlayedStep
-from spiel_dl.search.sparse_solution import SparseSolution
+from spiel_dl.search.sparse_solution import GADGETS, Resolver, SparseSolution
 from spiel_dl.solvers.effort import Effort, check_no_tolerance
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -32,6 +32,7 @@ class ParticleStep(PlayedStep[SparseSolution]):
         depth_limit: DepthLimit,
         *,
         budget: int,
+        gadget: str,
         effort: Effort,
         seed: int,
     ):
@@ -41,9 +42,12 @@ class ParticleStep(PlayedStep[SparseSolution]):
         super().__init__(game, depth_limit)
         if budget < 2 or seed < 0:
             raise ValueError(f"budget={budget} must be at least 2, and seed={seed} not negative")
+        if gadget not in GADGETS:
+            raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
         self.num_regenerations = 0
         self._value_function = value_function
         self._budget = budget
+        self._gadget = gadget
         self._effort = effort
         self._seed = seed
 
@@ -68,14 +72,17 @@ class ParticleStep(PlayedStep[SparseSolution]):
         """Solves the block that starts at a position of the path; see `PlayedStep`."""
         key = int(path.infoset_keys[start])
         generator = np.random.default_rng([self._seed, path.player, key % (1 << 63)])
-        particles = None
+        particles = given = None
         if before is not None:
-            particles = self._particles_below(path, start, before, generator)
+            particles, given = self._below(path, start, before, generator)
         if particles is None:
             self.num_regenerations += before is not None
             particles = self._regenerate(path, start, generator)
+        resolver = None
+        if self._gadget != "unsafe":
+            resolver = Resolver(path.player, self._gadget, given)
         solution = sparse_solution.solve(
-            particles, self._value_function, self.depth_limit, self._effort
+            particles, self._value_function, self.depth_limit, self._effort, resolver
         )
         if self.watch is not None:
             found = Found(path.player, solution.trunk, solution.plans, solution.leaf_cfvs)
@@ -95,26 +102,30 @@ class ParticleStep(PlayedStep[SparseSolution]):
         """That of its tree; see `PlayedStep`."""
         return solution.num_bytes
 
-    def _particles_below(
+    def _below(
         self, path: PlayedPath, step: int, before: SparseSolution, generator: np.random.Generator
-    ) -> Particles | None:
-        """Step 2; None where step 3 is needed."""
+    ) -> tuple[Particles, np.ndarray] | tuple[None, None]:
+        """Step 2, the opponent's given values as in `Resolver`; None where step 3 is needed."""
         leaves = before.trunk.leaves
         first = leaves.histories[leaves.history_offsets[:-1]]
         public_key = before.tree.public_key
         assert public_key is not None
         found = np.flatnonzero(public_key[first] == path.public_keys[step])
         if not len(found):
-            return None
+            return None, None
         position = int(found[0])
-        here = leaves.histories[slice(*leaves.history_offsets[position : position + 2])]
         candidates = before.leaf_particles(position)
-        key = before.tree.infoset_key[path.player, here]
-        is_own = key == path.infoset_keys[step]
+        is_own = candidates.infoset_keys[path.player] == path.infoset_keys[step]
         own = candidates.chance_reach * candidates.reach[1 - path.player] * is_own
-        if not own.any():
-            return None
-        return self._choose(candidates, own, is_own, generator)
+        # Behind a gadget the opponent may come where the solution before did not expect it.
+        if not (own if self._gadget == "unsafe" else is_own).any():
+            return None, None
+        opponent = 1 - path.player
+        worth = before.leaf_values(opponent, position)
+        particles = self._choose(candidates, own, is_own, generator)
+        keys, rows = np.unique(candidates.infoset_keys[opponent], return_index=True)
+        of_particle = np.searchsorted(keys, particles.infoset_keys[opponent])
+        return particles, worth[rows[of_particle]]
 
     def _choose(
         self,

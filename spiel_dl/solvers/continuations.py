@@ -162,9 +162,14 @@ class ContinuationChoices:
         return self._cfvs[side][: len(ranges[side])].copy()
 
     def average_choices(self, side: int) -> np.ndarray:
-        """The average choice in each leaf infoset of a side: float64 [L, K]."""
-        average = behaviour_strategy(self._treeplexes[side], self._learners[side].average)
-        return self._by_infoset(side, average)
+        """The average choice in each leaf infoset of a side: float64 [L, K].
+
+        The current one before the variant begins to average, as a clock may stop it there.
+        """
+        learner = self._learners[side]
+        if not learner.average.any():
+            return self._by_infoset(side, learner.strategy)
+        return self._by_infoset(side, behaviour_strategy(self._treeplexes[side], learner.average))
 
     def best_values(self, side: int, range_of_other: np.ndarray) -> np.ndarray:
         """What a side's best choices earn it against the other side's average: float64 [L].

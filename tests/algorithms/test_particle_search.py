@@ -11,16 +11,20 @@ import scipy.optimize
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search import sparse_solution as particle_search
+from spiel_dl.search.sparse_solution import Resolver
 from spiel_dl.solvers import linear_program
-from spiel_dl.solvers.best_response import expected_value
+from spiel_dl.solvers.best_response import expected_value, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.particles import Particles
-from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
+from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
+from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests.made_up_values import MadeUpValue
 from tests.particle_networks import network_for
@@ -144,6 +148,72 @@ def test_one_block_with_all_particles_is_an_equilibrium(game):
     assert exploitability.nash_conv(tree, found) < 0.01 * uniform
 
 
+class ByFeatures(ValueFunction):
+    """What an infoset is worth once it is reached, by its features alone, in float64."""
+
+    def bind(self, leaves):
+        features = InfostateFeatures().of_leaves(leaves).infostates.astype(np.float64)
+        worth = np.cos(features @ np.arange(features.shape[1]))
+        first, second = np.split(worth, [leaves.num_infosets(0)])
+
+        def evaluate(range_0, range_1):
+            reach_0, reach_1 = leaves.counterfactual_reach(range_0, range_1)
+            return reach_0 * first, reach_1 * second
+
+        return MadeUpValue(evaluate).bind(leaves)
+
+
+@pytest.mark.parametrize("gadget", ["resolving", "max_margin"])
+@pytest.mark.parametrize("game", [GOOFSPIEL.format(3), "python_leduc"])
+def test_with_all_particles_it_is_continual_resolving(game, gadget):
+    """Where no particle is left out, the search of a compiled game comes to the same."""
+    tree, limit, effort = GameTree.from_game(game), DepthLimit(rounds=1), Effort(15)
+    expected = ContinualResolvingPolicy(tree, ByFeatures(), limit, gadget=gadget, effort=effort)
+    policy = ParticlePolicy(
+        tree, ByFeatures(), limit, budget=10_000, gadget=gadget, effort=effort, max_kept=1000
+    )
+    strategies = expected.to_array_policy().strategies
+    found = ArrayPolicy.from_policy(tree, policy).strategies
+    for player, treeplex in enumerate(tree.treeplexes):
+        is_reached = realization_plan(treeplex, strategies[player])[treeplex.parent_sequence] > 1e-9
+        rows = treeplex.sequences_of(is_reached)
+        np.testing.assert_allclose(strategies[player][rows], found[player][rows], atol=1e-6)
+    assert exploitability.nash_conv(tree, ArrayPolicy(tree, found)) == pytest.approx(
+        exploitability.nash_conv(tree, ArrayPolicy(tree, strategies)), abs=1e-6
+    )
+
+
+def test_given_values_are_those_of_the_particles_that_are_left():
+    """The opponent's infosets have what they had, times what is left of their reach."""
+    game, limit = GOOFSPIEL.format(4), DepthLimit(rounds=1)
+    before = particle_search.solve(
+        Particles.of_public_state(state_after(game, [])),
+        ByFeatures(),
+        limit,
+        Effort(9),
+        Resolver(0, "resolving", None),
+    )
+    leaves = before.trunk.leaves
+    largest = int(np.argmax(np.diff(leaves.history_offsets)))
+    here = slice(*leaves.history_offsets[largest : largest + 2])
+    candidates, worth = before.leaf_particles(largest), before.leaf_values(1, largest)
+    infoset = leaves.infoset_of_history[1, here]
+    reach = np.bincount(infoset, candidates.reach[0] * candidates.chance_reach)
+    is_known = reach > 0
+    np.testing.assert_allclose(
+        np.bincount(infoset, candidates.reach[0] * worth)[is_known],
+        before.leaf_cfvs[1][: len(reach)][is_known],
+    )
+    # One particle of each of the opponent's infosets, which has the terminating action's payoff.
+    rows = np.unique(infoset, return_index=True)[1]
+    kept, given = candidates.take(rows), worth[rows]
+    trunk = sparse_trunk(kept, limit)
+    own, others = root_ranges(trunk, kept)
+    gadget = Resolver(0, "resolving", given).put_on_top(trunk, kept, (own / own.sum(), others))
+    paid = gadget.sequence_form.constants[1][2 : 2 + 2 * len(rows) : 2]
+    np.testing.assert_allclose(np.sort(paid), np.sort(kept.reach[0] / own.sum() * given))
+
+
 def random_states(game_string, num_games, seed):
     """States of random games in which a player acts."""
     generator = np.random.default_rng(seed)
@@ -158,13 +228,15 @@ def random_states(game_string, num_games, seed):
 @pytest.mark.parametrize(
     "game", [GOOFSPIEL.format(6), "python_leduc", "python_goofspiel_ii(num_cards=4)"]
 )
-@pytest.mark.parametrize("budget", [2, 8, 1000])
-def test_it_answers_every_state_and_the_same_in_any_order(game, budget):
+@pytest.mark.parametrize(
+    ("budget", "gadget"), [(2, "unsafe"), (8, "unsafe"), (8, "resolving"), (1000, "unsafe")]
+)
+def test_it_answers_every_state_and_the_same_in_any_order(game, budget, gadget):
     """Small budgets lose the player's infoset, and particles are regenerated."""
-    network = network_for(game)
+    network, limit, effort = network_for(game), DepthLimit(rounds=1), Effort(3)
 
     def make():
-        return ParticlePolicy(game, network, DepthLimit(rounds=1), budget=budget, effort=Effort(3))
+        return ParticlePolicy(game, network, limit, budget=budget, gadget=gadget, effort=effort)
 
     states = list(random_states(game, 2, seed=0))
     policy, answers = make(), []
@@ -292,6 +364,8 @@ def test_errors():
         ParticlePolicy("kuhn_poker", None, DepthLimit(moves=1))
     with pytest.raises(ValueError, match="budget=1"):
         ParticlePolicy(game, None, DepthLimit(moves=1), budget=1)
+    with pytest.raises(ValueError, match=r"gadget='safe' must be one of \('unsafe', 'resolving'"):
+        ParticlePolicy(game, None, DepthLimit(moves=1), gadget="safe")
     with pytest.raises(ValueError, match=r"tolerance=0\.1 cannot be used here: .*; leave it out"):
         ParticlePolicy(game, ZeroValue(), DepthLimit(moves=1), effort=Effort(1, 0.1))
     state = pyspiel.load_game(game).new_initial_state()

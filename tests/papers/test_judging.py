@@ -13,7 +13,7 @@ from papers.dl_cfr.checkpoints import CHECKPOINTS
 from papers.dl_cfr.left_out import LEFT_OUT
 from papers.dl_cfr.study import ALL_NUMBERS, BOUNDS, SUMMARY
 from papers.dl_cfr.variations import AMOUNT, LOSSES, SIZE
-from papers.judging import judge_again
+from papers.judging import judge_again, keep_what_was_seen
 from papers.particle.experiments import EXPERIMENTS as PARTICLE
 from papers.particle.fractions import FRACTIONS
 from papers.particle_search.experiments import EXPERIMENTS as PARTICLE_SEARCH
@@ -96,6 +96,56 @@ def test_a_report_says_that_it_was_judged_anew_and_what_it_came_with(report: Pat
     assert "came with: met. The paper: numbers are below 5. Ours: at most 3." in lines[6]
     assert text.count("**Verdict:**") == text.count("Judged anew") == 1
     assert "A note." in text
+
+
+@pytest.mark.parametrize(
+    ("seeds_before", "claim_before", "is_kept"),
+    [
+        ([1], "numbers are below 4.", True),
+        ([1, 2], "numbers are below 4.", True),
+        ([3], "numbers are below 4.", False),
+        (None, "numbers are below 4.", True),
+        ([1], "numbers are below 5.", False),
+    ],
+)
+def test_running_it_again_does_not_make_a_criterion_one_that_was_set_before(
+    seeds_before: list[int] | None, claim_before: str, is_kept: bool, report: Path
+) -> None:
+    content = json.loads(report.read_text())
+    reports.write_report(
+        report.with_suffix(""),
+        {**content, "settings": {"seeds": [1, 2]}},
+        report.with_suffix(".md").read_text(),
+    )
+    earlier = {
+        "claim": claim_before,
+        "verdict": "not met. The paper: numbers are below 4.",
+        "headline": "at most 9",
+        "settings": {"seeds": seeds_before} if seeds_before else {},
+    }
+    assert not keep_what_was_seen(report, None)
+    assert keep_what_was_seen(report, earlier) == is_kept
+    found, text = json.loads(report.read_text()), report.with_suffix(".md").read_text()
+    assert ("judged_anew" in found) == is_kept
+    told = "That report came with: not met. The paper: numbers are below 4. Ours: at most 9."
+    assert (told in text) == is_kept
+    assert found["verdict"] == content["verdict"]
+    assert text.count("**Verdict:**") == 1
+    # Another criterion afterwards says the same of the first one, and once.
+    if is_kept:
+        assert judge_again(report, experiment("numbers are below 2.", 2))
+        text = report.with_suffix(".md").read_text()
+        assert "came with: not met. The paper: numbers are below 4." in text
+        assert text.count("came with") == 1
+
+
+def test_what_was_judged_anew_before_it_ran_again_stays_so(report: Path) -> None:
+    assert judge_again(report, experiment("numbers are below 4.", 4))
+    earlier = json.loads(report.read_text())
+    write(report, experiment("numbers are below 4.", 4))
+    assert keep_what_was_seen(report, earlier)
+    found = json.loads(report.read_text())
+    assert found["judged_anew"]["verdict"] == "met. The paper: numbers are below 5."
 
 
 def test_naming_the_parts_of_a_verdict_is_no_other_criterion(tmp_path: Path) -> None:

@@ -153,6 +153,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "depth_limit": {"depth_limit": DepthLimit(moves=1)},
     "max_histories": {"max_histories": 9},
     "budget": {"budget": 9},
+    "gadget": {"gadget": "max_margin"},
     "order": {"order": 2},
     "safety": {"safety": "allocated"},
     "num_expansions": {"num_expansions": 9},

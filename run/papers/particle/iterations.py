@@ -7,6 +7,7 @@ the whole game, without the luck of a match.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import statistics
@@ -42,8 +43,8 @@ def _compute(study: Study) -> Rows:
     """What the search of every network comes to, with every number of iterations."""
     settings = study.settings
     numbers = [(seed, each) for seed in settings.seeds for each in settings.search_iterations]
-    paths = {seed: _learned(study, seed) for seed in settings.seeds}
-    told = _told(study)
+    paths = {seed: learned_network(study, ITERATIONS, seed) for seed in settings.seeds}
+    told = _told(study, ITERATIONS)
     rows = []
     for seed, iterations in numbers:
         found = study.workspace.part(
@@ -55,20 +56,32 @@ def _compute(study: Study) -> Rows:
     return rows
 
 
-def _told(study: Study) -> dict[str, Any]:
-    """What a network depends on but for its seed, as JSON can hold it."""
+def _told(study: Study, experiment: Experiment[Study]) -> dict[str, Any]:
+    """What a network depends on but for seed and games, as JSON can hold it."""
     game, limit, _ = study.game_and_play()
-    told = ITERATIONS.settings(study.settings)
-    told = {name: value for name, value in told.items() if name not in ("seeds", _VARIED)}
+    told = experiment.settings(study.settings)
+    told = {name: value for name, value in told.items() if name not in ("seeds", *_VARIED)}
     return {**told, "game": game, "depth_limit": str(limit)}
 
 
-def _learned(study: Study, seed: int) -> Path:
-    """The network of a seed, after all games of self-play."""
+def learned_network(
+    study: Study, experiment: Experiment[Study], seed: int, num_games: int | None = None
+) -> Path:
+    """The file of the network of a seed after its games of self-play.
+
+    Args:
+      study: where it is kept.
+      experiment: whose settings it depends on.
+      seed: of the network and of its games.
+      num_games: how many games; None: as the settings say.
+    """
     game, limit, play = study.game_and_play(seed)
-    name = f"self_play-seed-{seed}"
+    name, told = f"self_play-seed-{seed}", {**_told(study, experiment), "seed": seed}
+    if num_games is not None:
+        name, told = f"self_play-games-{num_games}-seed-{seed}", {**told, "num_games": num_games}
+        play = dataclasses.replace(play, decay_steps=num_games)
     learner = ParticleSelfPlay(game, study.make_particle_network(seed), limit, play)
-    learn(study, learner, {**_told(study), "seed": seed}, name)
+    learn(study, learner, told, name, num_games)
     return study.workspace.directory / name / NETWORK_FILE
 
 
@@ -76,14 +89,15 @@ def _search(study: Study, path: Path, seed: int, iterations: int) -> dict[str, f
     """The numbers of one network's search, as `measured` has them."""
     _, limit, play = study.game_and_play(seed)
     network = ParticleNetwork.load(path, device=study.settings.device)
-    tree, effort = _compiled(study), Effort(iterations)
+    tree, effort = compiled(study), Effort(iterations)
     return measured(
         tree, ParticlePolicy(tree, network, limit, budget=play.budget, effort=effort, seed=seed)
     )
 
 
 @functools.cache
-def _compiled(study: Study) -> GameTree:
+def compiled(study: Study) -> GameTree:
+    """The compiled game of self-play."""
     game, *_ = study.game_and_play()
     return GameTree.from_game(game)
 
@@ -106,9 +120,9 @@ def measured(tree: GameTree, policy: openspiel_policy.Policy) -> dict[str, float
 
 def _report(study: Study, rows: Rows) -> Report:
     settings, (game, limit, play) = study.settings, study.game_and_play()
-    solver = CFRPlusSolver(_compiled(study))
+    solver = CFRPlusSolver(compiled(study))
     solver.run(settings.equilibrium_iterations)
-    reference = measured(_compiled(study), solver.average_policy())
+    reference = measured(compiled(study), solver.average_policy())
     means: Rows = []
     for iterations in settings.search_iterations:
         of = [row for row in rows if row["iterations"] == iterations]
@@ -162,7 +176,7 @@ def _listed(means: Sequence[Any]) -> str:
     )
 
 
-_VARIED = "search_iterations"
+_VARIED = ("search_iterations", "learned_games")
 ITERATIONS = Experiment(
     "iterations",
     "Particle search by its number of iterations",
@@ -173,7 +187,7 @@ ITERATIONS = Experiment(
     _report,
     (
         "game", "depth_limit", "iterations", "play", "num_games", "seeds", "device",
-        "equilibrium_iterations", _VARIED, *SIZES,
+        "equilibrium_iterations", "search_iterations", *SIZES,
     ),
     _judge,
 )  # fmt: skip

@@ -43,11 +43,23 @@ def _self_play(study: Study) -> Rows:
 
 
 def learn(
-    study: Study, learner: ParticleSelfPlay, identity: dict[str, Any], name: str = "self_play"
+    study: Study,
+    learner: ParticleSelfPlay,
+    identity: dict[str, Any],
+    name: str = "self_play",
+    num_games: int | None = None,
 ) -> Rows:
-    """All games of a learner; its network is kept in the run directory of this name."""
+    """All games of a learner; its network is kept in the run directory of this name.
+
+    Args:
+      study: where it is kept.
+      learner: plays them.
+      identity: what the network depends on, as JSON can hold it.
+      name: of the run directory.
+      num_games: how many games; None: as the settings say.
+    """
     directory = study.workspace.run_directory(name, identity)
-    num_games = study.settings.num_games
+    num_games = num_games or study.settings.num_games
     schedule = log_spaced(num_games, _POINTS_PER_DECADE)
     learner_run.run_learner(learner, directory, num_games, schedule=schedule, show_progress=False)
     return directory.read_metrics()

@@ -93,7 +93,8 @@ class Settings:
       num_games: self_play, match: games, of each opponent.
       network: match: the file of the network that plays; self_play: of one to go on with, or None
         for a new one.
-      search_iterations: iterations: in each search of a network that has learned.
+      search_iterations: iterations, values: in each search of a network that has learned.
+      learned_games: values: games of self-play of the networks that are compared.
     """
 
     game: str | None = None
@@ -123,14 +124,16 @@ class Settings:
     num_games: int = 100
     network: str | None = None
     search_iterations: tuple[int, ...] = (20, 100, 1000)
+    learned_games: tuple[int, ...] = (150, 600)
 
     def __post_init__(self) -> None:
         if not 0 < self.width < math.inf:
             raise ValueError(f"width={self.width} must be positive and finite")
         if not self.seeds:
             raise ValueError(f"seeds={self.seeds} must not be empty")
-        if not self.search_iterations:
-            raise ValueError(f"search_iterations={self.search_iterations} must not be empty")
+        for name in ("search_iterations", "learned_games"):
+            if not getattr(self, name):
+                raise ValueError(f"{name}={getattr(self, name)} must not be empty")
         if not self.fractions or not all(0 <= fraction <= 1 for fraction in self.fractions):
             raise ValueError(f"fractions={self.fractions} must be numbers from 0 to 1")
         if self.network and [getattr(self, name) for name in SIZES] != list(_default_sizes()):
@@ -139,7 +142,7 @@ class Settings:
             )
         positive = (
             "num_layers", "played", "num_draws", "equilibrium_iterations", "num_cards", "num_games",
-            "search_iterations",
+            "search_iterations", "learned_games",
         )  # fmt: skip
         check_least(self, **dict.fromkeys(positive, 1))
 
