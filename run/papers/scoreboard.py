@@ -191,7 +191,10 @@ def page(results: Path) -> str:
                 parts += [f"### {heading}", *_by_claim(chosen)]
         if paper.not_covered:
             parts.append(f"Not covered: {'; '.join(paper.not_covered)}.")
-        cut = [f"- `{row.name}`: {row.short_of}." for row, _ in own if row.short_of]
+        by_what: dict[str, list[str]] = {}
+        for row, _ in own:
+            by_what.setdefault(row.short_of, []).append(f"`{row.name}`")
+        cut = [f"- {', '.join(names)}: {what}." for what, names in by_what.items() if what]
         if cut:
             parts += [_SMALLER, "\n".join(cut)]
     return "\n\n".join(parts) + "\n"
