@@ -38,7 +38,7 @@ _NO_HEADLINE, _OTHER_CLAIM = "no headline", "judged by another claim"
 _SMALLER = (
     "Smaller than in the paper, or than our defaults where a paper names no size, to save time:"
 )
-_HEADER = ("where", "experiment", "ours", "verdict", "state")
+_HEADER = ("where", "experiment", "metric", "ours", "verdict", "state")
 _OURS = "ours"
 """The place of rows that a paper does not have."""
 _WORDS = (MET, PARTLY, NOT_MET, CONTRADICTED, OPEN)
@@ -263,7 +263,8 @@ def _cells(row: Row, found: State) -> Sequence[str]:
         is_same = _word(first) == _word(verdict)
         verdict += " *Set after.*" if is_same else f" *Set after; came with: {first}.*"
     told = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
-    return row.place, name, str(report.get("headline") or ""), verdict, told
+    headline = str(report.get("headline") or "")
+    return row.place, name, row.declared.metric, headline, verdict, told
 
 
 def _verdict(report: Mapping[str, Any]) -> str:
