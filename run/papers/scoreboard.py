@@ -38,7 +38,7 @@ _NO_HEADLINE, _OTHER_CLAIM = "no headline", "judged by another claim"
 _SMALLER = (
     "Smaller than in the paper, or than our defaults where a paper names no size, to save time:"
 )
-_HEADER = ("where", "experiment", "ours", "verdict", "state")
+_HEADER = ("where", "experiment", "metric", "ours", "verdict", "state")
 _OURS = "ours"
 """The place of rows that a paper does not have."""
 _WORDS = (MET, PARTLY, NOT_MET, CONTRADICTED, OPEN)
@@ -191,7 +191,10 @@ def page(results: Path) -> str:
                 parts += [f"### {heading}", *_by_claim(chosen)]
         if paper.not_covered:
             parts.append(f"Not covered: {'; '.join(paper.not_covered)}.")
-        cut = [f"- `{row.name}`: {row.short_of}." for row, _ in own if row.short_of]
+        by_what: dict[str, list[str]] = {}
+        for row, _ in own:
+            by_what.setdefault(row.short_of, []).append(f"`{row.name}`")
+        cut = [f"- {', '.join(names)}: {what}." for what, names in by_what.items() if what]
         if cut:
             parts += [_SMALLER, "\n".join(cut)]
     return "\n\n".join(parts) + "\n"
@@ -260,7 +263,8 @@ def _cells(row: Row, found: State) -> Sequence[str]:
         is_same = _word(first) == _word(verdict)
         verdict += " *Set after.*" if is_same else f" *Set after; came with: {first}.*"
     told = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
-    return row.place, name, str(report.get("headline") or ""), verdict, told
+    headline = str(report.get("headline") or "")
+    return row.place, name, row.declared.metric, headline, verdict, told
 
 
 def _verdict(report: Mapping[str, Any]) -> str:

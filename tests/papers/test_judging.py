@@ -423,8 +423,12 @@ def test_abr_is_told_and_not_judged() -> None:
     row = {"game": "leduc", "whose": "difference", "abr": -2.3, "cdbr_1": 0.01, "best_nash": -0.02}
     judge = RESPONSES["table_1"].judge
     assert judge is not None
-    told = "at most 0.02 points from the paper's; ABR, not judged: -2.3 in leduc"
-    assert judge({"Beside the paper's, percent": [row]}) == (MET, told)
+    told = "at most 0.02 points from the paper's; ABR -2.3 in leduc"
+    assert judge({"Beside the paper's, percent": [row]}) == ("", told)
+    others = {name: value for name, value in row.items() if name != "abr"}
+    assert judge({"Beside the paper's, percent": [others]}).verdict == MET
+    worse = {**others, "cdbr_1": 0.2}
+    assert judge({"Beside the paper's, percent": [worse]}).verdict.startswith(PARTLY)
     assert judge({"All models and players, percent": []}) == ("", "")
 
 

