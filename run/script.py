@@ -159,8 +159,11 @@ def _check_places() -> None:
         value = flags.FLAGS[name].value if name in flags.FLAGS else None
         if value == "":
             raise ValueError(f"--{name} is empty; give a path")
-        above = [path for path in Path(value or ".").absolute().parents if path.exists()]
-        if not above[0].is_dir():
+        place = Path(value or ".").absolute()
+        above = [path for path in place.parents if path.exists()]
+        if value and not above:
+            raise ValueError(f"--{name}={value} is the root of all files; give a path below it")
+        if above and not above[0].is_dir():
             raise ValueError(f"--{name}={value}: {above[0].name} is a file; choose another path")
 
 

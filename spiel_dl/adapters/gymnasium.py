@@ -143,6 +143,6 @@ def _rules(game: AnyGame) -> Rules[Any]:
     if not isinstance(rules, Rules):
         raise ValueError(
             f"{loaded} has no Rules, so it cannot be played in batches; spiel_dl.games has such "
-            "games, and spiel_dl.adapters.pettingzoo takes all"
+            "games, and spiel_dl.adapters.pettingzoo takes others with information state tensors"
         )
     return rules

@@ -1,4 +1,6 @@
-"""Any OpenSpiel game of two players as an environment of PettingZoo, in its AEC form.
+"""OpenSpiel games of two players as environments of PettingZoo, in its AEC form.
+
+Any such game that has information state tensors:
 
     environment = aec_environment("leduc_poker", seed=0)
     environment.reset()

@@ -101,6 +101,11 @@ class FunctionPolicy(openspiel_policy.Policy):
                 f"the function fails on the {observation.shape[1]} numbers of an information state "
                 f"of {self.game}; is it of another game? {str(error).strip().splitlines()[-1]}"
             ) from error
+        if not isinstance(logits, torch.Tensor):
+            raise ValueError(
+                f"the function answers with a {type(logits).__name__}; it must give one tensor, a "
+                f"logit for each of the {legal.shape[1]} actions of {self.game}"
+            )
         if logits.shape != legal.shape or not logits.isfinite().all():
             raise ValueError(
                 f"the function answers with {tuple(logits.shape)} numbers, for {len(legal)} "

@@ -41,6 +41,7 @@ from spiel_dl.value_functions.base import (
 DEFAULT_EFFORT = Effort(iterations=100)
 GADGETS = ("unsafe", "resolving", "max_margin")
 """What a player puts on top of a sparse trunk; "unsafe" is nothing."""
+_MAKERS = {"resolving": gadgets.resolving, "max_margin": gadgets.max_margin}
 
 
 class Resolver(NamedTuple):
@@ -48,7 +49,7 @@ class Resolver(NamedTuple):
 
     Attributes:
       player: who resolves.
-      gadget: one of `GADGETS`.
+      gadget: one of `GADGETS` but "unsafe", which nobody resolves by.
       given: float64 [N], for each particle what the opponent could get in its infoset there, once
         that is reached: its given cfv divided by its counterfactual reach. Times that of the
         particles alone, it is the given cfv below them. None: both players come with their ranges,
@@ -61,14 +62,16 @@ class Resolver(NamedTuple):
 
     def put_on_top(self, trunk: Trunk, particles: Particles, root_ranges: Pair) -> Gadget:
         """Puts the gadget on top of the trunk below particles, at both players' ranges there."""
-        if self.given is None or self.gadget == "unsafe":
+        make = _MAKERS.get(self.gadget)
+        if make is None:
+            raise ValueError(f"gadget={self.gadget!r} must be one of {tuple(_MAKERS)}")
+        if self.given is None:
             return gadgets.unsafe(trunk.sequence_form, root_ranges)
         opponent = 1 - self.player
         tops = np.arange(1, particles.num_particles + 1)
         own, others = (trunk.extent.roots_at(p, tops) for p in (self.player, opponent))
         reach = particles.chance_reach * root_ranges[self.player][own]
         cfvs = np.bincount(others, reach * self.given, minlength=len(root_ranges[opponent]))
-        make = gadgets.resolving if self.gadget == "resolving" else gadgets.max_margin
         return make(trunk.sequence_form, self.player, root_ranges[self.player], cfvs)
 
 
@@ -80,7 +83,8 @@ class SparseSolution:
       particles: those it starts at.
       trunk: the trunk.
       plans: for each player, float64 [S_p], the average realization plan; at root sequences the
-        player's range, scaled to sum 1 if it is not 0.
+        player's range, scaled to sum 1 if it is not 0. Behind a gadget the opponent's are the
+        probabilities with which it enters.
       root_cfvs: for each player, float64 [R_p]: the values of the root infosets under both plans,
         leaves at the value function's values of them. Where the player's own range is 0, so that
         its plan says nothing, it plays a best response.

@@ -41,10 +41,10 @@ def sample_consistent(
     """Random histories of a public state too large to list, or of one infoset in it.
 
     Expands breadth first as `Rules.consistent_histories` does, but at every step keeps at most
-    `budget` random histories (a beam). If dead ends leave no history, or fewer than a small budget,
-    the search is repeated with a beam up to 64 times as wide; with wider ones still, up to 65,536
-    histories, if there is no history yet. The sample is not uniform, because each step draws from
-    what the steps before have kept.
+    `budget` random histories (a beam). If dead ends leave no history, the search is repeated with
+    wider beams, up to 64 times as wide or of about 65,536 histories; if they leave some, but fewer
+    than the budget, with beams up to 64 times as wide and of at most 4,096. The sample is not
+    uniform, because each step draws from what the steps before have kept.
 
     Args:
       game: a game with `Rules`.

@@ -146,19 +146,21 @@ class Dataset:
         return self.num_strategies * self.trunk.leaves.num_public_states
 
     @staticmethod
-    def load(directory: str | os.PathLike[str], names: Iterable[str] = ("*",)) -> Dataset:
+    def load(directory: str | os.PathLike[str], names: str | Iterable[str] = "*") -> Dataset:
         """The shards of a dataset, ordered by name.
 
         Args:
           directory: where the dataset lives.
-          names: the names of the shards, or patterns of them, as for `Path.glob`.
+          names: the names of the shards, or patterns of them, as for `Path.glob`; or one of these.
 
         Raises:
           ValueError: if the directory holds no dataset, no such shards, or shards of something
             else.
         """
         config = DatasetConfig.read(directory)
-        patterns = [f"{name}.safetensors" for name in names]
+        patterns = [
+            f"{name}.safetensors" for name in ([names] if isinstance(names, str) else names)
+        ]
         paths = sorted({path for pattern in patterns for path in Path(directory).glob(pattern)})
         if not paths:
             raise ValueError(

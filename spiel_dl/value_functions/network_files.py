@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from spiel_dl.games.own import is_same_function
 from spiel_dl.runs import tensor_files
 from spiel_dl.value_functions.base import ValueFunction, ZeroValue
 from spiel_dl.value_functions.exact import ExactValue
@@ -59,7 +60,7 @@ def register_network(network: type[ValueNetwork]) -> None:
             "kind = 'my_network'"
         )
     other = {**_own_kinds(), **_registered}.get(kind)
-    if other is not None and other.__qualname__ != network.__qualname__:
+    if other is not None and not is_same_function(other, network):
         raise ValueError(f"kind={kind!r} is that of {other.__qualname__}; choose another one")
     _registered[kind] = network
 

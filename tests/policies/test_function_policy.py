@@ -117,6 +117,8 @@ def test_answers_that_are_no_logits_are_refused(answer: torch.Tensor) -> None:
         state.apply_action(action)
     with pytest.raises(ValueError, match="one finite logit for each action"):
         FunctionPolicy(GAME, lambda tensors: answer).action_probabilities(state)
+    with pytest.raises(ValueError, match="answers with a tuple; it must give one tensor"):
+        FunctionPolicy(GAME, lambda tensors: (answer, answer)).action_probabilities(state)
 
 
 def test_files_that_are_none_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

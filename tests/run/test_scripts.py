@@ -50,6 +50,7 @@ def test_help_fits_on_a_screen(script: str) -> None:
         ((*SOLVE, "--points_per_decade=1000000000"), "error: --points_per_decade=1000000000:"),
         ((*SOLVE, "--iteratons=3"), "Did you mean: iterations"),
         ((*SOLVE, "--run_dir="), "error: --run_dir is empty"),
+        ((*SOLVE, "--run_dir=/"), "error: --run_dir=/ is the root of all files"),
         ((*SOLVE, "--run_dir=/proc/no"), "error: No such file or directory: /proc/no"),
         ((*SOLVE, "--run_dir=file/run"), "error: "),
         (

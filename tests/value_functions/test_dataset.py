@@ -44,6 +44,11 @@ def test_errors(tmp_path):
     )
     with pytest.raises(ValueError, match="is no shard of"):
         Dataset.load(tmp_path / "kuhn")
+    # A name is not taken letter by letter.
+    one = Dataset.load(tmp_path / "kuhn", "random-0000*")
+    assert one.num_strategies == dataset.num_strategies
+    with pytest.raises(ValueError, match=r"called \['nothing\*.safetensors'\]"):
+        Dataset.load(tmp_path / "kuhn", "nothing*")
     arrays, header = tensor_files.load(tmp_path / "other" / "random-00000.safetensors")
     del arrays["mass_1"]
     tensor_files.save(tmp_path / "other" / "random-00000.safetensors", arrays, header)

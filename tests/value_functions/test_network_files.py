@@ -92,6 +92,9 @@ def test_what_cannot_be_registered() -> None:
             network_files.register_network(wrong)
     with pytest.raises(ValueError, match="kind='positional_network' is that of PositionalNetwork"):
         network_files.register_network(Other)
+    Other.__qualname__ = "PositionalNetwork"
+    with pytest.raises(ValueError, match="kind='positional_network' is that of PositionalNetwork"):
+        network_files.register_network(Other)
     with pytest.raises(ValueError, match=r"NoKind has no method load\(path, device=\)"):
         NoKind.load("nowhere", device="cpu")
 

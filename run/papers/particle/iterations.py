@@ -44,7 +44,7 @@ def _compute(study: Study) -> Rows:
     settings = study.settings
     numbers = [(seed, each) for seed in settings.seeds for each in settings.search_iterations]
     paths = {seed: learned_network(study, ITERATIONS, seed) for seed in settings.seeds}
-    told = _told(study, ITERATIONS)
+    told = told_of(study, ITERATIONS)
     rows = []
     for seed, iterations in numbers:
         found = study.workspace.part(
@@ -56,7 +56,7 @@ def _compute(study: Study) -> Rows:
     return rows
 
 
-def _told(study: Study, experiment: Experiment[Study]) -> dict[str, Any]:
+def told_of(study: Study, experiment: Experiment[Study]) -> dict[str, Any]:
     """What a network depends on but for seed and games, as JSON can hold it."""
     game, limit, _ = study.game_and_play()
     told = experiment.settings(study.settings)
@@ -76,7 +76,7 @@ def learned_network(
       num_games: how many games; None: as the settings say.
     """
     game, limit, play = study.game_and_play(seed)
-    name, told = f"self_play-seed-{seed}", {**_told(study, experiment), "seed": seed}
+    name, told = f"self_play-seed-{seed}", {**told_of(study, experiment), "seed": seed}
     if num_games is not None:
         name, told = f"self_play-games-{num_games}-seed-{seed}", {**told, "num_games": num_games}
         play = dataclasses.replace(play, decay_steps=num_games)

@@ -13,7 +13,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from papers.particle.iterations import compiled, learned_network, measured
+from papers.particle.iterations import compiled, learned_network, measured, told_of
 from papers.particle.play import OPPONENTS
 from papers.particle.study import SIZES, Study
 from papers.study import Experiment, Judgement, Tables, deviation, verdict
@@ -34,22 +34,23 @@ Rows = list[dict[str, Any]]
 def _compute(study: Study) -> Rows:
     """What the search comes to by each value function, with each gadget."""
     settings = study.settings
-    told = VALUES.settings(settings)
+    told = told_of(study, VALUES)
     every = [(games, seed) for games in settings.learned_games for seed in settings.seeds]
     paths = {(games, seed): learned_network(study, VALUES, seed, games) for games, seed in every}
     rows = []
     for gadget, iterations in itertools.product(_GADGETS, settings.search_iterations):
         search = {"gadget": gadget, "iterations": iterations}
+        own = {**told, "gadget": gadget, "search_iterations": iterations}
         found = study.workspace.part(
             f"optimal-{gadget}-{iterations}",
-            {**told, **search},
+            own,
             functools.partial(_search, study, gadget, iterations, None),
         )
         rows.append({"values": _OPTIMAL, "seed": None, **search, **found})
         for games, seed in every:
             found = study.workspace.part(
                 f"games-{games}-seed-{seed}-{gadget}-{iterations}",
-                {**told, **search, "games": games, "seed": seed},
+                {**own, "games": games, "seed": seed},
                 functools.partial(_search, study, gadget, iterations, paths[games, seed]),
             )
             rows.append({"values": _named(games), "seed": seed, **search, **found})
