@@ -84,7 +84,7 @@ def test_help_fits_on_a_screen(script: str) -> None:
         ),
     ],
     ids=[
-        "iterations", "points", "unknown flag", "no path", "proc", "file", "workers", "required",
+        "iterations", "points", "unknown flag", "no path", "root", "proc", "file", "workers", "required",
         "plies", "epochs", "two epochs", "device", "output",
     ],
 )  # fmt: skip
