@@ -84,8 +84,8 @@ def test_help_fits_on_a_screen(script: str) -> None:
         ),
     ],
     ids=[
-        "iterations", "points", "unknown flag", "no path", "root", "proc", "file", "workers", "required",
-        "plies", "epochs", "two epochs", "device", "output",
+        "iterations", "points", "unknown flag", "no path", "root", "proc", "file", "workers",
+        "required", "plies", "epochs", "two epochs", "device", "output",
     ],
 )  # fmt: skip
 def test_wrong_input_is_told_in_one_line(
