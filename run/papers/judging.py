@@ -59,8 +59,7 @@ def judge_again(path: Path, experiment: Experiment[Any]) -> bool:
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     told = (
         f"{_JUDGED}{day} from the tables below, by a criterion that was set after they had "
-        f"been seen. The report came with: {first['verdict'] or 'no verdict'} "
-        f"Ours: {first['headline'] or 'no headline'}. Where the text below names a criterion, it "
+        f"been seen. The report {_came_with(first)} Where the text below names a criterion, it "
         "is the earlier one."
     )
     reports.write_report(
@@ -95,8 +94,7 @@ def keep_what_was_seen(path: Path, earlier: Mapping[str, Any] | None) -> bool:
         return False
     told = (
         f"{_SEEN}an earlier report with the same seeds, or some of them, had been seen. That "
-        f"report came with: {first['verdict'] or 'no verdict'} "
-        f"Ours: {first['headline'] or 'no headline'}."
+        f"report {_came_with(first)}"
     )
     markdown = path.with_suffix(".md").read_text(encoding="utf-8")
     reports.write_report(
@@ -105,6 +103,12 @@ def keep_what_was_seen(path: Path, earlier: Mapping[str, Any] | None) -> bool:
         _with_judgement(markdown, content["verdict"], content["headline"], told),
     )
     return True
+
+
+def _came_with(first: Mapping[str, Any]) -> str:
+    """The verdict and the headline that a report had at first, in words."""
+    verdict, headline = first["verdict"] or "no verdict", first["headline"] or "no headline"
+    return f"came with: {verdict} Ours: {headline}."
 
 
 def _is_worded_anew(content: Mapping[str, Any], now: Mapping[str, str]) -> bool:

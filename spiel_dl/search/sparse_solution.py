@@ -39,9 +39,9 @@ from spiel_dl.value_functions.base import (
 )
 
 DEFAULT_EFFORT = Effort(iterations=100)
-GADGETS = ("unsafe", "resolving", "max_margin")
-"""What a player puts on top of a sparse trunk; "unsafe" is nothing."""
 _MAKERS = {"resolving": gadgets.resolving, "max_margin": gadgets.max_margin}
+GADGETS = ("unsafe", *_MAKERS)
+"""What a player puts on top of a sparse trunk; "unsafe" is nothing."""
 
 
 class Resolver(NamedTuple):
