@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from papers import study as papers_study
 from papers.policy_gradients.training import ALGORITHMS, make_learner, train
 from papers.settings import as_json, check_least, check_seeds
-from spiel_dl.jobs import large_games
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.runs import large_games
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.tree.factored.families import factored_game
 
