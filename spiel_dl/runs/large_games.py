@@ -8,13 +8,13 @@ from typing import Any
 
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.factored.families import factored_game
 from spiel_dl.play import registry
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Table
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.solvers import best_response
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 GAMES = (

@@ -24,13 +24,13 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
+from spiel_dl.factored import phantom_kernels
+from spiel_dl.factored.infoset_classes import InfosetClasses
+from spiel_dl.factored.orders import orders_of
+from spiel_dl.factored.stones import PathTensors, check_mover
 from spiel_dl.games.boards import Board, turn_lengths
-from spiel_dl.tree.factored import phantom_kernels
-from spiel_dl.tree.factored.factored_form import Cost, FactoredForm, equal_parts
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.infoset_classes import InfosetClasses
-from spiel_dl.tree.factored.orders import orders_of
-from spiel_dl.tree.factored.stones import PathTensors, check_mover
+from spiel_dl.tree.factored_form import Cost, FactoredForm, equal_parts
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.information_states import Observations
 
 # Not the number of threads, so that sums do not depend on it.

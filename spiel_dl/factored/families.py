@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 import pyspiel
 
+from spiel_dl.factored.abrupt import AbruptGame
+from spiel_dl.factored.bidding import BiddingGame
+from spiel_dl.factored.dice import DiceGame, DiceRules, DiceTensors
+from spiel_dl.factored.goofspiel import GoofspielGame, GoofspielRules
+from spiel_dl.factored.phantom import PhantomGame
+from spiel_dl.factored.stones import StoneTensors, TurnTensors, WaitingTensors
 from spiel_dl.games import boards
-from spiel_dl.tree.factored.abrupt import AbruptGame
-from spiel_dl.tree.factored.bidding import BiddingGame
-from spiel_dl.tree.factored.dice import DiceGame, DiceRules, DiceTensors
-from spiel_dl.tree.factored.factored_form import default_threads
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.goofspiel import GoofspielGame, GoofspielRules
-from spiel_dl.tree.factored.phantom import PhantomGame
-from spiel_dl.tree.factored.stones import StoneTensors, TurnTensors, WaitingTensors
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.factored_form import default_threads
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game
 
 # The most cells of a board: with ten, tables do not fit into the memory of a laptop.
 _MOST_CELLS = 9
@@ -94,11 +96,21 @@ def has_factored_form(game: pyspiel.Game | str) -> bool:
     return _find(load_turn_based(game)) is not None
 
 
-def factored_game_if_large(game: pyspiel.Game) -> FactoredGame | None:
-    """The factored form of a turn-based game that has one and is too large to list; else None."""
-    found = _find(game)
+def compile_any(game: AnyGame, *policies: object) -> GameTree | FactoredGame:
+    """The compiled form of a game: its list of histories or, where it is too long, factored.
+
+    Arguments and errors are those of `tree.load.compile_game`.
+    """
+    if isinstance(game, (GameTree, FactoredGame)):
+        return game
+    turn_based = load_turn_based(game)
+    for policy in policies:
+        tree = getattr(policy, "tree", None)
+        if isinstance(tree, FactoredGame) and is_same_game(tree.game, turn_based):
+            return tree
+    found = _find(turn_based)
     if found is None or not found[1]:
-        return None
+        return compile_game(turn_based, *policies)
     return found[0](default_threads())
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from spiel_dl.tree.factored import merged
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.factored import merged
+from spiel_dl.factored.families import factored_game
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import (
     check_gradients,

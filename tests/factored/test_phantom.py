@@ -7,9 +7,9 @@ import pyspiel
 import pytest
 
 from spiel_dl.algorithms import exploitability
+from spiel_dl.factored.families import factored_game
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import (
     check_gradients,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.factored.families import factored_game
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import check_gradients, check_playouts
 

@@ -9,7 +9,7 @@ from open_spiel.python import policy
 from open_spiel.python.algorithms import expected_game_score, exploitability
 
 import spiel_dl as dl
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.factored.families import factored_game
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import check_gradients
 

@@ -11,8 +11,8 @@ from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.algorithms import exploitability
 
 import spiel_dl as dl
+from spiel_dl.factored.families import factored_game
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.tree.factored.families import factored_game
 from tests.factored_checks import random_strategy
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spiel_dl.tree.factored import merged_kernels
+from spiel_dl.factored import merged_kernels
 
 # Of all blocks of a level together, at 8 bytes each.
 _MOST_ENTRIES = 12_000_000

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.factored.factored_form import FactoredForm
+from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.histories import check_index, check_player
 from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex

@@ -7,8 +7,8 @@ import functools
 
 import numpy as np
 
+from spiel_dl.factored import board_kernels
 from spiel_dl.games.boards import Board
-from spiel_dl.tree.factored import board_kernels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

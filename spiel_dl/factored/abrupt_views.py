@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spiel_dl.factored import abrupt_kernels
+from spiel_dl.factored.abrupt_classes import Replies, Situations, first_situations
 from spiel_dl.games.boards import Board
-from spiel_dl.tree.factored import abrupt_kernels
-from spiel_dl.tree.factored.abrupt_classes import Replies, Situations, first_situations
 
 
 class ViewTables(NamedTuple):

@@ -20,10 +20,10 @@ import math
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.factored import goofspiel_kernels
-from spiel_dl.tree.factored.factored_form import Cost, FactoredForm
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.stones import check_mover
+from spiel_dl.factored import goofspiel_kernels
+from spiel_dl.factored.stones import check_mover
+from spiel_dl.tree.factored_form import Cost, FactoredForm
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
 

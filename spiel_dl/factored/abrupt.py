@@ -24,20 +24,20 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
-from spiel_dl.games.boards import Board
-from spiel_dl.tree.factored import (
+from spiel_dl.factored import (
     abrupt_classes,
     abrupt_kernels,
     abrupt_views,
     merged,
     merged_kernels,
 )
-from spiel_dl.tree.factored.abrupt_views import ViewTables
-from spiel_dl.tree.factored.factored_form import Cost, FactoredForm
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.infoset_classes import InfosetClasses
-from spiel_dl.tree.factored.merged import Expansion, MergedMatrix
-from spiel_dl.tree.factored.stones import PathTensors, check_mover
+from spiel_dl.factored.abrupt_views import ViewTables
+from spiel_dl.factored.infoset_classes import InfosetClasses
+from spiel_dl.factored.merged import Expansion, MergedMatrix
+from spiel_dl.factored.stones import PathTensors, check_mover
+from spiel_dl.games.boards import Board
+from spiel_dl.tree.factored_form import Cost, FactoredForm
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.information_states import Observations
 
 _SECONDS_PER_SLOT = 7e-8

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.factored import dice_kernels
-from spiel_dl.tree.factored.factored_form import Cost, FactoredForm
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.stones import check_mover
+from spiel_dl.factored import dice_kernels
+from spiel_dl.factored.stones import check_mover
+from spiel_dl.tree.factored_form import Cost, FactoredForm
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spiel_dl.tree.factored import merged, merged_kernels
-from spiel_dl.tree.factored.merged import Expansion
+from spiel_dl.factored import merged, merged_kernels
+from spiel_dl.factored.merged import Expansion
 
 SIZE, NUM_LABELS, NUM_LEVELS = 400, 3, 5
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from spiel_dl.tree.factored import class_kernels
-from spiel_dl.tree.factored.stones import StonePaths, tries
+from spiel_dl.factored import class_kernels
+from spiel_dl.factored.stones import StonePaths, tries
 from spiel_dl.tree.sequence_form import Treeplex
 
 
