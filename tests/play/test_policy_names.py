@@ -22,8 +22,8 @@ from spiel_dl.play.kinds import KINDS, Kind, policy_names, register_kind
 from spiel_dl.play.registry import load_policy
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes

@@ -25,7 +25,6 @@ from papers.sepot.search_readings import READINGS
 from papers.settings import check_least, check_seeds
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
-from spiel_dl.jobs import learner_run
 from spiel_dl.learning.checkpoints import load_blueprint
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
@@ -33,10 +32,11 @@ from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import game_string
-from spiel_dl.runs import tensor_files
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs import learner_run
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+from spiel_dl.system import tensor_files
+from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import cut
