@@ -61,7 +61,7 @@ NAVIGATION = {
         "Play <api/play>",
         "Serve <api/serve>",
         "Adapters <api/adapters>",
-        "Jobs <api/jobs>",
+        "System <api/system>",
         "Runs <api/runs>",
         "All names <genindex>",
     ],

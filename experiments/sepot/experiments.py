@@ -19,7 +19,6 @@ from experiments.sepot.residuals import RESIDUALS
 from experiments.sepot.safety import SAFETY
 from experiments.sepot.short_critics import SHORT_CRITICS
 from experiments.sepot.table_1 import TABLE_1
-from experiments.sepot.trust import TRUST
 from experiments.study import by_name
 
 EXPERIMENTS = by_name(
@@ -42,7 +41,6 @@ EXPERIMENTS = by_name(
     BOUNDED,
     READINGS_MATCH,
     LATE_ROUNDS,
-    TRUST,
     REFINED_GADGETS,
     REFINED_RESOLVING,
 )
