@@ -189,7 +189,7 @@ FLAGS = [
     Bad(f"{MATCH} --second=cfr:3 --iterations=9", "--iterations: not used by uniform and cfr:3;"),
     Bad(f"{MATCH} --second=rnr:0.5:cfr:3 --moves=1", "--moves: not used by uniform and rnr:0.5"),
     Bad(f"{PLAY} --opponent=uniform --budget=3", "--budget: not used by uniform; leave them out"),
-    Bad(f"{PLAY} --opponent=human --order=2 --trust=0.5", "--order, --trust: not used by human"),
+    Bad(f"{PLAY} --opponent=human --order=2 --budget=5", "--budget, --order: not used by human"),
     Bad(MATCH, "give --second: "),
     Bad("reproduce.py", "give --all or --paper, one of"),
     Bad("reproduce.py --paper=dl_cfr", "give --domain, one of"),
@@ -290,7 +290,7 @@ FILES = [
     ),
     Bad(
         "reproduce.py --paper=learners --set=peer=run/config.json --run_dir=new/run",
-        "run/config.json is no result of benchmarks/rlg_strength.py",
+        "run/config.json is no result of rlg_strength.py",
     ),
     Bad(
         "reproduce.py --paper=learners --set=algorithms=dqn --run_dir=new/run",
