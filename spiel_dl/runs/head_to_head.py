@@ -55,8 +55,6 @@ _SEARCH = {
     "seconds": "seconds, at most",
     "variant": "variant of CFR",
     "leaf_choice": "choice at leaves",
-    "trust": "trust",
-    "leaf_trust": "trust behind leaves",
     "player": "who responds",
 }
 _SEARCH_OPTIONS = SearchOptions()

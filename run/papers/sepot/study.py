@@ -21,7 +21,7 @@ import pyspiel
 
 from papers import study as papers_study
 from papers.sepot.evaluation import Evaluation, Search, compiled, evaluate
-from papers.sepot.search_readings import ALL_READINGS
+from papers.sepot.search_readings import READINGS
 from papers.settings import check_least, check_seeds
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
@@ -77,7 +77,7 @@ class Settings:
       critics: ablation, and distilled with `network`: "exact", "trained" (`critic_steps` each, one
         for every seed), or both.
       own_ranges, given_cfvs, schemes, gadgets: ablation: which readings.
-      readings: readings_match, late_rounds: names of `papers.sepot.search_readings.ALL_READINGS`.
+      readings: readings_match, late_rounds: names of `papers.sepot.search_readings.READINGS`.
       network: table_1, distilled: where networks are that were trained before, see
         `papers.sepot.networks`.
       last_rounds: late_rounds: how many are searched, the one of the last card included.
@@ -130,8 +130,8 @@ class Settings:
             raise ValueError(f"critics={self.critics} must be of 'exact' and 'trained'")
         if "trained" in self.critics and not self.critic_steps:
             raise ValueError("critics=trained needs critic_steps: blueprints have no critic beside")
-        if set(self.readings) - set(ALL_READINGS) or not self.readings:
-            raise ValueError(f"readings={self.readings} must be of {tuple(ALL_READINGS)}")
+        if set(self.readings) - set(READINGS) or not self.readings:
+            raise ValueError(f"readings={self.readings} must be of {tuple(READINGS)}")
         positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
         check_least(
             self, **positive, critic_steps=0, num_strategies=2, num_histories=1, last_rounds=2
