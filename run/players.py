@@ -5,8 +5,8 @@ from __future__ import annotations
 from spiel_dl.commands import config_flags, script
 from spiel_dl.play import registry
 from spiel_dl.play.requests import SearchOptions
-from spiel_dl.search.resolving import GADGETS
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, SAFETY
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES
+from spiel_dl.search.spec import GADGETS
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import default_depth_limit
 from spiel_dl.tree.load import turn_based_game
@@ -25,18 +25,14 @@ class SearchFlags:
                 "budget",
                 "gadget",
                 "order",
-                "safety",
-                "num_expansions",
                 "stepsize",
                 "num_rollouts",
                 "leaf_choice",
             ],
-            choices={"leaf_choice": LEAF_CHOICES, "safety": SAFETY, "gadget": GADGETS},
+            choices={"leaf_choice": LEAF_CHOICES, "gadget": GADGETS},
             texts={
                 "budget": "particles at the start of a search among particles, at most.",
                 "gadget": "put on top.",
-                "safety": "klss, what keeps it from harm.",
-                "num_expansions": "klss, particle_sepot: how many histories their trees grow by.",
                 "leaf_choice": "sepot, choices at leaves.",
             },
         )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from experiments.particle_search.study import KLSS, METHODS, MMDS, VARIANTS, Settings, Study
+from experiments.particle_search.study import METHODS, MMDS, Settings, Study
 from experiments.study import Experiment, Judgement, Tables
 from spiel_dl.factored.families import factored_game, has_factored_form
 from spiel_dl.play import registry
@@ -64,14 +64,13 @@ def options_of(method: str, settings: Settings) -> SearchOptions:
         budget=settings.budget,
         stepsize=settings.stepsize,
         num_rollouts=settings.num_rollouts,
-        **VARIANTS.get(method, {}),
     )
 
 
 def names_of(game: str, method: str, settings: Settings) -> tuple[str, str]:
     """Who searches, and the network."""
     network = settings.network.format(game=game)
-    return f"{KLSS if method in VARIANTS else method}:{network}", network
+    return f"{method}:{network}", network
 
 
 def told_of(game: str, method: str, settings: Settings) -> dict[str, Any]:
@@ -86,7 +85,6 @@ def told_of(game: str, method: str, settings: Settings) -> dict[str, Any]:
         "network": network,
         "file": registry.digest(network),
         **{name: getattr(settings, name) for name in names},
-        **VARIANTS.get(method, {}),
     }
 
 

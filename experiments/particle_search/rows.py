@@ -8,8 +8,6 @@ from experiments.row import Row
 def rows() -> list[Row]:
     """Search below samples: five blueprints."""
     goofspiel = ("games=goofspiel_4_descending",)
-    variants = (*goofspiel, "methods=klss,klss_growing,klss_updated", "shares=0.3,1.0")
-    growing = (*goofspiel, "methods=klss_growing_values", "shares=1.0")
     leduc = ("games=leduc", "shares=0.1,0.3,1.0")
     goofspiel_5 = ("games=goofspiel_5_descending",)
     # 236,450 infosets, where the other order has 2,124.
@@ -24,18 +22,12 @@ def rows() -> list[Row]:
     longer_rollouts = ("methods=mmds", "budget=400", "num_rollouts=40000", "stepsize=100.0")
     large_games = ("goofspiel_13_descending", "goofspiel_13_random", "battleships_5x5")
     below = ("methods=particle_sepot,klss", "budget=100", "iterations=100")
-    all_methods = "methods=particle_sepot,klss,mmds,klss_growing,klss_growing_values,klss_updated"
+    all_methods = "methods=particle_sepot,klss,mmds"
     return [
         Row("particle_search", "beliefs", "ours", None, goofspiel, 10,
             "particle_search/goofspiel_4_descending"),
         Row("particle_search", "curves", "ours", None, goofspiel, 10,
             "particle_search/goofspiel_4_descending"),
-        Row("particle_search", "curves", "ours", None, variants, 5,
-            "particle_search/goofspiel_4_descending_variants",
-            "one game, and two budgets of four, of the variants"),
-        Row("particle_search", "curves", "ours", None, growing, 3,
-            "particle_search/goofspiel_4_descending_growing",
-            "one game, and one budget of four, of this variant"),
         Row("particle_search", "curves", "ours", None, leduc, 10, "particle_search/leduc",
             short_of="the budget of 1 %, which is 2 histories, as that of 10 % is 3"),
         Row("particle_search", "curves", "ours", None, goofspiel_5, 25,

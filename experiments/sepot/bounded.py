@@ -67,7 +67,7 @@ def measure(item: Item) -> dict[str, float]:
     config = SearchConfig(max_histories=item.most, effort=effort)
     policy = SePoTPolicy(tree, blueprint, critic, study.limits[0], config=config)
     found = policy.to_array_policy()
-    searched = sum(float(each.mean()) for each in policy.step.searched) / 2
+    searched = sum(float(each.mean()) for each in policy.source.searched) / 2
     return {**outcome(tree, blueprint, found), "searched": searched}
 
 

@@ -289,10 +289,10 @@ def with_searches(
                 state.apply_action(int(bid) - 1)
             if player == 1:
                 state.apply_action(state.legal_actions()[0])
-            solution = policy.solution(state)
+            solution = policy.found(state)
             own = bids[:, :, player]
             states = deck.states(player, own, (leads if player == 0 else -leads)[None])
-            keys = policy.step.keys.of_level(states)[0][player]
+            keys = policy.source.keys.of_level(states)[0][player]
             searched, places = solution.rows_of(keys)
             order = deck.numbers(own)[searched]
             rows = solution.strategy[places[searched]]

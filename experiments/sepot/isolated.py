@@ -34,8 +34,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "4 times the iterations": {"times": 4},
     "16 times the iterations": {"times": 16},
     "given cfvs of the identity": {"given_cfvs": "critic"},
-    "given cfvs of previous searches": {"continual": True},
-    "given cfvs of best responses": {"given_cfvs": "best_response"},
     "refined gadget": {"refinement": "ones"},
     "max-margin gadget": {"gadget": "max_margin"},
     "one more level": {"levels": 1},

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sepot import MAX_KEPT
-from spiel_dl.search.leaf_values import ByRollouts
 from spiel_dl.search.played import BlueprintSource, Schedule
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import TensorPolicy, acting_policy, rows_of
+from spiel_dl.search.rollout_values import ByRollouts
 from spiel_dl.search.samples import OfInfoset
 from spiel_dl.search.sepot_config import PortfolioConfig as PortfolioConfig
 from spiel_dl.search.spec import Spec

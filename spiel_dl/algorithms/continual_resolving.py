@@ -30,16 +30,15 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.leaf_values import AnyValueFunction, ByValueFunction
 from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import GADGETS, Spec
 from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
-from spiel_dl.solvers.refinement import REFINABLE, check_gadget
+from spiel_dl.solvers.refinement import check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.base import check_arguments, check_value_function
 
-GADGETS = (*REFINABLE, "unsafe")
 DEFAULT_EFFORT = Effort(iterations=1000)
 
 

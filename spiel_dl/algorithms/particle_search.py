@@ -20,40 +20,15 @@ Nothing but public observations and the player's own observations is used.
 
 from __future__ import annotations
 
-from spiel_dl.search.particles import ParticleSource
+from spiel_dl.search.particles import GADGETS as GADGETS
+from spiel_dl.search.particles import ParticleSource, particle_spec
 from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.search.root import Root
-from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
-from spiel_dl.value_functions.base import (
-    LeafValues,
-    ValueFunction,
-    bound_to,
-    check_arguments,
-    check_value_function,
-)
+from spiel_dl.value_functions.base import ValueFunction, check_arguments
 
-GADGETS = ("unsafe", "resolving", "max_margin")
 DEFAULT_EFFORT = Effort(iterations=100)
-
-
-def particle_spec(value_function: ValueFunction | None, gadget: str = "unsafe") -> Spec:
-    """What is solved below particles: a trunk whose leaves a value function values.
-
-    Behind a gadget the cfvs of leaves are averages over the iterations, to which a player can hold
-    its opponent (`algorithms.continual_resolving` says why).
-    """
-    if gadget not in GADGETS:
-        raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
-
-    def values(root: Root) -> LeafValues:
-        check_value_function(root.trunk, value_function)
-        assert value_function is not None
-        return bound_to(value_function, root.trunk.leaves)
-
-    return Spec(values, gadget, averages=gadget != "unsafe")
 
 
 class ParticlePolicy(SearchPolicy):

@@ -203,14 +203,6 @@ _ALL = (
         models="rnad",
     ),
     Kind(
-        "sepot_continual:CHECKPOINT",
-        "SePoT that goes on from its earlier searches",
-        searches.sepot_continual,
-        compiles=True,
-        uses=_SEPOT_USES,
-        models="rnad",
-    ),
-    Kind(
         "particle:NETWORK",
         "search among particles with a particle value network, in games with Rules",
         searches.particle,
@@ -221,7 +213,7 @@ _ALL = (
         "particle_sepot:CHECKPOINT",
         "SePoT below a bounded sample of each public state, in games with Rules of any size",
         searches.particle_sepot,
-        uses=("depth_limit", "budget", "num_expansions", "effort", "leaf_choice"),
+        uses=("depth_limit", "budget", "effort", "leaf_choice"),
         models="rnad",
     ),
     Kind(
@@ -232,8 +224,6 @@ _ALL = (
             "depth_limit",
             "budget",
             "order",
-            "safety",
-            "num_expansions",
             "effort",
             "leaf_choice",
         ),

@@ -39,8 +39,6 @@ def load_policy(
     budget: int | None = None,
     gadget: str | None = None,
     order: int | None = None,
-    safety: str | None = None,
-    num_expansions: int | None = None,
     stepsize: float | None = None,
     num_rollouts: int | None = None,
     leaf_choice: str | None = None,
@@ -66,9 +64,6 @@ def load_policy(
       gadget: of "resolving" and "particle", what is put on top of each search but the first, see
         `solvers.gadgets`; None: "resolving" in the former, and "unsafe" in the latter.
       order: of a knowledge-limited search, the order of knowledge; None: 1.
-      safety: of a knowledge-limited search, how it is kept from harm: "none", "values", "allocated"
-        or "updated", see `search.knowledge_limited_step`; None: "none".
-      num_expansions: of a search below particles, by how many histories its tree grows; None: 0.
       stepsize: of a mirror-descent search, with action values in utility ranges; None: 1.0.
       num_rollouts: how many games a mirror-descent search or one of "abd" plays out, at least;
         None: 2000.
@@ -91,8 +86,6 @@ def load_policy(
         "budget": budget,
         "gadget": gadget,
         "order": order,
-        "safety": safety,
-        "num_expansions": num_expansions,
         "stepsize": stepsize,
         "num_rollouts": num_rollouts,
         "leaf_choice": leaf_choice,
@@ -221,8 +214,6 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
         "max_histories": search.max_histories,
         "budget": search.budget,
         "order": search.order,
-        "safety": search.safety,
-        "num_expansions": search.num_expansions,
         "stepsize": search.stepsize,
         "num_rollouts": search.num_rollouts,
         "iterations": search.iterations,

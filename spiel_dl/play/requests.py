@@ -30,7 +30,6 @@ class SearchOptions:
         gadgets of `solvers.gadgets`; None: "resolving" of continual resolving, and "unsafe", which
         is none, of search among particles.
       order: of knowledge-limited searches, the order of knowledge.
-      safety: of these, how they are kept from harm, as in their `ParticleConfig`.
       num_expansions: of these and of SePoT below particles, by how many histories their trees grow.
       stepsize: of mirror-descent searches.
       num_rollouts: mmds, abd: how many games a search plays out, at least.
@@ -45,8 +44,6 @@ class SearchOptions:
     budget: int = 1000
     gadget: str | None = None
     order: int = 1
-    safety: str = "none"
-    num_expansions: int = 0
     stepsize: float = 1.0
     num_rollouts: int = 2000
     leaf_choice: str = "regret_matching"

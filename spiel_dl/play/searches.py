@@ -18,16 +18,15 @@ from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy, UniformPolicy
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, SearchConfig
-from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 if TYPE_CHECKING:
     from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
     from spiel_dl.learning.self_play import ActingPolicy
     from spiel_dl.policies.late_policy import LatePolicy
+    from spiel_dl.search.leaf_values import AnyValueFunction
 
 _EFFORT = Effort(DEFAULT_EFFORT.iterations)
 _RESPONSE_EFFORT = Effort(DEFAULT_EFFORT.iterations, tolerance=1e-6)
@@ -194,19 +193,13 @@ def sepot(request: Request) -> openspiel_policy.Policy:
                 blueprint.act,
                 critic,
                 search.depth_limit,
-                config=_sepot_config(search, is_continual=False),
+                config=_sepot_config(search),
             )
             return RememberingPolicy(policy)
-    return _sepot_in_a_tree(request, is_continual=False)
+    return _sepot_in_a_tree(request)
 
 
-def sepot_continual(request: Request) -> openspiel_policy.Policy:
-    """SePoT at every level, going on from its earlier searches, in the compiled game."""
-    _check_checkpoint(request.source)
-    return _sepot_in_a_tree(request, is_continual=True)
-
-
-def _sepot_in_a_tree(request: Request, is_continual: bool) -> openspiel_policy.Policy:
+def _sepot_in_a_tree(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.algorithms.sepot import SePoTPolicy
     from spiel_dl.learning import checkpoints
 
@@ -214,20 +207,15 @@ def _sepot_in_a_tree(request: Request, is_continual: bool) -> openspiel_policy.P
         known = checkpoints.load(request.source).critic.game
         request = dataclasses.replace(request, given_game=known)
     search = request.search()
-    try:
-        tree = request.compiled()
-    except TooManyHistoriesError as error:
-        raise ValueError(f"{error}; in games with Rules, take sepot:{request.source}") from error
+    tree = request.compiled()
     blueprint, critic = checkpoints.load(request.source, tree, request.device)
-    config = _sepot_config(search, is_continual)
+    config = _sepot_config(search)
     policy = SePoTPolicy(tree, blueprint, critic, search.depth_limit, config=config)
     return policy if isinstance(request.given_game, GameTree) else RememberingPolicy(policy)
 
 
-def _sepot_config(search: SearchOptions, is_continual: bool) -> SearchConfig:
+def _sepot_config(search: SearchOptions) -> SearchConfig:
     return SearchConfig(
-        scheme="sliding" if is_continual else "block",
-        continual=is_continual,
         max_histories=search.max_histories,
         leaf_choice=search.leaf_choice,
         effort=search.effort_or(DEFAULT_EFFORT),
@@ -252,7 +240,7 @@ def _below_particles(
     request: Request, policy_class: type[ParticleSePoTPolicy]
 ) -> openspiel_policy.Policy:
     from spiel_dl.learning import checkpoints
-    from spiel_dl.search.particle_sepot_step import ParticleConfig
+    from spiel_dl.search.sepot_config import ParticleConfig
 
     _check_checkpoint(request.source)
     search = request.search()
@@ -271,8 +259,6 @@ def _below_particles(
         particles=ParticleConfig(
             budget=search.budget,
             order=search.order,
-            safety=search.safety,
-            num_expansions=search.num_expansions,
         ),
     )
     return RememberingPolicy(policy)

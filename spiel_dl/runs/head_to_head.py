@@ -46,8 +46,6 @@ _SEARCH = {
     "budget": "particles, at most",
     "gadget": "gadget",
     "order": "order of knowledge",
-    "safety": "safety",
-    "num_expansions": "expansions",
     "stepsize": "stepsize",
     "num_rollouts": "rollouts, at least",
     "iterations": "iterations",
@@ -104,11 +102,6 @@ def play(
     """
     if seed < 0:
         raise ValueError(f"seed={seed} must not be negative")
-    if search.safety == "updated":
-        raise ValueError(
-            "safety='updated' makes answers depend on earlier games, so that games of a match are "
-            "not independent; use 'allocated', or another search"
-        )
     parts = matches.parts_of(num_games, pairs_at_once)
     game_string, names = presets.game_string(game), (first, second)
     files = (registry.digest(first), registry.digest(second))

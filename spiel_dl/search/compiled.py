@@ -156,7 +156,7 @@ class CompiledSource(Source[CompiledWay, Starts]):
 
         Those of one level are, which is faster than one by one, where each knows its ranges. When
         a search stops must not depend on which others are made with it, unless all are bound to a
-        model; and a gadget by which the opponent chooses among root infosets wants one public state.
+        model; a gadget by which the opponent chooses a root infoset wants one public state.
         """
         del player
         spec = policy.spec

@@ -14,14 +14,26 @@ import torch
 from spiel_dl.search.played import PlayedSource, PlayedWay
 from spiel_dl.search.policy import Answer, Search
 from spiel_dl.search.root import Root
+from spiel_dl.search.search import search
 from spiel_dl.search.solution import Solution
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.checks import check_at_least
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import SparseTree, root_ranges, sparse_trunk
+from spiel_dl.value_functions.base import (
+    LeafValues,
+    ValueFunction,
+    bound_to,
+    check_arguments,
+    check_value_function,
+)
+
+GADGETS = ("unsafe", "resolving", "max_margin")
+"""What may be put on top of a search below particles."""
 
 
 class ParticleSource(PlayedSource[Solution]):
@@ -160,6 +172,23 @@ class ParticleSource(PlayedSource[Solution]):
         return self._choose(candidates, is_own.astype(np.float64), is_own, generator)
 
 
+def particle_spec(value_function: ValueFunction | None, gadget: str = "unsafe") -> Spec:
+    """What is solved below particles: a trunk whose leaves a value function values.
+
+    Behind a gadget the cfvs of leaves are averages over the iterations, to which a player can hold
+    its opponent (`algorithms.continual_resolving` says why).
+    """
+    if gadget not in GADGETS:
+        raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
+
+    def values(root: Root) -> LeafValues:
+        check_value_function(root.trunk, value_function)
+        assert value_function is not None
+        return bound_to(value_function, root.trunk.leaves)
+
+    return Spec(values, gadget, averages=gadget != "unsafe")
+
+
 def root_of_particles(
     particles: Particles, depth_limit: DepthLimit, player: int, given: np.ndarray | None = None
 ) -> Root:
@@ -195,6 +224,26 @@ def root_of_particles(
         given_cfvs=cfvs,
         seconds={"tree": time.perf_counter() - started},
     )
+
+
+def solve_below(
+    particles: Particles,
+    value_function: ValueFunction | None,
+    depth_limit: DepthLimit,
+    effort: Effort,
+) -> Solution:
+    """Solves the game below particles at both players' reaches, without a gadget.
+
+    Raises:
+      ValueError: if the trunk cannot be built, or if the game goes on at the limit and there is no
+        value function, or one that solves subgames, which a sparse tree does not have.
+    """
+    check_arguments(value_function, depth_limit)
+    solution = search(
+        root_of_particles(particles, depth_limit, 0), particle_spec(value_function), effort
+    )
+    _ = solution.leaf_cfvs  # Values that are not finite are refused at once.
+    return solution
 
 
 def action_probabilities(

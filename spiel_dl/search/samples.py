@@ -1,4 +1,4 @@
-"""At which histories of a public state a search starts: all, some, or those of limited knowledge."""
+"""At which histories of a public state a search starts: all, some, or those of some knowledge."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class WholePublicState(Sampler):
 
 
 class SomeOfPublicState(Sampler):
-    """Half of a budget in the own infoset, and half, or what is left, in the rest of its public state.
+    """Half of a budget in the own infoset, and half, or what is left, elsewhere.
 
     If the budget holds the public state, these are all histories.
     """

@@ -74,6 +74,14 @@ class Solution:
         first, second = self.trunk.leaves.sequences
         return self.plans[0][first], self.plans[1][second]
 
+    @property
+    def leaf_reach(self) -> np.ndarray:
+        """The product of chance's and both players' reach of every leaf: float64 [N]."""
+        leaves, (first, second) = self.trunk.leaves, self.leaf_ranges
+        infosets = leaves.infoset_of_history
+        reach: np.ndarray = leaves.chance_reach * first[infosets[0]] * second[infosets[1]]
+        return reach
+
     @functools.cached_property
     def leaf_cfvs(self) -> Pair | None:
         """For each player, float64 [L_p], what the leaves are worth; None: that is not known.

@@ -15,7 +15,8 @@ from spiel_dl.value_functions.base import LeafValues
 
 WHOLE_GAME = ("joint", "full")
 """Gadgets by which a search starts at the game's root each time, the player bound on the way."""
-LEAF_CHOICES = ("regret_matching", "best_response")
+GADGETS = (*REFINABLE, "unsafe")
+"""What may be put on top of a search; "unsafe" is nothing, see `solvers.gadgets`."""
 
 ValuesAt: TypeAlias = Callable[[Root], LeafValues | np.ndarray]
 """What the leaves below a root are worth: `LeafValues` of ranges; `MultiValuedLeaves`, where the
