@@ -17,7 +17,7 @@ import torch
 
 from spiel_dl.commands import config_flags, script
 from spiel_dl.runs import reports
-from spiel_dl.runs.environment import describe_environment
+from spiel_dl.system.environment import describe_environment
 
 T = TypeVar("T")
 OURS = "spiel_dl"

@@ -12,9 +12,9 @@ from typing import Any
 
 import common
 
-from spiel_dl.runs.distributed import IN_PROCESS, Engine, LocalProcesses, Ray
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.system.distributed import IN_PROCESS, Engine, LocalProcesses, Ray
+from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.generation import generate

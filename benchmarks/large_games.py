@@ -27,10 +27,10 @@ import numpy as np
 import peer_process
 import torch
 
+from spiel_dl.factored.families import factored_game
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers import best_response, kernels
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.factored_game import FactoredGame
 
 _BATCH = 1 << 16
 _BARRED = -1e3  # worse than any utility

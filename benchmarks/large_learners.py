@@ -14,8 +14,8 @@ import common
 from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
 from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.jobs.large_games import GAMES
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.runs.large_games import GAMES
 from spiel_dl.runs.reports import Report, Table
 
 _LEARNERS: dict[str, type[SelfPlayLearner]] = {

@@ -11,9 +11,8 @@ import time
 
 from spiel_dl.commands import script
 from spiel_dl.commands.parameters import Positive
-from spiel_dl.jobs import variant_comparison
-from spiel_dl.runs import reports
-from spiel_dl.runs.environment import describe_environment
+from spiel_dl.runs import reports, variant_comparison
+from spiel_dl.system.environment import describe_environment
 
 _WORKERS = script.workers()
 

@@ -13,9 +13,9 @@ from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.commands import config_flags, script
 from spiel_dl.commands.parameters import Bounds, Positive
-from spiel_dl.jobs import dl_cfr_run
-from spiel_dl.jobs.solver_run import PLOT_FILE
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
+from spiel_dl.runs import dl_cfr_run
+from spiel_dl.runs.solver_run import PLOT_FILE
+from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.value_functions import network_files
 
 _LIMIT = script.depth_limit()

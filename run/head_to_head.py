@@ -6,10 +6,10 @@ Examples:
 """
 
 from spiel_dl.commands import config_flags, players, script
-from spiel_dl.jobs import head_to_head
 from spiel_dl.play.kinds import policy_names
 from spiel_dl.play.presets import PRESETS
-from spiel_dl.runs.environment import describe_environment
+from spiel_dl.runs import head_to_head
+from spiel_dl.system.environment import describe_environment
 
 _MATCH = config_flags.define(
     head_to_head.measure,

@@ -10,9 +10,9 @@ Examples:
 import time
 
 from spiel_dl.commands import script
-from spiel_dl.jobs import large_games
 from spiel_dl.play.kinds import policy_names
-from spiel_dl.runs.distributed import IN_PROCESS
+from spiel_dl.runs import large_games
+from spiel_dl.system.distributed import IN_PROCESS
 
 
 def main(

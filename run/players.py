@@ -30,7 +30,6 @@ class SearchFlags:
                 "stepsize",
                 "num_rollouts",
                 "leaf_choice",
-                "trust",
             ],
             choices={"leaf_choice": LEAF_CHOICES, "safety": SAFETY, "gadget": GADGETS},
             texts={
@@ -39,7 +38,6 @@ class SearchFlags:
                 "safety": "klss, what keeps it from harm.",
                 "num_expansions": "klss, particle_sepot: how many histories their trees grow by.",
                 "leaf_choice": "sepot, choices at leaves.",
-                "trust": "sepot, share of the opponent that has come by the network.",
             },
         )
         self._effort = config_flags.define(

@@ -10,8 +10,8 @@ Examples:
 from pathlib import Path
 
 from spiel_dl.commands import config_flags, script
-from spiel_dl.jobs import publishing
 from spiel_dl.play import zoo
+from spiel_dl.runs import publishing
 
 _TOLERANCE = config_flags.define(
     publishing.Tolerance, "float16 is stored if it changes no more than", prefix="tolerance_"

@@ -26,10 +26,10 @@ from absl import app, flags
 from spiel_dl.commands import config_flags
 from spiel_dl.commands.parameters import Positive
 from spiel_dl.games.own import import_modules
-from spiel_dl.runs.distributed import ENGINES, Engine, make_engine
-from spiel_dl.runs.run_directory import RunDirectory, numbered
-from spiel_dl.runs.workers import WorkerDiedError
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.system.distributed import ENGINES, Engine, make_engine
+from spiel_dl.system.run_directory import RunDirectory, numbered
+from spiel_dl.system.workers import WorkerDiedError
 from spiel_dl.tree.depth_limit import DepthLimit
 
 # The flags belong to the script.

@@ -10,9 +10,8 @@ import time
 
 from spiel_dl.commands import script
 from spiel_dl.commands.parameters import Positive
-from spiel_dl.jobs import schedule_search
-from spiel_dl.runs import reports
-from spiel_dl.runs.environment import describe_environment
+from spiel_dl.runs import reports, schedule_search
+from spiel_dl.system.environment import describe_environment
 
 _WORKERS = script.workers()
 

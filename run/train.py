@@ -18,9 +18,9 @@ import torch
 
 from spiel_dl.commands import config_flags, learners, script
 from spiel_dl.commands.parameters import Positive
-from spiel_dl.jobs import learner_run
 from spiel_dl.policies.network_policy import FineTuning
-from spiel_dl.runs.run_directory import RunDirectory, slug
+from spiel_dl.runs import learner_run
+from spiel_dl.system.run_directory import RunDirectory, slug
 
 _DEFAULT = "rnad"
 _SAID = {

@@ -7,8 +7,8 @@ Example:
 """
 
 from spiel_dl.commands import config_flags, script
-from spiel_dl.jobs.dl_cfr_run import METRIC
-from spiel_dl.jobs.on_policy import ON_POLICY, TRAININGS, OnPolicyConfig, train_on_policy
+from spiel_dl.runs.dl_cfr_run import METRIC
+from spiel_dl.runs.on_policy import ON_POLICY, TRAININGS, OnPolicyConfig, train_on_policy
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork

@@ -8,7 +8,7 @@ import pyspiel
 
 from spiel_dl.solvers import kernels
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import enumerate_game
 from spiel_dl.tree.game_tree import GameTree
 

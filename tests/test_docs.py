@@ -27,8 +27,8 @@ from tests.pages import PAGES, ROOT, name_of
 NOTEBOOK = ROOT / "docs" / "notebooks" / "from_game_to_search.ipynb"
 # Names in backticks, as pages and docstrings shorten them: without the package's own name.
 ROOMS = (
-    "adapters|algorithms|distributed|experiments|games|io|jobs|learning|play|policies|runs|search|"
-    "serve|solvers|tree|value_functions"
+    "adapters|algorithms|distributed|experiments|games|io|learning|play|policies|runs|search|serve|"
+    "solvers|system|tree|value_functions"
 )
 
 

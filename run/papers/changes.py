@@ -30,11 +30,6 @@ CHANGES: Sequence[Change] = (
         ("particle_search/goofspiel_4_descending*", "particle_search/*dark_hex_2x2/curves"),
     ),
     Change(
-        "2026-11-26T07:20:00+00:00",
-        "blueprints that leave searches nothing to do are left out of means",
-        ("sepot/trust",),
-    ),
-    Change(
         "2026-11-26T03:55:00+00:00",
         "rises of refined max-margin gadgets are told",
         ("sepot/refined",),
@@ -120,7 +115,6 @@ CHANGES: Sequence[Change] = (
             "sepot/leduc/gadgets/ablation",
             "sepot/leduc/trained/ablation",
             "sepot/leduc/trained_gadgets/ablation",
-            "sepot/trust",
             "sepot/readings",
             "sepot/critic_errors",
         ),

@@ -15,9 +15,9 @@ import numpy as np
 
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs import plots, reports
-from spiel_dl.runs.environment import describe_environment
 from spiel_dl.runs.reports import Picture, Report, Table
-from spiel_dl.runs.run_directory import read_run
+from spiel_dl.system.environment import describe_environment
+from spiel_dl.system.run_directory import read_run
 
 _TITLES = {
     "seed": "seed",

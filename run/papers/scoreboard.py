@@ -28,8 +28,8 @@ from papers.manifest import MANIFEST
 from papers.paper import PAPERS
 from papers.row import Row
 from papers.study import CONTRADICTED, MET, NOT_MET, OPEN, PARTLY
-from spiel_dl.runs import tensor_files
-from spiel_dl.runs.messages import did_you_mean
+from spiel_dl.system import tensor_files
+from spiel_dl.system.messages import did_you_mean
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 CURRENT, OLD, MISSING = "current", "old", "missing"

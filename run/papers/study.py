@@ -21,9 +21,9 @@ import torch
 from papers.settings import as_json
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs import reports
-from spiel_dl.runs.environment import describe_environment
 from spiel_dl.runs.reports import Picture, Report
 from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.system.environment import describe_environment
 
 Settings = TypeVar("Settings")
 

@@ -19,7 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.runs.tensor_files import atomic_path
+from spiel_dl.system.tensor_files import atomic_path
 
 _OPSET = 17
 _ILLEGAL_LOGIT = -1e30

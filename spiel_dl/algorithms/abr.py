@@ -21,7 +21,7 @@ from open_spiel.python import policy as openspiel_policy
 from open_spiel.python import rl_agent_policy, rl_environment
 
 from spiel_dl.policies import asking
-from spiel_dl.runs.messages import how_to_install
+from spiel_dl.system.messages import how_to_install
 from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, turn_based_game
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy, read_plan, read_strategy
 from spiel_dl.solvers import best_response as solver
-from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
-from spiel_dl.tree.load import AnyGame, compile_any
+from spiel_dl.tree.load import AnyGame
 
 
 def best_response_value(game: AnyGame, policy: openspiel_policy.Policy, player: int) -> float:

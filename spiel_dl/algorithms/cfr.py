@@ -23,12 +23,13 @@ from collections.abc import Mapping
 import numpy as np
 import pyspiel
 
+from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variant_names import variant_by_name
 from spiel_dl.solvers.variants import AnyVariant, Weighting
-from spiel_dl.tree.load import AnyGame, compile_any
+from spiel_dl.tree.load import AnyGame
 
 
 class CFRSolver:

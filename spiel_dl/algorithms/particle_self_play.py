@@ -41,10 +41,10 @@ import tqdm
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning.resuming import check_identity, check_num_steps, check_shapes
 from spiel_dl.networks.optimization import Descent, LearningRate
-from spiel_dl.runs import tensor_files
 from spiel_dl.search import sparse_solution
 from spiel_dl.search.sparse_solution import SparseSolution
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.system import tensor_files
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.drawing import draw_outcome

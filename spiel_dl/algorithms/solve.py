@@ -19,11 +19,12 @@ import numpy as np
 
 from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability as exploitability_of
+from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.variants import AnyVariant
-from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_any
+from spiel_dl.tree.load import AnyGame
 
 DEFAULT_VARIANT = "hs-pdcfr+"
 _SMALL = 1e-9

@@ -12,9 +12,9 @@ import dataclasses
 import numpy as np
 import torch
 
+from spiel_dl.factored.families import PhantomRules
+from spiel_dl.factored.stones import StonePaths
 from spiel_dl.games.environments import EpisodeEnds
-from spiel_dl.tree.factored.families import PhantomRules
-from spiel_dl.tree.factored.stones import StonePaths
 from spiel_dl.tree.histories import TERMINAL_PLAYER
 
 

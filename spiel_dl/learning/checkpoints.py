@@ -30,8 +30,8 @@ from spiel_dl.learning.learner import FILE_KIND
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.runs import tensor_files
-from spiel_dl.runs.run_directory import CHECKPOINT_FILE
+from spiel_dl.system import tensor_files
+from spiel_dl.system.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyspiel
 import torch
 
+from spiel_dl.factored.families import phantom_rules
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning.board_environment import BoardEnvironment
@@ -13,7 +14,6 @@ from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.table_self_play import TableSelfPlay
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.tree.factored.families import phantom_rules
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.information_states import check_tensors

@@ -41,7 +41,7 @@ from spiel_dl.learning.self_play import ActingPolicy, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.networks.devices import check_device
 from spiel_dl.policies.network_policy import FineTuning
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, turn_based_game
 

@@ -25,7 +25,7 @@ from spiel_dl.learning.self_play import (
     Trajectories,
 )
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.runs.workers import Crew, DeathError, Processes, WorkerDiedError
+from spiel_dl.system.workers import Crew, DeathError, Processes, WorkerDiedError
 
 _MOST_DEATHS = 3  # over one batch
 

@@ -140,8 +140,7 @@ def _function(request: Request) -> openspiel_policy.Policy:
     return policies[0] if len(policies) == 1 else SeatsPolicy((policies[0], policies[1]))
 
 
-_TRUST = ("trust", "leaf_trust")
-_SEPOT_USES = ("depth_limit", "max_histories", "effort", "leaf_choice", *_TRUST)
+_SEPOT_USES = ("depth_limit", "max_histories", "effort", "leaf_choice")
 _ALL = (
     Kind("uniform", "all legal actions alike", _uniform),
     Kind("highest", "the legal action with the highest id", _highest),
@@ -222,7 +221,7 @@ _ALL = (
         "particle_sepot:CHECKPOINT",
         "SePoT below a bounded sample of each public state, in games with Rules of any size",
         searches.particle_sepot,
-        uses=("depth_limit", "budget", "num_expansions", "effort", "leaf_choice", *_TRUST),
+        uses=("depth_limit", "budget", "num_expansions", "effort", "leaf_choice"),
         models="rnad",
     ),
     Kind(
@@ -237,7 +236,6 @@ _ALL = (
             "num_expansions",
             "effort",
             "leaf_choice",
-            *_TRUST,
         ),
         models="rnad",
     ),

@@ -3,7 +3,7 @@
     python run/train.py --algorithm=rnad --preset=goofspiel_5_descending
 
 The games are those of Kubíček et al. (2023), smaller ones beside them, and large ones in which
-strength is known exactly, see `jobs.large_games`. The defaults of learners
+strength is known exactly, see `runs.large_games`. The defaults of learners
 are meant for all of them. The paper's own parameters, its Table 2, have a preset of their own.
 """
 

@@ -9,8 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from spiel_dl.runs.messages import how_to_install
-from spiel_dl.runs.tensor_files import atomic_path
+from spiel_dl.system.messages import how_to_install
+from spiel_dl.system.tensor_files import atomic_path
 
 _TEMPLATE = "public_tree.html"
 

@@ -19,11 +19,11 @@ from spiel_dl.play.kinds import KINDS, Kind, policy_names
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import SeatsPolicy
-from spiel_dl.runs import tensor_files
-from spiel_dl.runs.messages import did_you_mean
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variant_names import VARIANTS
+from spiel_dl.system import tensor_files
+from spiel_dl.system.messages import did_you_mean
+from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
@@ -44,8 +44,6 @@ def load_policy(
     stepsize: float | None = None,
     num_rollouts: int | None = None,
     leaf_choice: str | None = None,
-    trust: float | None = None,
-    leaf_trust: float | None = None,
     player: int | None = None,
     device: str = "cpu",
 ) -> openspiel_policy.Policy:
@@ -76,9 +74,6 @@ def load_policy(
         None: 2000.
       leaf_choice: how SePoT's opponent chooses at the leaves: "regret_matching" or "best_response";
         None: "regret_matching".
-      trust: how far SePoT trusts its opponent to have come by the network, from 0 to below 1;
-        None: 0.
-      leaf_trust: how far it trusts it to go on by the network, from 0 to 1; None: 0.
       player: who responds in "cdbr", "cdrnr", "abd" and "rnr"; None: each player, in its own seat.
       device: where networks live.
 
@@ -101,8 +96,6 @@ def load_policy(
         "stepsize": stepsize,
         "num_rollouts": num_rollouts,
         "leaf_choice": leaf_choice,
-        "trust": trust,
-        "leaf_trust": leaf_trust,
         "player": player,
     }
     settings = {key: value for key, value in given.items() if value is not None}
@@ -221,8 +214,7 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
 
     Returns:
       As reports say it; empty if none of them searches. `player` and `gadget` are there only if
-      they were given, `trust` and `leaf_trust` only if there is some, and of an `Effort` what is
-      not its default.
+      they were given, and of an `Effort` what is not its default.
     """
     values = {
         "depth_limit": str(search.depth_limit),
@@ -238,8 +230,6 @@ def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
     }
     given = {"player": search.player, "gadget": search.gadget}
     values |= {name: value for name, value in given.items() if value is not None}
-    shares = {"trust": search.trust, "leaf_trust": search.leaf_trust}
-    values |= {name: share for name, share in shares.items() if share}
     effort = search.effort if isinstance(search.effort, Effort) else None
     beyond = {} if effort is None else _beyond_iterations(effort)
     used = options_of(*names)

@@ -10,7 +10,6 @@ from typing import Any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, MAX_HISTORIES
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.trust import check_trust
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError, check_player
@@ -36,9 +35,6 @@ class SearchOptions:
       stepsize: of mirror-descent searches.
       num_rollouts: mmds, abd: how many games a search plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.
-      trust: how far SePoT trusts its opponent to have come by the network, as in its
-        `SearchConfig`.
-      leaf_trust: how far it trusts it to go on by the network behind the leaves.
       player: who responds in "cdbr", "cdrnr", "abd" and "rnr", while the other one plays the
         model; None: each player responds to the other one's part of the model.
     """
@@ -54,8 +50,6 @@ class SearchOptions:
     stepsize: float = 1.0
     num_rollouts: int = 2000
     leaf_choice: str = "regret_matching"
-    trust: float = 0.0
-    leaf_trust: float = 0.0
     player: int | None = None
 
     def __post_init__(self) -> None:
@@ -63,7 +57,6 @@ class SearchOptions:
             raise ValueError(f"leaf_choice={self.leaf_choice!r} must be one of {LEAF_CHOICES}")
         if not isinstance(self.effort, (Effort, int, NoneType)):
             raise ValueError(f"effort={self.effort!r} must be an Effort, a whole number, or None")
-        check_trust(self.trust, leaf_trust=self.leaf_trust)
         if self.player is not None:
             check_player(self.player)
 

@@ -230,8 +230,6 @@ def _sepot_config(search: SearchOptions, is_continual: bool) -> SearchConfig:
         continual=is_continual,
         max_histories=search.max_histories,
         leaf_choice=search.leaf_choice,
-        trust=search.trust,
-        leaf_trust=search.leaf_trust,
         effort=search.effort_or(DEFAULT_EFFORT),
     )
 
@@ -268,8 +266,6 @@ def _below_particles(
         search.depth_limit,
         config=SearchConfig(
             leaf_choice=search.leaf_choice,
-            trust=search.trust,
-            leaf_trust=search.leaf_trust,
             effort=search.effort_or(DEFAULT_EFFORT),
         ),
         particles=ParticleConfig(

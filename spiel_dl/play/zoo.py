@@ -5,7 +5,7 @@
 
 A name is ALGORITHM:NAME, where NAME is mostly that of a preset. The networks lie in the package
 `spiel_dl.models`, in a checkout the folder `models/`, beside an index in JSON: from each name to
-what `Model` says. `jobs.publishing` adds to it.
+what `Model` says. `runs.publishing` adds to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from spiel_dl.runs.json_files import read_json, write_json
+from spiel_dl.system.json_files import read_json, write_json
 
 INDEX_FILE = "index.json"
 SOLVED = "solved"

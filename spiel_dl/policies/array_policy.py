@@ -10,15 +10,16 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.factored.families import compile_any
 from spiel_dl.policies import asking, compact, reading
 from spiel_dl.policies.small_policies import SeatsPolicy
-from spiel_dl.runs import tensor_files
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
-from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.system import tensor_files
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import check_game_of, is_game_of, is_same_game
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_any
+from spiel_dl.tree.load import AnyGame
 
 _FILE_KIND = "policy"
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers import variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
@@ -20,7 +21,7 @@ from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
-from spiel_dl.tree.load import AnyGame, compile_any, compile_game
+from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 
 

@@ -12,7 +12,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
 from spiel_dl.policies.small_policies import UniformPolicy
-from spiel_dl.tree.factored.factored_game import FactoredGame
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.game_tree import GameTree
 

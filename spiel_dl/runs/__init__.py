@@ -1,1 +1,1 @@
-"""Run directories, resumable parts, files of arrays, reports, pictures, and workers."""
+"""What the scripts do, each in a run directory that can be resumed; reports and pictures."""

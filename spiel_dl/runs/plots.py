@@ -16,8 +16,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spiel_dl.runs.messages import how_to_install
-from spiel_dl.runs.tensor_files import atomic_path
+from spiel_dl.system.messages import how_to_install
+from spiel_dl.system.tensor_files import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

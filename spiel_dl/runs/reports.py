@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spiel_dl.runs import plots, tensor_files
-from spiel_dl.runs.json_files import write_json
+from spiel_dl.runs import plots
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.system import tensor_files
+from spiel_dl.system.json_files import write_json
 
 MAX_COLUMNS = 8
 """A person reads no more columns; what a wider table says besides is in the JSON file."""

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from spiel_dl.runs import distributed
-from spiel_dl.runs.distributed import IN_PROCESS, Engine
-from spiel_dl.runs.environment import describe_environment
-from spiel_dl.runs.json_files import read_json, write_json
-from spiel_dl.runs.run_directory import RunDirectory, differences, first_start, set_aside
+from spiel_dl.system import distributed
+from spiel_dl.system.distributed import IN_PROCESS, Engine
+from spiel_dl.system.environment import describe_environment
+from spiel_dl.system.json_files import read_json, write_json
+from spiel_dl.system.run_directory import RunDirectory, differences, first_start, set_aside
 
 Item = TypeVar("Item")
 

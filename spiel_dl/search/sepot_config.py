@@ -7,7 +7,6 @@ from typing import Any
 
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.effort import Effort, check_effort
-from spiel_dl.solvers.trust import check_trust
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.pieces import SCHEMES
 
@@ -59,11 +58,6 @@ class SearchConfig:
       refinement: What the opponent's root infosets count where it need not enter: "ones", "prior"
         (by the blueprint's reach) or "mixed", see `solvers.refinement`; None: the gadget is not
         refined.
-      trust: How far the opponent is trusted to have come by its blueprint: the share of its reach
-        that does, while the rest may enter or not; from 0 to below 1, see `solvers.trust`.
-      leaf_trust: How far it is trusted to go on by its blueprint behind the leaves: the share of
-        its reach there that does, while the rest follows the transformation that it chooses; from 0
-        to 1, where there is no choice. It counts in the critic's given cfvs as well.
       effort: How long to iterate in each search. With a tolerance, in utility units, it stops at
         the gap of the game above the leaves, and public states are searched one by one; without
         one, where it looks to the end of the game, or with leaf_choice="best_response", which has
@@ -81,15 +75,12 @@ class SearchConfig:
     leaf_choice: str = "regret_matching"
     gadget: str = "resolving"
     refinement: str | None = None
-    trust: float = 0.0
-    leaf_trust: float = 0.0
     effort: Effort = DEFAULT_EFFORT
 
     @property
     def asks_prior(self) -> bool:
         """Whether a search needs to know the opponent's own reach of where it starts."""
-        by_prior = self.refinement not in (None, "ones") or self.trust > 0
-        return by_prior or self.gadget == "unsafe"
+        return self.refinement not in (None, "ones") or self.gadget == "unsafe"
 
     @staticmethod
     def as_printed(**settings: Any) -> SearchConfig:
@@ -113,7 +104,6 @@ class SearchConfig:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
         check_effort(self.effort)
         refinements.check_gadget(self.gadget, self.refinement, GADGETS)
-        check_trust(self.trust, self.gadget, self.refinement, leaf_trust=self.leaf_trust)
         if self.gadget == "unsafe" and self.continual:
             raise ValueError(
                 "gadget='unsafe' needs continual=False: without a gadget the opponent has no given "

@@ -5,10 +5,9 @@ get in each of its infosets (its *given cfvs*):
 
   1. The opponent may leave at the root for its given cfv (the resolving gadget), or it chooses
      where to enter, and pays the given cfv (max-margin). Both may be refined. Or it has come by its
-     blueprint, and has no choice (unsafe). With some trust it does so in part (`solvers.trust`).
+     blueprint, and has no choice (unsafe).
   2. At the leaves, the opponent chooses a transformation of its blueprint to follow to the end
-     (`value_functions.multi_valued`), against the player's blueprint. With some trust, a part of it
-     goes on by the blueprint itself.
+     (`value_functions.multi_valued`), against the player's blueprint.
   3. CFR solves this game. The player's average strategy is the answer.
 
 Where the trees come from does not matter: `search.sepot_step` cuts them out of a compiled game,
@@ -26,7 +25,7 @@ import numpy as np
 from spiel_dl.learning.critics import Critic
 from spiel_dl.search.found import Found, Watch
 from spiel_dl.search.sepot_config import SearchConfig
-from spiel_dl.solvers import depth_limited, gadgets, refinement, trust
+from spiel_dl.solvers import depth_limited, gadgets, refinement
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.depth_limited import LeafValuer, Leaves
 from spiel_dl.solvers.effort import Effort
@@ -92,19 +91,15 @@ class Root(NamedTuple):
         groups, margins = None, config.gadget == "max_margin"
         if self.public_states is not None:
             groups = self._by_infoset(1 - player, self.public_states).astype(np.int64)
-        floors = free = None
-        if config.trust:
-            assert self.prior is not None
-            prior = self._by_infoset(1 - player, self.prior)
-            floors, free = trust.floors(config.trust, prior, groups)
-        elif config.refinement is not None:
+        floors = None
+        if config.refinement is not None:
             ones = np.ones(len(self.histories))
             prior = self._by_infoset(1 - player, ones if self.prior is None else self.prior)
             prior = refinement.known_prior(prior, groups)
             floors = refinement.floors(config.refinement, prior, groups, margins=margins)
         if margins:
             return gadgets.max_margin(form, player, own_range, given_cfvs, floors, groups)
-        return gadgets.resolving(form, player, own_range, given_cfvs, floors, free)
+        return gadgets.resolving(form, player, own_range, given_cfvs, floors)
 
     def _by_infoset(self, player: int, values: np.ndarray) -> np.ndarray:
         """What histories of one root infoset of a player have in common: float64 [R_p]."""
@@ -151,13 +146,13 @@ class Searcher:
         """
         if self.config.two_sided:
             pairs = self._checked_critic(tree).pair_values(tree, histories, player)
-            return self._trusting(self._checked(pairs, len(histories), "pair_values", "K, K"))
+            return self._checked(pairs, len(histories), "pair_values", "K, K")
         return self._critic_values(tree, histories, player)[:, None, :]
 
     def _critic_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """What histories are worth by the opponent's choices: float [N, K]."""
         values = self._checked_critic(tree).values(tree, histories, player)
-        return self._trusting(self._checked(values, len(histories), "values", "K"))
+        return self._checked(values, len(histories), "values", "K")
 
     def _checked(self, values: np.ndarray, size: int, method: str, others: str) -> np.ndarray:
         """A critic's values, if they are of the shape [size, others]."""
@@ -168,11 +163,6 @@ class Searcher:
                 f"[{size}, {others}], a number for each history and each of K transformations"
             )
         return values
-
-    def _trusting(self, values: np.ndarray) -> np.ndarray:
-        """Values (float [..., K], by the opponent's choices), a part of which is the identity's."""
-        share = self.config.leaf_trust
-        return (1.0 - share) * values + share * values[..., :1] if share else values
 
     def needs_cfvs(self, root: Root) -> bool:
         """Whether the opponent of a search that starts there has given cfvs."""

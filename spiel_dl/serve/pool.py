@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any
 
-from spiel_dl.runs.workers import end_with_parent, worker_environment
+from spiel_dl.system.workers import end_with_parent, worker_environment
 
 _LOG = logging.getLogger(__name__)
 _START = 120.0

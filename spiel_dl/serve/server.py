@@ -7,7 +7,7 @@ import ipaddress
 import socket
 from collections.abc import Sequence
 
-from spiel_dl.runs.messages import how_to_install
+from spiel_dl.system.messages import how_to_install
 
 
 def serve(

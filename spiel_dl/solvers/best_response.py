@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spiel_dl.solvers import kernels
-from spiel_dl.tree.factored.factored_form import FactoredForm
+from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 

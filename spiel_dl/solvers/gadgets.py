@@ -25,8 +25,6 @@ in the subgame holds the opponent to them; and up to the error of the solution.
 Many strategies solve a gadget, and differ in root infosets that the opponent need not enter. Safe
 gadgets can be *refined* (`solvers.refinement`): by *floors* of the reach that the opponent passes
 into the subgame. Then, of the optimal strategies, that one is found which also plays well there.
-Or the opponent is *trusted* to some degree to have come by a range (`solvers.trust`), by the same
-means: `resolving` is then between itself and `unsafe`.
 """
 
 from __future__ import annotations
@@ -81,7 +79,6 @@ def resolving(
     player_range: np.ndarray,
     opponent_cfvs: np.ndarray,
     floors: np.ndarray | None = None,
-    free: np.ndarray | None = None,
 ) -> Gadget:
     """The opponent may leave each root infoset for its given cfv.
 
@@ -101,8 +98,6 @@ def resolving(
       player_range: float64 [R_p], its reach of its root infosets.
       opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
       floors: float64 [R_-p], from 0 to below 1; see `refinement.floors`. None: not refined.
-      free: float64 [R_-p], at least 0, what the choice between Follow and Terminate weighs in each
-        root infoset; floors may then be 1 and more. None: 1 - f.
 
     Returns:
       The gadget. The opponent has one root sequence, or one per root infoset if it is refined; and
@@ -114,13 +109,7 @@ def resolving(
     """
     _check_resolving(subgame, player, player_range, opponent_cfvs)
     num_roots, root_range = len(opponent_cfvs), np.ones(1)
-    if free is not None:
-        if floors is None:
-            raise ValueError("free weights need floors, which say what else comes to the subgame")
-        _check(subgame, 1 - player, "free weights", free, nonnegative=True)
-        _check_floors(subgame, player, floors, None)
-        root_range = free
-    elif floors is not None:
+    if floors is not None:
         _check_floors(subgame, player, floors, np.arange(num_roots))
         root_range = 1.0 - floors
     decisions = _Decisions(
@@ -367,14 +356,14 @@ def _check_floors(
     subgame: SequenceForm,
     player: int,
     floors: np.ndarray,
-    groups: np.ndarray | None,
+    groups: np.ndarray,
 ) -> None:
     """Raises a ValueError if there are floors that cannot be, or that refine nothing.
 
-    Those of one group must have a sum below 1; None: their sums do not matter.
+    Those of one group must have a sum below 1.
     """
     _check(subgame, 1 - player, "floors", floors, nonnegative=True)
-    largest = 0.0 if groups is None else np.bincount(groups, floors).max(initial=0.0)
+    largest = np.bincount(groups, floors).max(initial=0.0)
     if largest >= 1.0:
         raise ValueError(
             f"floors must have a sum below 1 where the opponent decides once; the largest sum is "

@@ -12,7 +12,7 @@ from spiel_dl.solvers import kernels
 from spiel_dl.solvers.kernels import Learned
 from spiel_dl.solvers.strategies import check_strategy
 from spiel_dl.solvers.variants import AnyVariant
-from spiel_dl.tree.factored.factored_form import FactoredForm
+from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex, TreeplexArrays
 
 Pair = tuple[np.ndarray, np.ndarray]

@@ -181,51 +181,16 @@ def solve_resolving(
       ValueError: if the subgame has constants, or weights are negative or not finite.
       RuntimeError: if HiGHS does not find an optimum.
     """
-    program, bounds = _of_resolving(subgame, player, player_range, opponent_cfvs)
     num_roots = len(opponent_cfvs)
+    program = _Program(subgame, player, player_range, num_roots)
+    # The extra variables are at least v, and at least w.
+    program.add_rows(program.cfvs(), -scipy.sparse.eye_array(num_roots), np.zeros(num_roots))
+    bounds = np.stack([opponent_cfvs, np.full(num_roots, np.inf)], axis=1)
     check_weights(weights, num_roots, "the weights c", "root infoset")
     first = program.minimise(np.zeros(num_roots), np.ones(num_roots), bounds)
     program.add_rows(None, np.ones((1, num_roots)), [first[0] + program.slack])
     second = program.minimise(weights, np.zeros(num_roots), bounds)
     return program.refined(first, second, 0.0)
-
-
-def solve_with_floors(
-    subgame: SequenceForm,
-    player: int,
-    player_range: np.ndarray,
-    opponent_cfvs: np.ndarray,
-    floors: np.ndarray,
-    free: np.ndarray,
-) -> Refined:
-    """What `gadgets.resolving` with these floors comes to, by one linear program.
-
-    It minimises the sum of free * max(v, w), which is `first`, plus that of floors * v, `second`.
-
-    Args:
-      subgame, player, player_range, opponent_cfvs: as in `solve_resolving`.
-      floors, free: float64 [R_-p], at least 0.
-
-    Raises:
-      ValueError, RuntimeError: as `solve_resolving`.
-    """
-    program, bounds = _of_resolving(subgame, player, player_range, opponent_cfvs)
-    for name, given in (("the floors", floors), ("the free weights", free)):
-        check_weights(given, len(opponent_cfvs), name, "root infoset")
-    plan = program.minimise(floors, free, bounds)[1]
-    cfvs = program.response_to(plan)
-    first = float(free @ np.maximum(cfvs, opponent_cfvs))
-    return Refined(plan, cfvs, first, float(floors @ cfvs))
-
-
-def _of_resolving(
-    subgame: SequenceForm, player: int, player_range: np.ndarray, opponent_cfvs: np.ndarray
-) -> tuple[_Program, np.ndarray]:
-    """A program whose extra variables are at least v, and their bounds, which are at least w."""
-    num_roots = len(opponent_cfvs)
-    program = _Program(subgame, player, player_range, num_roots)
-    program.add_rows(program.cfvs(), -scipy.sparse.eye_array(num_roots), np.zeros(num_roots))
-    return program, np.stack([opponent_cfvs, np.full(num_roots, np.inf)], axis=1)
 
 
 def solve_max_margin(

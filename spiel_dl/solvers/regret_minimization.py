@@ -27,7 +27,7 @@ from spiel_dl.solvers.minimizer_state import Pair
 from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant, FromFunctions, check_goes_by_regrets
-from spiel_dl.tree.factored.factored_form import FactoredForm
+from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
 # Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.

@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 import pyspiel
 
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.families import factored_game_if_large
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 
@@ -48,18 +47,3 @@ def compile_game(game: AnyGame, *policies: object) -> GameTree:
         if isinstance(tree, GameTree) and is_same_game(tree.game, turn_based):
             return tree
     return GameTree.from_game(turn_based)
-
-
-def compile_any(game: AnyGame, *policies: object) -> GameTree | FactoredGame:
-    """The compiled form of a game: its list of histories or, where it is too long, factored.
-
-    Arguments and errors are those of `compile_game`.
-    """
-    if isinstance(game, (GameTree, FactoredGame)):
-        return game
-    turn_based = load_turn_based(game)
-    for policy in policies:
-        tree = getattr(policy, "tree", None)
-        if isinstance(tree, FactoredGame) and is_same_game(tree.game, turn_based):
-            return tree
-    return factored_game_if_large(turn_based) or compile_game(turn_based, *policies)

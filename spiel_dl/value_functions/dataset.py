@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.game_tree import GameTree

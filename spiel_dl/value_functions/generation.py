@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import tqdm
 
-from spiel_dl.runs import distributed
-from spiel_dl.runs.run_directory import RunDirectory, hold
 from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.system import distributed
+from spiel_dl.system.run_directory import RunDirectory, hold
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.base import ValueFunction, Values, ask, bound_to, normalize_ranges

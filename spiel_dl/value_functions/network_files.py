@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from spiel_dl.games.own import is_same_function
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.value_functions.base import ValueFunction, ZeroValue
 from spiel_dl.value_functions.exact import ExactValue
 

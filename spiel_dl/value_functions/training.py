@@ -24,8 +24,8 @@ import torch
 import tqdm
 
 from spiel_dl.networks.optimization import Descent, LearningRate
-from spiel_dl.runs.run_directory import RunDirectory, differences
-from spiel_dl.runs.steps import log_spaced_steps
+from spiel_dl.system.run_directory import RunDirectory, differences
+from spiel_dl.system.steps import log_spaced_steps
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
 from spiel_dl.value_functions.validation import validation_errors

@@ -11,7 +11,7 @@ import pyspiel
 import torch
 
 from spiel_dl.networks.devices import check_device
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.leaf_set import LeafSet

@@ -8,7 +8,7 @@ import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import dl_cfr
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_nash_conv
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures

@@ -367,9 +367,6 @@ def test_errors():
         ({"gadget": "unsafe", "continual": True}, "gadget='unsafe' needs continual=False"),
         ({"gadget": "unsafe", "refinement": "ones"}, "need not enter, .* gadget='unsafe' is none"),
         ({"refinement": "all"}, "refinement='all' must be one of"),
-        ({"trust": 1.0}, "trust=1.0 must be from 0 to below 1"),
-        ({"trust": 0.5, "gadget": "max_margin"}, "trust=0.5 needs gadget='resolving'"),
-        ({"leaf_trust": -0.1}, "leaf_trust=-0.1 must be from 0 to 1"),
         (
             {"two_sided": True, "leaf_choice": "best_response"},
             "needs leaf_choice='regret_matching'",

@@ -51,7 +51,6 @@ TOPS = [
     {"refinement": "mixed"},
     {"gadget": "max_margin", "refinement": "mixed"},
     {"gadget": "unsafe"},
-    {"trust": 0.5, "leaf_trust": 0.5},
 ]
 EFFORT = Effort(iterations=10)
 NUM_INFOSETS = 5

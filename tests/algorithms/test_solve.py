@@ -9,7 +9,7 @@ from open_spiel.python.algorithms import exploitability as openspiel_exploitabil
 
 import spiel_dl as dl
 from spiel_dl.algorithms import solve as solve_module
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.factored.families import factored_game
 from tests import tiny_games
 
 

@@ -4,10 +4,10 @@ import pyspiel
 import pytest
 import torch
 
+from spiel_dl.factored.families import phantom_rules
 from spiel_dl.learning.board_environment import BoardEnvironment
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.state_environment import StateEnvironment
-from spiel_dl.tree.factored.families import phantom_rules
 
 GAMES = [
     "phantom_ttt",

@@ -18,8 +18,8 @@ from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
-from spiel_dl.runs import tensor_files
-from spiel_dl.runs.run_directory import CHECKPOINT_FILE
+from spiel_dl.system import tensor_files
+from spiel_dl.system.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree import GameTree
 
 SIZES: dict[str, Any] = {"hidden_sizes": (8, 8)}

@@ -28,7 +28,7 @@ from spiel_dl.learning.transformations import (
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
 

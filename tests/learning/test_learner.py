@@ -18,7 +18,7 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.positional import PositionalNetwork
 

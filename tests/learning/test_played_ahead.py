@@ -12,7 +12,7 @@ import torch
 
 from spiel_dl.algorithms import exploitability, rnad
 from spiel_dl.learning import played_ahead
-from spiel_dl.runs.workers import Crew, DeathError, WorkerDiedError
+from spiel_dl.system.workers import Crew, DeathError, WorkerDiedError
 from spiel_dl.tree import GameTree
 
 RULES = "python_goofspiel_ii(num_cards=3,points_order=random)"

@@ -19,9 +19,9 @@ from papers.study import run
 from spiel_dl.algorithms import continual_resolving
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses, trunk_nash_conv
-from spiel_dl.jobs.dl_cfr_run import METRIC
-from spiel_dl.jobs.on_policy import OnPolicyConfig
 from spiel_dl.runs import reports
+from spiel_dl.runs.dl_cfr_run import METRIC
+from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut

@@ -34,10 +34,10 @@ from papers.study import (
     Study,
     Tables,
 )
-from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.runs import reports
-from spiel_dl.runs.environment import describe_environment
+from spiel_dl.runs.dl_cfr_run import METRIC
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.system.environment import describe_environment
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
 
 

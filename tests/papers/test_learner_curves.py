@@ -10,8 +10,8 @@ import pytest
 
 from papers.learner_curves import write_curves
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.jobs.learner_run import run_learner
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.learner_run import run_learner
+from spiel_dl.system.run_directory import RunDirectory
 
 
 def train(path: Path, seed: int, eta: float = 0.2) -> Path:

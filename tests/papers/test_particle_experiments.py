@@ -16,7 +16,7 @@ from papers.particle.experiments import EXPERIMENTS
 from papers.particle.study import Settings, Study
 from papers.study import run
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
-from spiel_dl.jobs import head_to_head
+from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork

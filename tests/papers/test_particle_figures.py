@@ -15,7 +15,7 @@ from papers.study import run
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.jobs.on_policy import OnPolicyConfig
+from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.network_files import load_network

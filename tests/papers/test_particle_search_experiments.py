@@ -15,16 +15,16 @@ from papers.particle_search.study import Settings, budget_of, compiled
 from papers.study import run
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.jobs import head_to_head
+from spiel_dl.factored.families import factored_game
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import load_array_policy, load_policy
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
-from spiel_dl.tree.factored.families import factored_game
 
 GAME = "goofspiel_4_descending"
 HEX = "abrupt_dark_hex_2x2"

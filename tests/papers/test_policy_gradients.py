@@ -11,10 +11,10 @@ import spiel_dl as dl
 from papers.policy_gradients.experiments import EXPERIMENTS
 from papers.policy_gradients.study import Settings, Study, _learn
 from papers.policy_gradients.training import make_learner, train
-from spiel_dl.jobs import large_games
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.factored.families import factored_game
+from spiel_dl.runs import large_games
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.system.run_directory import RunDirectory
 
 GAME = "dark_hex(gameversion=adh,board_size=2)"
 SETTINGS = Settings(

@@ -12,7 +12,7 @@ from papers.responses.responders import compile_named
 from papers.responses.study import Settings
 from spiel_dl.policies.array_policy import read_plan
 from spiel_dl.policies.opponent_models import random_policy
-from spiel_dl.runs.run_directory import read_run
+from spiel_dl.system.run_directory import read_run
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import DatasetConfig

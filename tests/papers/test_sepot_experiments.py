@@ -23,13 +23,13 @@ from papers.sepot.paper_results import TABLE_1, paper_result
 from papers.sepot.study import Settings, default_limits
 from papers.study import run
 from spiel_dl.algorithms.rnad import RNaDConfig
-from spiel_dl.jobs import head_to_head
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play.presets import PRESETS, game_string
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs import tensor_files
+from spiel_dl.runs import head_to_head
+from spiel_dl.system import tensor_files
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.depth_limit import has_rounds
 from spiel_dl.tree.trunk import cut

@@ -22,9 +22,9 @@ from papers.study import (
     sign_of_difference,
     verdict,
 )
-from spiel_dl.runs.distributed import LocalProcesses
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.system.distributed import LocalProcesses
 
 
 @dataclasses.dataclass(frozen=True)

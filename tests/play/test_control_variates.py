@@ -9,13 +9,13 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import rnad
-from spiel_dl.jobs import head_to_head
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.control_variates import HistoryValues, luck, without_luck
 from spiel_dl.play.history_networks import CriticValues, NetworkValues, load_values
 from spiel_dl.play.matches import play_match
 from spiel_dl.policies import opponent_models
+from spiel_dl.runs import head_to_head
 from spiel_dl.tree import GameTree
 
 KUHN = "kuhn_poker"

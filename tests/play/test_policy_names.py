@@ -22,8 +22,8 @@ from spiel_dl.play.kinds import KINDS, Kind, policy_names, register_kind
 from spiel_dl.play.registry import load_policy
 from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
@@ -161,8 +161,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "num_rollouts": {"num_rollouts": 9},
     "effort": {"effort": Effort(9)},
     "leaf_choice": {"leaf_choice": "best_response"},
-    "trust": {"trust": 0.5},
-    "leaf_trust": {"leaf_trust": 0.5},
     "player": {"player": 1},
 }
 
@@ -293,9 +291,9 @@ def test_options_are_those_of_policies_within_policies_too() -> None:
     }
     within = registry.options_used(search, "cdbr:sepot:rnad:leduc")
     assert list(within) == ["depth_limit", "max_histories", "iterations", "leaf_choice"]
-    trusting = dataclasses.replace(search, trust=0.3, budget=5)
-    told = registry.options_used(trusting, "sepot:rnad:leduc", "uniform")
-    assert told == {**within, "trust": 0.3}
+    other = dataclasses.replace(search, leaf_choice="best_response", budget=5)
+    told = registry.options_used(other, "sepot:rnad:leduc", "uniform")
+    assert told == {**within, "leaf_choice": "best_response"}
     # The responder is told where it was given, and those who respond to nobody have none.
     search = dataclasses.replace(search, player=0)
     assert registry.options_used(search, "uniform", "rnr:0.9:random:1") == {

@@ -20,10 +20,10 @@ from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.small_policies import SeatsPolicy
-from spiel_dl.runs.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.search.sepot_config import SAFETY
 from spiel_dl.solvers import variants
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 

@@ -9,7 +9,6 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import exploitability
-from spiel_dl.jobs import head_to_head
 from spiel_dl.play import bots, terminal
 from spiel_dl.play.matches import play_match, play_pairs
 from spiel_dl.play.registry import keywords_of, load_array_policy, load_policy
@@ -19,6 +18,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy
+from spiel_dl.runs import head_to_head
 from spiel_dl.tree import DepthLimit, GameTree
 from tests.policies.test_asking import forms_of_a_policy
 

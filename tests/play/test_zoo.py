@@ -10,7 +10,7 @@ import pytest
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.presets import PRESETS
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.load import turn_based_game
 

@@ -13,7 +13,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import best_response, cfr, exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from tests import reference
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import best_nash, best_response, exploitability
+from spiel_dl.factored.families import factored_game
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies, read_plan
 from spiel_dl.tree import GameTree
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.load import compile_game
 
 

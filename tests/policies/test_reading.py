@@ -7,12 +7,12 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl as dl
+from spiel_dl.factored.families import factored_game
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import SeatsPolicy, UniformPolicy
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 
 GAME = "dark_hex(num_rows=2,num_cols=3)"

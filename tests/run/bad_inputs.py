@@ -189,7 +189,7 @@ FLAGS = [
     Bad(f"{MATCH} --second=cfr:3 --iterations=9", "--iterations: not used by uniform and cfr:3;"),
     Bad(f"{MATCH} --second=rnr:0.5:cfr:3 --moves=1", "--moves: not used by uniform and rnr:0.5"),
     Bad(f"{PLAY} --opponent=uniform --budget=3", "--budget: not used by uniform; leave them out"),
-    Bad(f"{PLAY} --opponent=human --order=2 --trust=0.5", "--order, --trust: not used by human"),
+    Bad(f"{PLAY} --opponent=human --order=2 --budget=5", "--budget, --order: not used by human"),
     Bad(MATCH, "give --second: "),
     Bad("reproduce.py", "give --all or --paper, one of"),
     Bad("reproduce.py --paper=dl_cfr", "give --domain, one of"),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spiel_dl.jobs.dl_cfr_run import METRIC
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.dl_cfr_run import METRIC
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.run.scripts import run_script

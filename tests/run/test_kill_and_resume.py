@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from tests.run import kill_and_resume
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import spiel_dl as dl
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.factored.families import factored_game
 from tests.run.scripts import run_script
 
 GAMES = ["dark_hex(num_rows=2,num_cols=3)", "liars_dice(numdice=1,dice_sides=4)"]

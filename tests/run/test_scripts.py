@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spiel_dl.runs.tensor_files import load
+from spiel_dl.system.tensor_files import load
 from tests.run.scripts import RUN, run_script, started_script
 
 SCRIPTS = sorted(

@@ -20,7 +20,7 @@ from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs import tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from tests.run.scripts import RUN, run_script

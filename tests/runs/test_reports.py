@@ -9,8 +9,8 @@ import pytest
 from matplotlib import image
 
 from spiel_dl.runs import plots, reports
-from spiel_dl.runs.environment import describe_environment
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.system.environment import describe_environment
 
 
 def test_a_table_in_markdown() -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from spiel_dl.runs.distributed import IN_PROCESS, Engine, LocalProcesses
-from spiel_dl.runs.environment import describe_environment
 from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.system.distributed import IN_PROCESS, Engine, LocalProcesses
+from spiel_dl.system.environment import describe_environment
 from tests.distributed_functions import fail_at_two, process_id
 
 

@@ -37,7 +37,6 @@ CONFIGS = {
     "sliding, from the second level on": {"scheme": "sliding", "first_level": 1},
     "within a bound": {"max_histories": None},
     "without a gadget": {"gadget": "unsafe"},
-    "with trust": {"trust": 0.4, "leaf_trust": 0.3},
 }
 
 

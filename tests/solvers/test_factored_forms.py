@@ -7,10 +7,10 @@ import pytest
 
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.exploitability import exploitability
+from spiel_dl.factored.families import factored_game
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import CFR, CFR_PLUS
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.families import factored_game
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import place_of_sequences, random_plan, tree_of_tensors
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate

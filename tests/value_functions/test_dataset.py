@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from spiel_dl.runs import tensor_files
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.system import tensor_files
+from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.dataset import Dataset
 from tests.value_functions.datasets import CONFIGS, KUHN, make

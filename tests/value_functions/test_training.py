@@ -10,7 +10,7 @@ import torch
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.networks.optimization import Descent
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig

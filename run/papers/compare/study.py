@@ -21,7 +21,7 @@ from papers.compare import own as ours
 from papers.compare.algorithm import Algorithm, ComparedGame, compared_game
 from papers.settings import check_seeds
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.runs.steps import log_spaced_steps
+from spiel_dl.system.steps import log_spaced_steps
 
 _TENTHS = 10  # times are multiples of a tenth of a second
 _POINTS_PER_DECADE = 3

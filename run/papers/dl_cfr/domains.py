@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from papers.settings import check_least
-from spiel_dl.jobs.on_policy import OnPolicyConfig
+from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.training import TrainingConfig

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from papers.dl_cfr.study import Study, TrainedNetwork
-from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
 

@@ -14,11 +14,11 @@ from papers.dl_cfr.study import DATA, Study
 from papers.study import Experiment
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE, measure_trunk
+from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE, measure_trunk
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.steps import log_spaced_steps
 from spiel_dl.runs.workspace import file_name
+from spiel_dl.system.steps import log_spaced_steps
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions.exact import ExactValue

@@ -10,8 +10,8 @@ from typing import Any
 
 from papers.dl_cfr.study import ALL_NUMBERS, BOUNDS, NETWORKS, Study
 from papers.study import Experiment, Judgement, Tables, told
-from spiel_dl.jobs import on_policy
-from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs import on_policy
+from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES

@@ -19,7 +19,7 @@ from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms.dl_cfr import asked_ranges
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.steps import log_spaced_steps
+from spiel_dl.system.steps import log_spaced_steps
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import Values, normalize_ranges
 from spiel_dl.value_functions.dataset import Dataset

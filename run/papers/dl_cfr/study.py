@@ -22,12 +22,12 @@ from papers.dl_cfr.domains import DOMAINS as DOMAINS
 from papers.dl_cfr.domains import Settings as Settings
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.jobs.dl_cfr_run import METRIC, measure_trunk
-from spiel_dl.jobs.on_policy import OnPolicyConfig, train_on_policy
+from spiel_dl.runs.dl_cfr_run import METRIC, measure_trunk
+from spiel_dl.runs.on_policy import OnPolicyConfig, train_on_policy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
-from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import training

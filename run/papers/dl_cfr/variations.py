@@ -25,7 +25,7 @@ from papers.dl_cfr.study import (
     Study,
 )
 from papers.study import Experiment, Judgement, Tables, verdict
-from spiel_dl.jobs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.value_functions.training import split_strategies

@@ -12,11 +12,11 @@ from papers.settings import as_json, check_least, check_seeds
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.jobs.learner_run import run_learner
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.play.presets import PRESETS
-from spiel_dl.runs.json_files import read_json
+from spiel_dl.runs.learner_run import run_learner
 from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.system.json_files import read_json
 
 _SOLVERS: dict[str, type[SelfPlayLearner]] = {
     solver.name: solver for solver in (RNaDSolver, MMDSolver, PPOSolver)

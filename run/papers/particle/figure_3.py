@@ -27,9 +27,9 @@ from papers.particle.study import (
 )
 from papers.settings import as_json
 from papers.study import Experiment, Judgement, Tables, is_less, told, verdict
-from spiel_dl.jobs.dl_cfr_run import measure_trunk
-from spiel_dl.jobs.on_policy import ON_POLICY as ON_POLICY_PREFIX
-from spiel_dl.jobs.on_policy import RANDOM
+from spiel_dl.runs.dl_cfr_run import measure_trunk
+from spiel_dl.runs.on_policy import ON_POLICY as ON_POLICY_PREFIX
+from spiel_dl.runs.on_policy import RANDOM
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.value_functions import ExactValue

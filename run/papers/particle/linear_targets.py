@@ -20,7 +20,7 @@ from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
-from spiel_dl.runs.steps import log_spaced_steps
+from spiel_dl.system.steps import log_spaced_steps
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 
 ARCHITECTURES = ("linear", "projection", "concatenation_1", "concatenation_2")

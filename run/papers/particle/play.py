@@ -12,9 +12,9 @@ from typing import Any
 from papers.particle.study import SIZES, Study
 from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
-from spiel_dl.jobs import head_to_head, learner_run
-from spiel_dl.jobs.loop import log_spaced
 from spiel_dl.play.requests import SearchOptions
+from spiel_dl.runs import head_to_head, learner_run
+from spiel_dl.runs.loop import log_spaced
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.value_functions.particle import ParticleNetwork

@@ -19,7 +19,7 @@ from papers.dl_cfr import study as dl_cfr_study
 from papers.dl_cfr.study import TrainedNetwork
 from papers.settings import as_json, check_least
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
-from spiel_dl.jobs.on_policy import OnPolicyConfig
+from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree

@@ -17,17 +17,17 @@ import pyspiel
 
 from papers.particle_search.study import KLSS, METHODS, MMDS, VARIANTS, Settings, Study
 from papers.study import Experiment, Judgement, Tables
-from spiel_dl.jobs import head_to_head
+from spiel_dl.factored.families import factored_game, has_factored_form
 from spiel_dl.play import registry
 from spiel_dl.play.presets import game_string
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers import best_response
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree.factored.factored_game import FactoredGame
-from spiel_dl.tree.factored.families import factored_game, has_factored_form
+from spiel_dl.tree.factored_game import FactoredGame
 
 Rows = list[dict[str, Any]]
 _SEED = 1

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from papers import study as papers_study
 from papers.policy_gradients.training import ALGORITHMS, make_learner, train
 from papers.settings import as_json, check_least, check_seeds
-from spiel_dl.jobs import large_games
+from spiel_dl.factored.families import factored_game
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.runs import large_games
 from spiel_dl.runs.workspace import Workspace, file_name
-from spiel_dl.tree.factored.families import factored_game
 
 JUDGED = ("value", "best_0", "best_1", "exploitability")
 """What is kept of an evaluation; its own seconds are none of learning."""

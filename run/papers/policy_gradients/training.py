@@ -9,9 +9,9 @@ from typing import Any
 from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
 from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.jobs.loop import run_job
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs.loop import run_job
+from spiel_dl.system.run_directory import RunDirectory
 
 _LEARNERS: dict[str, tuple[type[SelfPlayLearner], type[Any]]] = {
     "ppo": (PPOSolver, PPOConfig),

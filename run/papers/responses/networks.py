@@ -20,8 +20,8 @@ from papers.responses.responders import Responder
 from papers.responses.study import Settings
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs.run_directory import RunDirectory
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.tree.trunk import Trunk, cut

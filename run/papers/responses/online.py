@@ -17,9 +17,9 @@ from papers.responses.late_mistakes import EQUILIBRIUM_ITERATIONS, LIMITS, model
 from papers.responses.study import Study
 from papers.study import Experiment
 from spiel_dl.algorithms.best_response import best_response_value
-from spiel_dl.jobs.exploitation_match import EFFORT, RESPONSES, ExploitationMatch
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.policies import opponent_models
+from spiel_dl.runs.exploitation_match import EFFORT, RESPONSES, ExploitationMatch
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name

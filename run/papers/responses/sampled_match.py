@@ -13,8 +13,8 @@ from typing import Any
 
 from papers.responses.study import Study
 from papers.study import Experiment
-from spiel_dl.jobs import head_to_head
 from spiel_dl.play.requests import SearchOptions
+from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit

@@ -30,11 +30,11 @@ from papers.sepot.evaluation import compiled, judge
 from papers.sepot.study import TO_THE_END, GameStudy, Study, within
 from papers.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.jobs import learner_run
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs import learner_run
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort

@@ -19,7 +19,6 @@ from papers.sepot.residuals import RESIDUALS
 from papers.sepot.safety import SAFETY
 from papers.sepot.short_critics import SHORT_CRITICS
 from papers.sepot.table_1 import TABLE_1
-from papers.sepot.trust import TRUST
 from papers.study import by_name
 
 EXPERIMENTS = by_name(
@@ -42,7 +41,6 @@ EXPERIMENTS = by_name(
     BOUNDED,
     READINGS_MATCH,
     LATE_ROUNDS,
-    TRUST,
     REFINED_GADGETS,
     REFINED_RESOLVING,
 )

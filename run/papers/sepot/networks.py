@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from papers.sepot.study import GameStudy
-from spiel_dl.jobs import learner_run
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import registry
+from spiel_dl.runs import learner_run
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 

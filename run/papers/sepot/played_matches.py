@@ -13,9 +13,9 @@ from open_spiel.python import policy as openspiel_policy
 
 from papers.sepot.networks import Networks
 from papers.sepot.table_1 import match_seed
-from spiel_dl.jobs import head_to_head
 from spiel_dl.play import history_networks, matches, registry
 from spiel_dl.play.matches import MatchResult, PairResults
+from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.tree.from_openspiel import load_turn_based
 

@@ -15,7 +15,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from papers.sepot.networks import Networks
 from papers.sepot.played_matches import Rows, match_of
-from papers.sepot.search_readings import ALL_READINGS, Reading
+from papers.sepot.search_readings import READINGS, Reading
 from papers.sepot.study import Study
 from papers.sepot.table_1 import MATCHES, SUMMARY, opponents, pooled
 from papers.study import Experiment
@@ -88,7 +88,7 @@ def play_readings(
                         seed,
                         other,
                         most,
-                        functools.partial(player, networks, seed, ALL_READINGS[name]),
+                        functools.partial(player, networks, seed, READINGS[name]),
                         file_name("reading", name),
                         **told,
                     )
@@ -123,7 +123,7 @@ def report_of(
         [
             f"{searches} Returns are in utility units, of pairs of games with both seats and the "
             "same luck, less the luck that the network's critic tells.",
-            *(f"{name}: {ALL_READINGS[name].what}." for name in study.settings.readings),
+            *(f"{name}: {READINGS[name].what}." for name in study.settings.readings),
             *(f"{each.describe()}." for each in games),
         ],
         {

@@ -150,7 +150,6 @@ def _small_games() -> list[Row]:
             ("games=goofspiel_5_random", "iterations=250"), 200, "sepot/goofspiel_5_random"),
         Row("sepot", "bounded", "ours", None,
             ("iterations=250", "bounds=200,300,1000,2000,100000"), 5),
-        Row("sepot", "trust", "ours", None, ("iterations=250",), 10),
     ]  # fmt: skip
     return found
 
@@ -222,19 +221,17 @@ def _large_games() -> list[Row]:
              "num_games=2004", "readings=neither"), 40, "sepot/goofspiel_8_random", one_long),
     ]  # fmt: skip
     # How many histories and iterations was chosen with the network of seed 0 in the first game.
-    plain, trusting = "readings=defaults,no gadget", "readings=trust 0.3,trust 0.5"
+    plain = "readings=defaults,no gadget"
     found += [
         Row("sepot", "late_rounds", "ours", None,
             (f"games={game}", f"seeds={networks}", "network=rnad:{game}_{seed}", "bounds=400",
-             "iterations=250", f"num_games={number}", readings), 20,
-            f"sepot/{game}{ending}", short_of)
-        for ending, readings, game, networks, number, short_of in (
-            ("", plain, "goofspiel_8_descending", "1,2", 1002, ""),
-            ("", plain, "goofspiel_8_random", "0", 2004, one_long_alone),
-            ("", plain, "goofspiel_13_descending", "0", 504, one_network_alone),
-            ("", plain, "goofspiel_13_random", "0", 504, one_network_alone),
-            ("/trusting", trusting, "goofspiel_8_descending", "1,2", 1002, ""),
-            ("/trusting", trusting, "goofspiel_8_random", "0", 2004, one_long_alone),
+             "iterations=250", f"num_games={number}", plain), 20,
+            f"sepot/{game}", short_of)
+        for game, networks, number, short_of in (
+            ("goofspiel_8_descending", "1,2", 1002, ""),
+            ("goofspiel_8_random", "0", 2004, one_long_alone),
+            ("goofspiel_13_descending", "0", 504, one_network_alone),
+            ("goofspiel_13_random", "0", 504, one_network_alone),
         )
     ]  # fmt: skip
     # The same networks, with critics that learned by the rates that helped in smaller games.

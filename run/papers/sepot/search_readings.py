@@ -53,11 +53,3 @@ READINGS = {
     "neither": Reading("both of these", {"gadget": "unsafe"}, may_choose=False),
 }
 """SePoT's caution, given up one thing at a time."""
-TRUSTING = {
-    f"trust {share}": Reading(
-        f"with a trust of {share}, the opponent has come by its blueprint", {"trust": share}
-    )
-    for share in (0.3, 0.5)
-}
-"""SePoT with some trust, see `solvers.trust`."""
-ALL_READINGS = {**READINGS, **TRUSTING}

@@ -21,11 +21,10 @@ import pyspiel
 
 from papers import study as papers_study
 from papers.sepot.evaluation import Evaluation, Search, compiled, evaluate
-from papers.sepot.search_readings import ALL_READINGS
+from papers.sepot.search_readings import READINGS
 from papers.settings import check_least, check_seeds
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
-from spiel_dl.jobs import learner_run
 from spiel_dl.learning.checkpoints import load_blueprint
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
@@ -33,10 +32,11 @@ from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import game_string
-from spiel_dl.runs import tensor_files
-from spiel_dl.runs.run_directory import RunDirectory
+from spiel_dl.runs import learner_run
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+from spiel_dl.system import tensor_files
+from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import cut
@@ -77,7 +77,7 @@ class Settings:
       critics: ablation, and distilled with `network`: "exact", "trained" (`critic_steps` each, one
         for every seed), or both.
       own_ranges, given_cfvs, schemes, gadgets: ablation: which readings.
-      readings: readings_match, late_rounds: names of `papers.sepot.search_readings.ALL_READINGS`.
+      readings: readings_match, late_rounds: names of `papers.sepot.search_readings.READINGS`.
       network: table_1, distilled: where networks are that were trained before, see
         `papers.sepot.networks`.
       last_rounds: late_rounds: how many are searched, the one of the last card included.
@@ -130,8 +130,8 @@ class Settings:
             raise ValueError(f"critics={self.critics} must be of 'exact' and 'trained'")
         if "trained" in self.critics and not self.critic_steps:
             raise ValueError("critics=trained needs critic_steps: blueprints have no critic beside")
-        if set(self.readings) - set(ALL_READINGS) or not self.readings:
-            raise ValueError(f"readings={self.readings} must be of {tuple(ALL_READINGS)}")
+        if set(self.readings) - set(READINGS) or not self.readings:
+            raise ValueError(f"readings={self.readings} must be of {tuple(READINGS)}")
         positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
         check_least(
             self, **positive, critic_steps=0, num_strategies=2, num_histories=1, last_rounds=2

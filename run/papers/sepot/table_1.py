@@ -21,9 +21,9 @@ from papers.sepot.paper_results import TABLE_1 as TABLE_1_BY_BOUND
 from papers.sepot.paper_results import paper_result
 from papers.sepot.study import TRAINED, Study
 from papers.study import Experiment, verdict
-from spiel_dl.jobs import head_to_head
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.requests import SearchOptions
+from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 

@@ -1,0 +1,241 @@
+"""Liar's dice: hands are dealt independently and all bids are public.
+
+A public state is the sequence of bids so far. Where one is called, the payoffs of a pair of hands
+depend on how many of both players' dice match the bid. So with player p's realization plan x_p, its
+opponent's value of a hand needs the sum of x_p over p's hands with each number of matches: for each
+public state, as many terms as there are hands, not pairs of hands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.factored import dice_kernels
+from spiel_dl.factored.stones import check_mover
+from spiel_dl.tree.factored_form import Cost, FactoredForm
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.information_states import Observations
+from spiel_dl.tree.sequence_form import Treeplex
+
+_NUM_PARTS = 16
+_SECONDS_PER_HAND = 1e-8
+
+
+@dataclasses.dataclass(frozen=True)
+class DiceRules:
+    """The parameters of a game of liar's dice for two players.
+
+    Attributes:
+      num_dice: of each player.
+      num_sides: of a die; the highest one matches any bid.
+      resets_quantity: whether bids go by their face first; else by their quantity.
+    """
+
+    num_dice: int
+    num_sides: int
+    resets_quantity: bool
+
+    @property
+    def num_bids(self) -> int:
+        """How many bids there are; the action of this number is to call."""
+        return 2 * self.num_dice * self.num_sides
+
+    @property
+    def hands(self) -> list[tuple[int, ...]]:
+        """What a player may hold: dice from 1 on, in ascending order."""
+        sides = range(1, self.num_sides + 1)
+        return list(itertools.combinations_with_replacement(sides, self.num_dice))
+
+    def bid(self, number: int) -> tuple[int, int]:
+        """Quantity and face of a bid."""
+        if self.resets_quantity:
+            face, quantity = divmod(number, 2 * self.num_dice)
+        else:
+            quantity, face = divmod(number, self.num_sides)
+        return quantity + 1, face + 1
+
+
+class DiceTensors(NamedTuple):
+    """How a game's information state tensors are written, after one-hot the player.
+
+    Attributes:
+      size: how many entries they have.
+      dice: the first entry of the own dice, which are one-hot, in ascending order.
+      bids: the first entry of the bids, 1 where they were made.
+      ones: the entries that are 1 in all infosets; others are 0.
+    """
+
+    size: int
+    dice: int
+    bids: int
+    ones: range
+
+    @staticmethod
+    def of_openspiel(rules: DiceRules) -> DiceTensors:
+        """Those of `liars_dice`: dice, bids, and whether one was called."""
+        bids = 2 + rules.num_dice * rules.num_sides
+        return DiceTensors(bids + rules.num_bids + 1, 2, bids, range(0))
+
+    @staticmethod
+    def of_rules(rules: DiceRules) -> DiceTensors:
+        """Those of `python_liars_dice`: rolls, bids, whether one was called, dice."""
+        bids = 2 + 2 * rules.num_dice
+        dice = bids + rules.num_bids + 1
+        return DiceTensors(dice + rules.num_dice * rules.num_sides, dice, bids, range(2, bids))
+
+
+class DiceTables(NamedTuple):
+    """What compiled code knows of a game. See `dice_kernels.number_sets`.
+
+    Attributes:
+      first_sequence: int64 [2, M / 2].
+      num_actions: int64 [M].
+      chance: float64 [H], the probability of each hand.
+      matches: int64 [B, H], how many dice of a hand match a bid.
+      quantity: int64 [B], how many dice a bid says there are.
+    """
+
+    first_sequence: np.ndarray
+    num_actions: np.ndarray
+    chance: np.ndarray
+    matches: np.ndarray
+    quantity: np.ndarray
+
+    @staticmethod
+    def of_rules(rules: DiceRules) -> DiceTables:
+        """The tables of a game."""
+        first_sequence, num_actions = dice_kernels.number_sets(rules.num_bids, len(rules.hands))
+        orders = [
+            math.factorial(rules.num_dice) / math.prod(map(math.factorial, Counter(hand).values()))
+            for hand in rules.hands
+        ]
+        bids = [rules.bid(number) for number in range(rules.num_bids)]
+        matches = [
+            [sum(die in (face, rules.num_sides) for die in hand) for hand in rules.hands]
+            for _, face in bids
+        ]
+        return DiceTables(
+            first_sequence,
+            num_actions,
+            np.array(orders) / rules.num_sides**rules.num_dice,
+            np.array(matches),
+            np.array([quantity for quantity, _ in bids]),
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DiceForm(FactoredForm):
+    """The factored payoffs of liar's dice.
+
+    Attributes:
+      tables: its numbering and payoffs.
+    """
+
+    tables: DiceTables
+
+    def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
+        """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
+        cfv = self.zeros(self.treeplexes[player].num_sequences)
+        plan = self.rounded(opponent_plan)
+        num_sets = len(self.tables.num_actions)
+        bounds = np.linspace(1, num_sets, _NUM_PARTS + 1).astype(np.int64)
+
+        def work(part: int) -> None:
+            dice_kernels.add_calls(bounds[part], bounds[part + 1], player, self.tables, plan, cfv)
+
+        self.in_threads(work, _NUM_PARTS)
+        return cfv.astype(np.float64, copy=False)
+
+    @property
+    def cost(self) -> Cost:
+        """See `FactoredForm.cost`."""
+        size = len(self.tables.num_actions) * len(self.tables.chance)
+        return Cost(_SECONDS_PER_HAND * size, 0)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DiceGame(FactoredGame):
+    """Liar's dice, OpenSpiel's or ours.
+
+    Attributes:
+      sequence_form: its payoffs.
+      rules: its parameters.
+      tensors: how its information state tensors are written.
+    """
+
+    sequence_form: DiceForm
+    rules: DiceRules
+    tensors: DiceTensors
+
+    @staticmethod
+    def build(
+        game: pyspiel.Game, rules: DiceRules, tensors: DiceTensors, *, num_threads: int
+    ) -> DiceGame:
+        """The game; see the attributes."""
+        tables = DiceTables.of_rules(rules)
+        treeplexes = []
+        for player in (0, 1):
+            parent, first, num_actions = dice_kernels.treeplex_arrays(
+                player,
+                rules.num_bids,
+                len(rules.hands),
+                tables.first_sequence,
+                tables.num_actions,
+            )
+            treeplexes.append(Treeplex(parent, first, num_actions, 1))
+        both = (treeplexes[0], treeplexes[1])
+        return DiceGame(game, DiceForm(both, 2.0, num_threads, tables), rules, tensors)
+
+    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
+        """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
+        _, bids = self._parts(player, infoset)
+        return np.arange(bids.bit_length(), self.rules.num_bids + bool(bids), dtype=np.int32)
+
+    def find_infoset(self, state: pyspiel.State, player: int) -> int:
+        """A player's infoset in a state of this game; ValueError if it does not act there."""
+        check_mover(self.game, state, player)
+        actions = state.history()
+        num_dice = self.rules.num_dice
+        own = sorted(die + 1 for die in actions[player * num_dice : (player + 1) * num_dice])
+        bids = sum(1 << bid for bid in actions[2 * num_dice :])
+        return (bids >> 1) * len(self.rules.hands) + self.rules.hands.index(tuple(own))
+
+    def history(self, player: int, infoset: int) -> list[int]:
+        """The actions of a history in an infoset, in which both players hold the same dice."""
+        hand, bids = self._parts(player, infoset)
+        dice = [die - 1 for die in self.rules.hands[hand]]
+        return 2 * dice + [bid for bid in range(self.rules.num_bids) if bids >> bid & 1]
+
+    def observations(self, player: int, begin: int, end: int) -> Observations:
+        """What a player sees in the infosets from `begin` to before `end`."""
+        rules = self.rules
+        sets, hands = np.divmod(np.arange(begin, end), len(rules.hands))
+        # Half of a set is its number; its size says which of the two it is.
+        halves = sets[:, None] >> np.arange(rules.num_bids - 1) & 1
+        lowest = (halves.sum(axis=1) + player) % 2
+        was_bid = np.concatenate([lowest[:, None], halves], axis=1).astype(np.bool_)
+        places = self.tensors
+        tensors = np.zeros((end - begin, places.size), np.float32)
+        tensors[:, [player, *places.ones]] = 1.0
+        dice = np.array(rules.hands)[hands] - 1
+        for number in range(rules.num_dice):
+            columns = places.dice + number * rules.num_sides + dice[:, number]
+            tensors[np.arange(end - begin), columns] = 1.0
+        tensors[:, places.bids : places.bids + rules.num_bids] = was_bid
+        later = np.logical_or.accumulate(was_bid[:, ::-1], axis=1)[:, ::-1]
+        can_call = was_bid.any(axis=1, keepdims=True)
+        return Observations(tensors, np.concatenate([~later, can_call], axis=1))
+
+    def _parts(self, player: int, infoset: int) -> tuple[int, int]:
+        """The number of the hand, and the set of bids, of an infoset."""
+        self.check_infoset(player, infoset)
+        half, hand = divmod(infoset, len(self.rules.hands))
+        bids = 2 * half + (half.bit_count() + player) % 2
+        return hand, bids

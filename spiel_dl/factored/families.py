@@ -1,0 +1,233 @@
+"""Which games have a factored form, and when it is used."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.factored.abrupt import AbruptGame
+from spiel_dl.factored.bidding import BiddingGame
+from spiel_dl.factored.dice import DiceGame, DiceRules, DiceTensors
+from spiel_dl.factored.goofspiel import GoofspielGame, GoofspielRules
+from spiel_dl.factored.phantom import PhantomGame
+from spiel_dl.factored.stones import StoneTensors, TurnTensors, WaitingTensors
+from spiel_dl.games import boards
+from spiel_dl.tree.factored_form import default_threads
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, compile_game
+
+# The most cells of a board: with ten, tables do not fit into the memory of a laptop.
+_MOST_CELLS = 9
+# From so many cells on, phantom games have too many histories to list.
+_LARGE_BOARD = 6
+# The same of liar's dice.
+_MOST_BIDS = 20
+_MANY_BIDS = 16
+# With seven cards in random order, there are 1.3 * 10^11 pairs of bids.
+_MOST_CARDS = 6
+# Of Oshi-Zumo: a coin more makes it four times as large.
+_MOST_COINS = 13
+_MANY_COINS = 10
+_TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
+DTYPES = ("float64", "float32")
+"""What payoffs of factored forms can be added up in."""
+Build = Callable[[int], FactoredGame]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PhantomRules:
+    """A phantom game whose players see nothing but their own tries.
+
+    Attributes:
+      board: the board game.
+      tensors: how OpenSpiel writes what a player has tried.
+      is_abrupt: whether a try that fails ends the turn.
+      counts_turns: whether strings tell how often the opponent has failed.
+    """
+
+    board: boards.Board
+    tensors: StoneTensors
+    is_abrupt: bool
+    counts_turns: bool
+
+
+def factored_game(
+    game: pyspiel.Game | str, *, num_threads: int | None = None, dtype: str = "float64"
+) -> FactoredGame:
+    """The factored form of a game of any size, if it is of a family that has one.
+
+    Args:
+      game: the game, or its game string.
+      num_threads: threads for the payoffs; None: as many as this process may use cores.
+      dtype: "float64" or "float32", of what payoffs are added up in; see `FactoredForm`.
+
+    Raises:
+      ValueError: if the game is of no such family, or too large, or `dtype` is another.
+    """
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype={dtype!r} must be one of {', '.join(DTYPES)}")
+    turn_based = load_turn_based(game)
+    found = _find(turn_based)
+    if found is None:
+        raise ValueError(
+            f"{turn_based} has no factored form here. These have: phantom_ttt and "
+            f"dark_hex, with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells, and "
+            "python_phantom_ttt, python_dark_hex, python_abrupt_phantom_ttt and "
+            "python_abrupt_dark_hex; "
+            f"liars_dice and python_liars_dice with at most {_MOST_BIDS} bids; goofspiel with "
+            f"imp_info=true and at most {_MOST_CARDS} cards; oshi_zumo with min_bid from 1 on and "
+            f"at most {_MOST_COINS} coins"
+        )
+    build, _ = found
+    built = build(default_threads() if num_threads is None else num_threads)
+    form = dataclasses.replace(built.sequence_form, dtype=np.dtype(dtype))
+    return dataclasses.replace(built, sequence_form=form)
+
+
+def has_factored_form(game: pyspiel.Game | str) -> bool:
+    """Whether `factored_game` builds a game; one that cannot be loaded raises a ValueError."""
+    return _find(load_turn_based(game)) is not None
+
+
+def compile_any(game: AnyGame, *policies: object) -> GameTree | FactoredGame:
+    """The compiled form of a game: its list of histories or, where it is too long, factored.
+
+    Arguments and errors are those of `tree.load.compile_game`.
+    """
+    if isinstance(game, (GameTree, FactoredGame)):
+        return game
+    turn_based = load_turn_based(game)
+    for policy in policies:
+        tree = getattr(policy, "tree", None)
+        if isinstance(tree, FactoredGame) and is_same_game(tree.game, turn_based):
+            return tree
+    found = _find(turn_based)
+    if found is None or not found[1]:
+        return compile_game(turn_based, *policies)
+    return found[0](default_threads())
+
+
+def _find(game: pyspiel.Game) -> tuple[Build, bool] | None:
+    """How a turn-based game is built, and whether it is too large to list; None: it has no form."""
+    family = _FAMILIES.get(game.get_type().short_name)
+    return None if family is None else family(game, game.get_parameters())
+
+
+def phantom_rules(game: pyspiel.Game) -> PhantomRules | None:
+    """The rules of a turn-based game, if it is a phantom game whose players see nothing else."""
+    name, parameters = game.get_type().short_name, game.get_parameters()
+    if name not in ("phantom_ttt", "dark_hex") or parameters["obstype"] != "reveal-nothing":
+        return None
+    is_abrupt = parameters["gameversion"] in ("abrupt", "adh")
+    if name == "phantom_ttt":
+        return PhantomRules(boards.tic_tac_toe(), _TIC_TAC_TOE, is_abrupt, counts_turns=False)
+    num_rows, num_columns = parameters["num_rows"], parameters["num_cols"]
+    num_cells = num_rows * num_columns
+    if min(num_rows, num_columns) < 2 or num_cells > _MOST_CELLS:
+        return None
+    tensors = StoneTensors(num_cells, cell_stride=9, kind_stride=1, num_kinds=9, kinds=(4, 5, 3))
+    return PhantomRules(
+        boards.hex_board(num_rows, num_columns), tensors, is_abrupt, counts_turns=not is_abrupt
+    )
+
+
+def _phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    del parameters
+    rules = phantom_rules(game)
+    if rules is None:
+        return None
+
+    def build(num_threads: int) -> FactoredGame:
+        if rules.is_abrupt:
+            return AbruptGame.build(game, rules.board, rules.tensors, num_threads=num_threads)
+        return PhantomGame.build(
+            game,
+            rules.board,
+            rules.tensors,
+            strings_count_turns=rules.counts_turns,
+            num_threads=num_threads,
+        )
+
+    return build, rules.board.num_cells >= _LARGE_BOARD
+
+
+def _own_phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    """Phantom games by rules of ours."""
+    name = game.get_type().short_name
+    is_hex = name.endswith("dark_hex")
+    sides = (parameters["num_rows"], parameters["num_cols"]) if is_hex else (3, 3)
+    if math.prod(sides) > _MOST_CELLS:
+        return None
+    board = boards.hex_board(*sides) if is_hex else boards.tic_tac_toe()
+    n = board.num_cells
+
+    def build(num_threads: int) -> FactoredGame:
+        if name.startswith("python_abrupt"):
+            return AbruptGame.build(game, board, TurnTensors(n), num_threads=num_threads)
+        return PhantomGame.build(
+            game, board, WaitingTensors(n), num_threads=num_threads, has_waits=True
+        )
+
+    return build, n >= _LARGE_BOARD
+
+
+def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    rules = DiceRules(
+        parameters["numdice"],
+        parameters["dice_sides"],
+        parameters["bidding_rule"] == "reset-quantity",
+    )
+    if rules.num_bids > _MOST_BIDS:
+        return None
+
+    is_own = game.get_type().short_name == "python_liars_dice"
+    tensors = DiceTensors.of_rules(rules) if is_own else DiceTensors.of_openspiel(rules)
+
+    def build(num_threads: int) -> FactoredGame:
+        return DiceGame.build(game, rules, tensors, num_threads=num_threads)
+
+    return build, rules.num_bids >= _MANY_BIDS
+
+
+def _simultaneous(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    """Goofspiel and Oshi-Zumo, which OpenSpiel converts to turns."""
+    own = parameters["game"]
+    if own["name"] == "oshi_zumo":
+        if own["min_bid"] < 1 or own["coins"] > _MOST_COINS:
+            return None
+        return lambda threads: BiddingGame.build(game, num_threads=threads), (
+            own["coins"] >= _MANY_COINS
+        )
+    if own["name"] != "goofspiel" or not own["imp_info"] or own["egocentric"]:
+        return None
+    if own["returns_type"] == "total_points" or own["num_turns"] not in (-1, own["num_cards"]):
+        return None
+    if not 2 <= own["num_cards"] <= _MOST_CARDS:
+        return None
+    counts_points = own["returns_type"] == "point_difference"
+    rules = GoofspielRules(own["num_cards"], own["points_order"], counts_points)
+
+    def build(num_threads: int) -> FactoredGame:
+        return GoofspielGame.build(game, rules, num_threads=num_threads)
+
+    return build, own["points_order"] == "random" and own["num_cards"] == _MOST_CARDS
+
+
+_FAMILIES = {
+    "phantom_ttt": _phantom,
+    "dark_hex": _phantom,
+    "python_phantom_ttt": _own_phantom,
+    "python_dark_hex": _own_phantom,
+    "python_abrupt_phantom_ttt": _own_phantom,
+    "python_abrupt_dark_hex": _own_phantom,
+    "liars_dice": _liars_dice,
+    "python_liars_dice": _liars_dice,
+    "turn_based_simultaneous_game": _simultaneous,
+}

@@ -1,0 +1,111 @@
+"""A player's infosets in phantom games, by classes that differ in what may follow."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.factored import class_kernels
+from spiel_dl.factored.stones import StonePaths, tries
+from spiel_dl.tree.sequence_form import Treeplex
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class InfosetClasses:
+    """A player's infosets and their classes.
+
+    Attributes:
+      num_cells: n.
+      tried: int32 [C], the set of cells that the player has tried.
+      first_choice: int32 [C + 1], a class's first choice; one follows for each cell not tried.
+      fail, success: int32 [K], the class after a choice that fails or succeeds, -1: none is.
+      size: int32 [C], how many infosets there are from one of a class on.
+      class_of: int32 [I], the class of an infoset.
+      treeplex: the player's strategy space.
+    """
+
+    num_cells: int
+    tried: np.ndarray
+    first_choice: np.ndarray
+    fail: np.ndarray
+    success: np.ndarray
+    size: np.ndarray
+    class_of: np.ndarray
+    treeplex: Treeplex
+
+    @staticmethod
+    def number(
+        num_cells: int,
+        tried: np.ndarray,
+        first_choice: np.ndarray,
+        fail: np.ndarray,
+        success: np.ndarray,
+    ) -> InfosetClasses:
+        """Numbers the infosets of classes, each of which has a larger number than those before it.
+
+        The infosets that follow one have the numbers after it, those behind an earlier choice
+        first, and those behind its failure before those behind its success.
+        """
+        size, parent_sequence, class_of = class_kernels.number_infosets(first_choice, fail, success)
+        num_actions = np.diff(first_choice)[class_of]
+        first_sequence = (1 + np.cumsum(num_actions) - num_actions).astype(np.int32)
+        return InfosetClasses(
+            num_cells=num_cells,
+            tried=tried,
+            first_choice=first_choice,
+            fail=fail,
+            success=success,
+            size=size,
+            class_of=class_of,
+            treeplex=Treeplex(parent_sequence, first_sequence, num_actions, 1),
+        )
+
+    def fields(self) -> dict[str, Any]:
+        """The attributes, by name."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(InfosetClasses)}
+
+    def cells(self, infoset: int) -> list[int]:
+        """The cells that the player has not tried, in ascending order: its legal actions."""
+        tried = int(self.tried[self.class_of[infoset]])
+        return [cell for cell in range(self.num_cells) if not tried >> cell & 1]
+
+    def next_infoset(self, infoset: int, cell: int, succeeds: bool) -> int | None:
+        """The infoset after a try; None: there is none."""
+        following = infoset + 1
+        choice = int(self.first_choice[self.class_of[infoset]])
+        for other in self.cells(infoset):
+            for outcome, after in ((False, self.fail[choice]), (True, self.success[choice])):
+                if (other, outcome) == (cell, succeeds):
+                    return following if after >= 0 else None
+                following += int(self.size[after]) if after >= 0 else 0
+            choice += 1
+        return None
+
+    @functools.cached_property
+    def paths(self) -> StonePaths:
+        """What the player has tried before each infoset; computed on first use."""
+        cells, num_tried, failed = class_kernels.paths_of_infosets(
+            self.num_cells,
+            self.treeplex.parent_sequence,
+            self.treeplex.infoset_of_sequence,
+            self.treeplex.first_sequence,
+            self.tried,
+            self.first_choice,
+            self.fail,
+            self.class_of,
+        )
+        return StonePaths(cells, num_tried, failed)
+
+    def find(self, state: pyspiel.State, player: int) -> int:
+        """The player's infoset in a state; ValueError if it has none there."""
+        infoset: int | None = 0
+        for mover, cell, succeeds in tries(state, self.num_cells):
+            if mover == player and infoset is not None:
+                infoset = self.next_infoset(infoset, cell, succeeds)
+        if infoset is None:
+            raise ValueError(f"player {player} has no infoset in {state} of {state.get_game()}")
+        return infoset

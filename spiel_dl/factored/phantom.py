@@ -1,0 +1,248 @@
+"""Classical phantom games: nobody sees the other's stones, and a move that fails is tried again.
+
+Fix the order in which stones come to lie. Then the failed tries of the two players are independent
+of each other: a player may fail at each stone of the opponent that lies there by then. So with
+player p's realization plan x_p,
+
+  W_p(order) = the sum of x_p over p's sequences that end with the order,
+  player 0's expected utility = the sum over orders of utility(order) W_0(order) W_1(order),
+
+and the value of one of player 0's sequences is the sum of utility(order) W_1(order) over the orders
+that it may end with. Phantom tic-tac-toe has 255 168 orders and 9.8 * 10^9 terminal histories.
+
+Failures of one turn lead to the same orders in whatever sequence they came. So infosets which
+differ in that only are a *class*, and orders are listed by the choices of classes.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import functools
+from typing import NamedTuple
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.factored import phantom_kernels
+from spiel_dl.factored.infoset_classes import InfosetClasses
+from spiel_dl.factored.orders import orders_of
+from spiel_dl.factored.stones import PathTensors, check_mover
+from spiel_dl.games.boards import Board, turn_lengths
+from spiel_dl.tree.factored_form import Cost, FactoredForm, equal_parts
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.information_states import Observations
+
+# Not the number of threads, so that sums do not depend on it.
+_NUM_PARTS = 8
+_SECONDS_PER_ENTRY = 2e-9
+
+
+class ChoiceTables(NamedTuple):
+    """Which finished orders may follow a player's sequences, for compiled code: all unsigned.
+
+    Attributes:
+      first_sequence: [I], of the infosets.
+      members: [I], the infosets of each class, one class after the other.
+      first_member: [C + 1], the first of a class in `members`.
+      first_choice: [C + 1], the first choice of a class.
+      first_entry: [K + 1], the first of a choice in `rows`.
+      rows: [E], finished orders.
+    """
+
+    first_sequence: np.ndarray
+    members: np.ndarray
+    first_member: np.ndarray
+    first_choice: np.ndarray
+    first_entry: np.ndarray
+    rows: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PhantomClasses(InfosetClasses):
+    """A player's infosets and their classes. See `phantom_kernels.enumerate_classes`.
+
+    Attributes:
+      node: int32 [C], a node of the board game that a class is compatible with.
+      first_entry: int64 [K + 1].
+      rows: int32 [E].
+    """
+
+    node: np.ndarray
+    first_entry: np.ndarray
+    rows: np.ndarray
+
+    @classmethod
+    def enumerate(cls, board: Board, player: int) -> PhantomClasses:
+        """The classes of a player."""
+        orders = orders_of(board)
+        roots = np.zeros(1, np.int32) if player == 0 else orders.child[0]
+        found = phantom_kernels.enumerate_classes(orders.child, orders.row, roots)
+        tried, node, first_choice, fail, success, first_entry, rows = found
+        numbered = InfosetClasses.number(board.num_cells, tried, first_choice, fail, success)
+        return cls(**numbered.fields(), node=node, first_entry=first_entry, rows=rows)
+
+    @functools.cached_property
+    def tables(self) -> ChoiceTables:
+        """For compiled code."""
+        members, first_member = phantom_kernels.members_of_classes(self.class_of, len(self.tried))
+        return ChoiceTables(
+            self.treeplex.first_sequence.view(np.uint32),
+            members.view(np.uint32),
+            first_member.view(np.uint32),
+            self.first_choice.view(np.uint32),
+            self.first_entry.view(np.uint64),
+            self.rows.view(np.uint32),
+        )
+
+    @functools.cached_property
+    def parts(self) -> np.ndarray:
+        """Bounds that share out the classes by their finished orders: int64 [_NUM_PARTS + 1]."""
+        return equal_parts(self.first_entry[self.first_choice], _NUM_PARTS)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PhantomForm(FactoredForm):
+    """The factored payoffs of a classical phantom game.
+
+    Attributes:
+      board: the board game.
+      classes: both players'.
+    """
+
+    board: Board
+    classes: tuple[PhantomClasses, PhantomClasses]
+
+    def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
+        """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
+        sign = 1.0 if player == 0 else -1.0
+        weights = self.weights(1 - player, opponent_plan)
+        values = self.rounded(sign * orders_of(self.board).utility * weights)
+        own = self.classes[player]
+        cfv = self.zeros(own.treeplex.num_sequences)
+
+        def work(part: int) -> None:
+            bounds = own.parts[part : part + 2]
+            phantom_kernels.sum_values(own.tables, bounds[0], bounds[1], values, cfv)
+
+        self.in_threads(work, _NUM_PARTS)
+        return cfv.astype(np.float64, copy=False)
+
+    @property
+    def cost(self) -> Cost:
+        """See `FactoredForm.cost`."""
+        entries = sum(len(own.rows) for own in self.classes)
+        num_bytes = 4 * entries + 8 * _NUM_PARTS * orders_of(self.board).num_rows
+        return Cost(_SECONDS_PER_ENTRY * entries, num_bytes)
+
+    def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
+        """W_p, a player's part in the probability of each finished order: [W].
+
+        Args:
+          player: whose.
+          plan: float64 [S_p], its realization plan.
+        """
+        own = self.classes[player]
+        weights = self.zeros(_NUM_PARTS, orders_of(self.board).num_rows)
+        plan = self.rounded(plan)
+
+        def work(part: int) -> None:
+            bounds = own.parts[part : part + 2]
+            phantom_kernels.add_weights(own.tables, bounds[0], bounds[1], plan, weights[part])
+
+        self.in_threads(work, _NUM_PARTS)
+        return weights.sum(axis=0)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PhantomGame(FactoredGame):
+    """A classical phantom game, OpenSpiel's or ours.
+
+    Attributes:
+      sequence_form: its payoffs and classes.
+      tensors: how the game writes what a player has tried.
+      strings_count_turns: whether the game's strings tell how often the opponent has failed.
+      has_waits: whether players wait until turns are over, see `games.classical_phantom`. Where
+        they do, they have no infoset here.
+    """
+
+    sequence_form: PhantomForm
+    tensors: PathTensors
+    strings_count_turns: bool = False
+    has_waits: bool = False
+
+    @staticmethod
+    def build(
+        game: pyspiel.Game,
+        board: Board,
+        tensors: PathTensors,
+        *,
+        num_threads: int,
+        strings_count_turns: bool = False,
+        has_waits: bool = False,
+    ) -> PhantomGame:
+        """The game on a board; see the attributes."""
+        with concurrent.futures.ThreadPoolExecutor(min(num_threads, 2)) as threads:
+            orders_of(board)
+            first, second = threads.map(PhantomClasses.enumerate, (board, board), (0, 1))
+        form = PhantomForm(
+            (first.treeplex, second.treeplex), 2.0, num_threads, board, (first, second)
+        )
+        return PhantomGame(game, form, tensors, strings_count_turns, has_waits)
+
+    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
+        """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
+        self.check_infoset(player, infoset)
+        return np.array(self.sequence_form.classes[player].cells(infoset), np.int32)
+
+    def find_infoset(self, state: pyspiel.State, player: int) -> int:
+        """A player's infoset in a state of this game; ValueError if it does not act there."""
+        check_mover(self.game, state, player)
+        if self.forced_action(state) is not None:
+            raise ValueError(f"player {player} waits in {state}, and has no infoset here")
+        return self.sequence_form.classes[player].find(state, player)
+
+    def forced_action(self, state: pyspiel.State) -> int | None:
+        """To wait, where that is all that is legal; None elsewhere."""
+        waits = self.has_waits and state.legal_actions() == [self._wait]
+        return self._wait if waits else None
+
+    def history(self, player: int, infoset: int) -> list[int]:
+        """The actions of a history in an infoset in which the opponent has never failed."""
+        return self._history(player, infoset, fails=False)
+
+    def other_history(self, player: int, infoset: int) -> list[int] | None:
+        """The actions of a history in an infoset in which the opponent has failed if it could."""
+        if not self.strings_count_turns:
+            return None
+        return self._history(player, infoset, fails=True)
+
+    def observations(self, player: int, begin: int, end: int) -> Observations:
+        """What a player sees in the infosets from `begin` to before `end`."""
+        return self.tensors.write(player, self.sequence_form.classes[player].paths, begin, end)
+
+    def _history(self, player: int, infoset: int, fails: bool) -> list[int]:
+        self.check_infoset(player, infoset)
+        own = self.sequence_form.classes[player]
+        node = int(own.node[own.class_of[infoset]])
+        stones = orders_of(self.sequence_form.board).cells_of(node)
+        mine = own.paths.tries(infoset)
+        lengths = turn_lengths(own.num_cells) if self.has_waits else []
+        actions: list[int] = []
+        failed: list[int] = []
+        for number, stone in enumerate(stones):
+            if number % 2 == player:
+                place = mine.index(stone)
+                own_tries, mine = mine[: place + 1], mine[place + 1 :]
+            else:
+                new = stones[player:number:2] if fails else []
+                own_tries = [*(cell for cell in new if cell not in failed), stone]
+                failed += new
+            actions += own_tries
+            if lengths:
+                actions += (lengths[number] - len(own_tries)) * [self._wait]
+        return actions + mine
+
+    @property
+    def _wait(self) -> int:
+        return self.sequence_form.board.num_cells

@@ -1,1 +1,0 @@
-"""What the scripts do, each in a run directory that can be resumed."""

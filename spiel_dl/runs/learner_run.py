@@ -1,0 +1,244 @@
+"""Runs a learner to a number of steps in a run directory: metrics, checkpoints, pictures.
+
+Killed at any moment, a resumed run ends, on a CPU, with the same parameters to the last bit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pyspiel
+
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
+from spiel_dl.algorithms.regularized_fixed_points import distance
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
+from spiel_dl.learning.learner import Learner
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import FineTuning
+from spiel_dl.runs import plots
+from spiel_dl.runs.dl_cfr_run import measure_trunk
+from spiel_dl.runs.loop import Schedule, every, run_job
+from spiel_dl.system.json_files import write_json
+from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.load import compile_game
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.training import NETWORK_FILE
+
+POLICY_FILE = "policy.safetensors"
+PLOT_FILE = "curves.png"
+_STEP, _SECONDS = "learner steps", "seconds of learning, evaluation not counted"
+_PANELS = [
+    plots.Panel("step", "nash_conv", _STEP, "NashConv (utility)"),
+    plots.Panel("seconds", "nash_conv", _SECONDS, ""),
+    plots.Panel("step", "target_nash_conv", _STEP, "NashConv of the fixed point (utility)"),
+    plots.Panel("step", "kl_from_target", _STEP, "mean KL from the fixed point (nats)"),
+    plots.Panel("step", "trunk_nash_conv", _STEP, "trunk NashConv of DL-CFR+ (utility)"),
+    plots.Panel("step", "critic_error", _STEP, "mean error of the critic (utility range)"),
+    plots.Panel("step", "critic_loss", _STEP, "squared error of the critic"),
+    plots.Panel("step", "loss", _STEP, "squared error of values"),
+    plots.Panel("step", "value_loss", _STEP, "squared error of values"),
+    plots.Panel("step", "entropy", _STEP, "entropy of the policy (nats)", y_scale="linear"),
+]
+"""What a picture shows of a run, as far as it is measured."""
+FINISHED_FILE = "finished.json"
+"""How many steps a run has ended with; there is none while it is not finished."""
+_SECONDS_PER_PICTURE = 30.0
+_SECONDS_PER_CHECKPOINT = 300.0
+_TRUNK_ITERATIONS = 100
+
+
+def run_learner(
+    learner: Learner | ParticleSelfPlay,
+    directory: RunDirectory,
+    num_steps: int,
+    *,
+    steps_per_evaluation: int = 1000,
+    schedule: Schedule | None = None,
+    fine_tuning: FineTuning | None = None,
+    show_progress: bool = True,
+) -> dict[str, Any]:
+    """Learns, from the directory's checkpoint if it has one.
+
+    Writes to the directory: a line of metrics and then a checkpoint at every evaluation and at the
+    end, and the curves so far as a picture; in the end the policy if the game is compiled, or a
+    particle network, and how many steps were done, in `FINISHED_FILE`. A line says what the
+    learner's `metrics` say of the steps since the last one, seconds of learning so far and, if the
+    game is compiled:
+
+      * nash_conv, of the policy as it is at that step; with fine-tuning, also nash_conv_fine_tuned;
+        with a critic, also critic_error, its `mean_absolute_error` in units of the utility range;
+      * of MMD and R-NaD, the exact fixed point that they head for at that step: target_nash_conv,
+        kl_from_target, the mean KL of the policy from it in nats, and target_unfinished, 1 if it
+        was not found to within its tolerance;
+      * of particle networks, what `measure_trunk` says of DL-CFR+ with the network.
+
+    Args:
+      learner: a fresh learner.
+      directory: where the run lives.
+      num_steps: how many learner steps to have done at the end.
+      steps_per_evaluation: learner steps between two lines of metrics.
+      schedule: when to evaluate instead; None: after so many steps.
+      fine_tuning: what to try on the policy at every evaluation; None: nothing.
+      show_progress: show a progress bar on standard error.
+
+    Returns:
+      The last line of metrics.
+
+    Raises:
+      ValueError: if a count is not positive, if the learner's policy cannot be fine-tuned and
+        measured, if the checkpoint is of another learner or has done more steps already, if the
+        learner had done all steps before the run began, or if a term of the loss becomes NaN or
+        infinite.
+    """
+    if num_steps < 1 or steps_per_evaluation < 1:
+        raise ValueError(
+            f"num_steps={num_steps} and steps_per_evaluation={steps_per_evaluation} must be "
+            "positive"
+        )
+    if learner.num_steps >= num_steps and not directory.read_metrics():
+        raise ValueError(
+            f"the learner has done {learner.num_steps} steps, and {directory.path} has none; "
+            f"give a fresh learner, or more steps than num_steps={num_steps}"
+        )
+    check_fine_tuning(learner, fine_tuning)
+    job = _LearnerJob(learner, directory, _measure_of(learner, fine_tuning))
+    run_job(
+        job,
+        directory,
+        num_steps,
+        schedule or every(steps_per_evaluation),
+        seconds_per_checkpoint=_SECONDS_PER_CHECKPOINT,
+        show_progress=show_progress,
+    )
+    if isinstance(learner, ParticleSelfPlay):
+        learner.network.save(directory.path / NETWORK_FILE)
+    elif isinstance(policy := learner.policy(), ArrayPolicy):
+        policy.save(directory.path / POLICY_FILE)
+    job.draw()
+    write_json(directory.path / FINISHED_FILE, {"num_steps": learner.num_steps})
+    return directory.read_metrics()[-1]
+
+
+def check_fine_tuning(learner: Learner | ParticleSelfPlay, fine_tuning: FineTuning | None) -> None:
+    """Raises a ValueError if a learner's policy cannot be fine-tuned, or not be measured then."""
+    if fine_tuning is None:
+        return
+    if isinstance(learner, ParticleSelfPlay):
+        raise ValueError(f"{fine_tuning} is for policy networks; a particle network has values")
+    if not isinstance(learner.policy(fine_tuning), ArrayPolicy):
+        raise ValueError(
+            f"what fine-tuning does is told by NashConv, and {learner.game} is not compiled; raise "
+            "max_tree_histories, or leave fine-tuning out"
+        )
+
+
+class _LearnerJob:
+    """A learner as the loop of all runs takes it."""
+
+    unit = step_name = "step"
+
+    def __init__(
+        self,
+        learner: Learner | ParticleSelfPlay,
+        directory: RunDirectory,
+        measured: Callable[[], dict[str, Any]],
+    ):
+        self._learner, self._directory, self._measured = learner, directory, measured
+        is_policy = isinstance(learner, Learner)
+        self.headline = "nash_conv" if is_policy else "trunk_nash_conv"
+        self._last_picture = time.perf_counter()
+
+    @property
+    def done(self) -> int:
+        return self._learner.num_steps
+
+    def run(self, count: int) -> None:
+        for _ in range(count):
+            self._learner.step()
+
+    def measure(self) -> dict[str, Any]:
+        earlier = self._directory.read_metrics()
+        line: dict[str, Any] = self._learner.metrics()
+        before = float(earlier[-1]["seconds"]) if earlier else 0.0
+        line["seconds"] = before + line.pop("seconds", 0.0)
+        return line | self._measured()
+
+    def save(self, directory: RunDirectory) -> None:
+        self._learner.save(directory.checkpoint_path)
+        if time.perf_counter() - self._last_picture > _SECONDS_PER_PICTURE:
+            self.draw()
+
+    def restore(self, directory: RunDirectory) -> None:
+        if directory.checkpoint_path.exists():
+            self._learner.load(directory.checkpoint_path)
+
+    def draw(self) -> None:
+        """Draws the curves so far."""
+        lines, learner = self._directory.read_metrics(), self._learner
+        if not lines:
+            return  # A checkpoint may come before the first evaluation.
+        panels = [panel for panel in _PANELS if panel.y in lines[-1]]
+        path = self._directory.path / PLOT_FILE
+        plots.plot_panels(path, panels, {learner.name: lines}, str(learner.game))
+        self._last_picture = time.perf_counter()
+
+
+def _measure_of(
+    learner: Learner | ParticleSelfPlay, fine_tuning: FineTuning | None
+) -> Callable[[], dict[str, Any]]:
+    """What measures the learner exactly, as far as its game is compiled."""
+    if isinstance(learner, ParticleSelfPlay):
+        return _measure_of_network(learner)
+    return lambda: _measure_policy(learner, fine_tuning)
+
+
+def _measure_policy(learner: Learner, fine_tuning: FineTuning | None) -> dict[str, Any]:
+    policy = learner.policy()
+    if not isinstance(policy, ArrayPolicy):
+        return {}
+    line: dict[str, Any] = {"nash_conv": nash_conv(policy.tree, policy)}
+    if isinstance(learner, MMDSolver | RNaDSolver) and learner.is_regularized:
+        exact = learner.fixed_points()
+        exact.run(1)
+        found = distance(policy.tree, policy, exact.current_policy())
+        line["target_nash_conv"], line["kl_from_target"] = found.target_nash_conv, found.mean_kl
+        line["target_unfinished"] = exact.num_unfinished
+    if fine_tuning is not None:
+        line["nash_conv_fine_tuned"] = nash_conv(policy.tree, learner.policy(fine_tuning))
+    if learner.transformations is not None:
+        critic = ExactCritic(compile_game(policy.tree), policy.strategies, learner.transformations)
+        line["critic_error"] = mean_absolute_error(learner.critic(), critic)
+    return line
+
+
+def _measure_of_network(learner: ParticleSelfPlay) -> Callable[[], dict[str, Any]]:
+    tree = compiled(learner.game, learner.config.max_tree_histories)
+    if tree is None:
+        return dict
+    return lambda: measure_network(tree, learner.network, learner.depth_limit)
+
+
+def compiled(game: pyspiel.Game, max_histories: int) -> GameTree | None:
+    """The compiled game; None if it has more histories than that."""
+    try:
+        return GameTree.from_game(game, max_histories)
+    except TooManyHistoriesError:
+        return None
+
+
+def measure_network(
+    tree: GameTree, network: ParticleNetwork, depth_limit: DepthLimit
+) -> dict[str, float]:
+    """What `measure_trunk` says of 100 iterations of DL-CFR+ with a network."""
+    solver = DLCFRSolver(tree, network, depth_limit)
+    solver.run(_TRUNK_ITERATIONS)
+    return measure_trunk(solver.trunk, solver.average_policy())

@@ -1,0 +1,203 @@
+"""The one loop of all runs: do some steps, measure, write metrics, save; and go on after a kill.
+
+What is run is a `Job`. Its metrics are written before its checkpoint is: a run that was killed in
+between goes back to the checkpoint before, and drops the metrics that came after that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import tqdm
+
+from spiel_dl.system import interrupts
+from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.system.steps import log_spaced_steps
+
+_MAX_POINTS_PER_DECADE = 1000
+# How long to run before the progress bar moves.
+_SECONDS_PER_STRETCH = 0.2
+
+Schedule = Callable[[int], int]
+"""From the number of steps done to the number after which to measure next."""
+
+
+class Job(Protocol):
+    """What is run, in steps that are counted.
+
+    Attributes:
+      unit: what a step is called; `{unit}s` are many of them.
+      step_name: the metric that counts them.
+      headline: the metric that the progress bar shows, if a line has it.
+    """
+
+    unit: str
+    step_name: str
+    headline: str
+
+    @property
+    def done(self) -> int:
+        """Number of steps done."""
+
+    def run(self, count: int) -> None:
+        """Does so many steps."""
+
+    def measure(self) -> dict[str, Any]:
+        """A line of metrics, the number of steps among them."""
+
+    def save(self, directory: RunDirectory) -> None:
+        """Writes the checkpoint."""
+
+    def restore(self, directory: RunDirectory) -> None:
+        """Goes back to the newest checkpoint, if there is one.
+
+        Raises:
+          ValueError: if it is of something else.
+        """
+
+
+def run_job(
+    job: Job,
+    directory: RunDirectory,
+    end: int,
+    schedule: Schedule,
+    *,
+    first_stretch: int = 1,
+    seconds_per_checkpoint: float = math.inf,
+    keeps_on_interrupt: bool = True,
+    show_progress: bool = True,
+    label: str | None = None,
+) -> None:
+    """Runs a job to a number of steps, from the directory's checkpoint if it has one.
+
+    Args:
+      job: a fresh one.
+      directory: where the run lives; it gets metrics and checkpoints.
+      end: how many steps to have done at the end.
+      schedule: when to measure; at the end this is done in any case.
+      first_stretch: how many steps to do at once at first; later, as many as take a moment.
+      seconds_per_checkpoint: write a checkpoint between two measurements after so long.
+      keeps_on_interrupt: after Ctrl-C, finish the step and write a checkpoint.
+      show_progress: show a progress bar on standard error.
+      label: what the progress bar is called; None: nothing.
+
+    Raises:
+      ValueError: if the checkpoint is of something else, has done more steps already, or is gone.
+        The directory's files have not changed then.
+      KeyboardInterrupt: after Ctrl-C.
+    """
+    _restore(job, directory)
+    if job.done > end:
+        raise ValueError(
+            f"{directory.path} has done {job.done} {job.unit}s already, more than the {end} asked "
+            f"for; ask for {job.done} or more"
+        )
+    directory.truncate_metrics(job.step_name, job.done)
+    with (
+        _Bar(end, job.unit, show_progress, label) as bar,
+        interrupts.held_back() if keeps_on_interrupt else contextlib.nullcontext() as held,
+    ):
+        while job.done < end:
+            stretch, last_save = first_stretch, time.perf_counter()
+            target = min(schedule(job.done), end)
+            while job.done < target:
+                count, start = min(stretch, target - job.done), time.perf_counter()
+                job.run(count)
+                now = time.perf_counter()
+                bar.show(job.done)
+                stretch *= 2 if now - start < _SECONDS_PER_STRETCH else 1
+                is_asked = held is not None and held.is_asked
+                if job.done < target and (is_asked or now - last_save > seconds_per_checkpoint):
+                    job.save(directory)
+                    last_save = now
+                    if is_asked:
+                        raise KeyboardInterrupt
+            line = job.measure()
+            directory.append_metrics(line)
+            job.save(directory)
+            if held is not None and held.is_asked:
+                raise KeyboardInterrupt
+            bar.tell(job.headline, line)
+
+
+class _Bar:
+    """A progress bar that begins after the first stretch: loops are compiled in that."""
+
+    def __init__(self, end: int, unit: str, is_shown: bool, label: str | None):
+        self._options: dict[str, Any] = {"total": end, "unit": unit, "desc": label}
+        self._options["disable"] = not is_shown
+        self._progress: tqdm.tqdm | None = None
+        self._has_told = False
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.close()
+
+    def show(self, done: int) -> None:
+        """How many steps are done."""
+        if self._progress is None:
+            self._progress = tqdm.tqdm(initial=done, **self._options)
+        self._progress.update(done - self._progress.n)
+
+    def tell(self, headline: str, line: Mapping[str, Any]) -> None:
+        """What was measured."""
+        if self._progress is None:
+            return
+        if not self._has_told:  # So is what measures, so the first time says nothing of the speed.
+            self._progress.unpause()
+            self._has_told = True
+        if headline in line:
+            self._progress.set_postfix({headline: f"{line[headline]:.2e}"})
+
+
+def _restore(job: Job, directory: RunDirectory) -> None:
+    """Goes back to the newest checkpoint, if there is one.
+
+    Raises:
+      ValueError: if it is of something else, or not there any more.
+    """
+    try:
+        job.restore(directory)
+    except ValueError as error:
+        if str(directory.path) in str(error):
+            raise
+        raise ValueError(f"{directory.checkpoint_path}: {error}") from error
+    except KeyError as error:
+        raise ValueError(
+            f"{directory.checkpoint_path} lacks {error}: it is of another version or another run; "
+            "choose another directory"
+        ) from error
+    # Each line is written just before its checkpoint, so one may be there without.
+    num_lines = len(directory.read_metrics())
+    if job.done == 0 and num_lines > 1:
+        raise ValueError(
+            f"{directory.path} has {num_lines} lines of metrics and no checkpoint to go on from: "
+            f"{directory.checkpoint_path.name} was deleted; put it back, or choose another "
+            "directory"
+        )
+
+
+def log_spaced(end: int, points_per_decade: int) -> Schedule:
+    """After powers of 10^(1 / points_per_decade) steps, rounded, and at the end.
+
+    Raises:
+      ValueError: if points_per_decade is not between 1 and 1000.
+    """
+    if not 1 <= points_per_decade <= _MAX_POINTS_PER_DECADE:
+        raise ValueError(
+            f"points_per_decade={points_per_decade} must be between 1 and {_MAX_POINTS_PER_DECADE}"
+        )
+    points = list(log_spaced_steps(end, points_per_decade))
+    return lambda done: next(point for point in points if point > done)
+
+
+def every(steps: int) -> Schedule:
+    """After each multiple of a number of steps."""
+    return lambda done: (done // steps + 1) * steps

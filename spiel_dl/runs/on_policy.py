@@ -1,0 +1,303 @@
+"""On-policy training: a value network learns the ranges that DL-CFR asks of it.
+
+Random trunk strategies rarely come near the ranges that matter. Kovařík et al. (2021), "Main
+Experiments", suggest for larger domains a training in the manner of ReBeL (Brown et al. 2020). Here
+a round is:
+
+  1. Training goes on, on all data.
+  2. DL-CFR+ with the network; the ranges that it asks for are kept.
+  3. They are solved (value solving, see `value_functions.generation`), and the network's errors at
+     them are measured before it has seen any of them. In the next round they are part of the data.
+
+Round 0 trains on random ranges alone. From round to round learning rates become smaller: a network
+that changes much asks for ranges that nobody has solved yet, so it has to settle in the end. What
+still changes from round to round is taken out by averaging: the network in the end is the mean,
+parameter by parameter, of those of the last rounds (Polyak and Juditsky 1992).
+
+A run directory holds one line of metrics per round, `data/` with the solved ranges, and in
+`rounds/` a training run each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
+from spiel_dl.runs.dl_cfr_run import METRIC, measure_trunk
+from spiel_dl.runs.loop import every, run_job
+from spiel_dl.system import tensor_files
+from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.value_functions import training
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import add_ranges
+from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.validation import validation_errors
+from spiel_dl.value_functions.value_network import ValueNetwork
+
+RANDOM, ON_POLICY = "random_", "on_policy_"
+# Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
+_MASS_SHARE = 0.9
+TRAININGS = ("first", "between", "last")
+"""The fields of `OnPolicyConfig` that say how to train."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OnPolicyConfig:
+    """How to train on policy.
+
+    Attributes:
+      num_rounds: rounds after round 0.
+      num_iterations: iterations of DL-CFR+ per round.
+      max_ranges: pairs of ranges to keep per round: all that evenly spaced iterations ask for, two
+        pairs each, as updates alternate.
+      averaged_share: the part of the rounds, the last ones, over whose networks the last round
+        averages; rounded up, and 0 stands for the last round alone.
+      first: how to train in round 0.
+      between: how to train in the other rounds, but for the last; its learning rates are those of
+        round 1, and fall geometrically to those of the last round.
+      last: how to train in the last round.
+    """
+
+    num_rounds: int = 20
+    num_iterations: int = 1000
+    max_ranges: int = 500
+    averaged_share: float = 0.25
+    first: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=5e-4)
+    )
+    between: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(
+            num_epochs=2, learning_rate=1e-3, final_learning_rate=3e-4, mass_share=_MASS_SHARE
+        )
+    )
+    last: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(
+            num_epochs=4, learning_rate=1e-4, mass_share=_MASS_SHARE
+        )
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("num_rounds", "num_iterations", "max_ranges"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be positive")
+        if not 0 <= self.averaged_share <= 1:
+            raise ValueError(f"averaged_share={self.averaged_share} must be from 0 to 1")
+
+    @property
+    def averaged_rounds(self) -> range:
+        """The rounds whose networks the last round averages, itself among them."""
+        number = max(1, math.ceil(self.averaged_share * self.num_rounds))
+        return range(self.num_rounds + 1 - number, self.num_rounds + 1)
+
+    def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
+        """The same with other numbers of epochs.
+
+        Args:
+          num_epochs: epochs on the random data, per round, and in the last round.
+
+        Raises:
+          ValueError: if there are not three, or one is not positive.
+        """
+        if len(num_epochs) != len(TRAININGS):
+            raise ValueError(f"num_epochs={num_epochs} must be three numbers, of {TRAININGS}")
+        return self._replace_each([{"num_epochs": number} for number in num_epochs])
+
+    @property
+    def num_epochs(self) -> tuple[int, ...]:
+        """Epochs of `first`, `between` and `last`."""
+        return tuple(getattr(self, name).num_epochs for name in TRAININGS)
+
+    def with_trainings(self, **changes: Any) -> OnPolicyConfig:
+        """The same with these entries of all trainings, such as the batches' seed, changed."""
+        return self._replace_each([changes] * len(TRAININGS))
+
+    def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
+        trainings = {
+            name: dataclasses.replace(getattr(self, name), **change)
+            for name, change in zip(TRAININGS, changes, strict=True)
+        }
+        return dataclasses.replace(self, **trainings)
+
+    def training_of(self, number: int) -> TrainingConfig:
+        """How to train in a round."""
+        if number == self.num_rounds:
+            return self.last
+        if not number:
+            return self.first
+        share = (number - 1) / (self.num_rounds - 1)
+        rates = {
+            name: getattr(self.between, name) ** (1 - share) * getattr(self.last, name) ** share
+            for name in ("learning_rate", "final_learning_rate")
+        }
+        return dataclasses.replace(self.between, **rates)
+
+    def identity(self) -> dict[str, Any]:
+        """What a run directory remembers, as JSON can hold it."""
+        nested = {name: getattr(self, name).to_json() for name in TRAININGS}
+        return {**dataclasses.asdict(self), **nested}
+
+
+def train_on_policy(
+    network: ValueNetwork,
+    data: str | Path,
+    directory: RunDirectory,
+    config: OnPolicyConfig,
+    *,
+    show_progress: bool = True,
+) -> list[dict[str, Any]]:
+    """Trains a network on random ranges and then, round by round, on those it is asked for.
+
+    Killed and resumed, it ends, on a CPU, with the same parameters.
+
+    The last round's line is of the mean of networks, which is what is saved; `rounds/` keeps each
+    as it was trained.
+
+    A line of metrics says: round, num_strategies (rows of all data), seconds (of this round's
+    training), and of DL-CFR+ with the network after this round's training `trunk_nash_conv` and
+    `normalised_trunk_exploitability`; and all errors that `validation_errors` names, with the
+    prefix `random_` at the random ranges set apart for validation, and `on_policy_` at the ranges
+    that this DL-CFR+ asks for, none of which the network has seen.
+
+    Args:
+      network: bound to the dataset's leaves; trained in place, on its device.
+      data: directory of a dataset of random ranges; it is not changed.
+      directory: where the run lives.
+      config: how to train.
+      show_progress: show progress bars on standard error.
+
+    Returns:
+      The lines of metrics of all rounds.
+
+    Raises:
+      ValueError: as `training.train` does.
+    """
+    job = _OnPolicyJob(network, data, directory, config, show_progress)
+    # Each round has a progress bar and checkpoints of its own.
+    end = config.num_rounds + 1
+    run_job(job, directory, end, every(1), keeps_on_interrupt=False, show_progress=False)
+    network.save(directory.path / training.NETWORK_FILE)
+    return directory.read_metrics()
+
+
+class _OnPolicyJob:
+    """Training on policy as the loop of all runs takes it: a step is a round."""
+
+    unit = step_name = "round"
+    headline = METRIC
+
+    def __init__(
+        self,
+        network: ValueNetwork,
+        data: str | Path,
+        directory: RunDirectory,
+        config: OnPolicyConfig,
+        show_progress: bool,
+    ):
+        self._network, self._config, self._show_progress = network, config, show_progress
+        self._path = directory.path
+        self._random = Dataset.load(data)
+        self._depth_limit = self._random.trunk.depth_limit
+        RunDirectory(self._path / "data", DatasetConfig.read(data).to_json(), resume=True)
+        self.done = 0
+        self._line: dict[str, Any] = {}
+
+    def run(self, count: int) -> None:
+        for _ in range(count):
+            self._line = self._round(self.done)
+            self.done += 1
+
+    def measure(self) -> dict[str, Any]:
+        return self._line
+
+    def save(self, directory: RunDirectory) -> None:
+        """The round's own run directory has the network already."""
+
+    def restore(self, directory: RunDirectory) -> None:
+        self.done = len(directory.read_metrics())
+        if self.done:
+            self._take(self.done - 1)
+
+    def _round(self, number: int) -> dict[str, Any]:
+        """Trains, asks, measures: a line of metrics."""
+        config = self._config.training_of(number)
+        # Nobody reads the networks on the way, each of which would be validated.
+        config = dataclasses.replace(config, networks_per_decade=0)
+        dataset = self._dataset(number)
+        directory = RunDirectory(self._round_path(number), config.to_json(), resume=True)
+        trained = training.train(
+            self._network, dataset, directory, config, show_progress=self._show_progress
+        )
+        if number == self._config.num_rounds:
+            self._take(number)  # The network is the one that this round has trained, until here.
+        solver = DLCFRSolver(self._random.trunk.tree, self._network, self._depth_limit)
+        name = _shard_name(number + 1)
+        add_ranges(self._path / "data", name, self._asked(solver))
+        return {
+            "round": number,
+            "num_strategies": dataset.num_strategies,
+            "seconds": trained["seconds"],
+            **measure_trunk(solver.trunk, solver.average_policy()),
+            **self._errors(RANDOM, self._random, self._set_apart(config)),
+            **self._errors(ON_POLICY, Dataset.load(self._path / "data", [name])),
+        }
+
+    def _take(self, number: int) -> None:
+        """Takes the parameters that the network of a trained round has."""
+        is_last = number == self._config.num_rounds
+        rounds = self._config.averaged_rounds if is_last else (number,)
+        files = [tensor_files.load(self._round_path(one) / training.NETWORK_FILE) for one in rounds]
+        trained = [arrays for arrays, _ in files]
+        means = {
+            name: np.mean([arrays[name] for arrays in trained], axis=0, dtype=np.float64)
+            for name in trained[0]
+        }
+        self._network.load_parameters(
+            {name: mean.astype(trained[0][name].dtype) for name, mean in means.items()}
+        )
+
+    def _round_path(self, number: int) -> Path:
+        return self._path / "rounds" / f"{number:02d}"
+
+    def _asked(self, solver: DLCFRSolver) -> tuple[np.ndarray, np.ndarray]:
+        """The ranges that DL-CFR+ asks for in some of its iterations, all of which are done."""
+        last, most = self._config.num_iterations, self._config.max_ranges
+        number = min(last, -(-most // (2 if solver.minimizer.alternating_updates else 1)))
+        iterations = np.unique(np.linspace(1, last, number).round().astype(int))
+        first, second = evaluated_ranges(solver, iterations.tolist())
+        solver.run(last - solver.iteration)
+        return first[:most], second[:most]
+
+    def _dataset(self, number: int) -> Dataset:
+        """The random ranges, and those of rounds up to a number."""
+        if not number:
+            return self._random
+        path = self._path / "data"
+        rounds = [Dataset.load(path, [_shard_name(one)]) for one in range(1, number + 1)]
+        return Dataset.join([self._random, *rounds])
+
+    def _set_apart(self, config: TrainingConfig) -> np.ndarray:
+        """The random strategies that no round trains on: int64 [n]."""
+        _, validation = training.split_strategies(
+            self._random.num_strategies, config.validation_share, config.split_seed
+        )
+        return validation
+
+    def _errors(
+        self, prefix: str, dataset: Dataset, rows: np.ndarray | None = None
+    ) -> dict[str, float]:
+        """Errors at some rows of a dataset, or at all of them."""
+        samples = self._network.samples(dataset)
+        rows = np.arange(dataset.num_strategies) if rows is None else rows
+        numbers = samples.numbers(rows, np.arange(samples.num_states))
+        found = validation_errors(self._network, samples, numbers)
+        return {prefix + name: value for name, value in found.items()}
+
+
+def _shard_name(number: int) -> str:
+    return f"round-{number:02d}"

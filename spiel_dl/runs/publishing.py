@@ -1,0 +1,371 @@
+"""Adds what a finished run has learned to a model zoo: the networks alone, small, and measured.
+
+Parameters are stored as float16 if that changes what they say by no more than `Tolerance` allows,
+else as float32. Both are measured: NashConv, or the trunk NashConv of particle networks, where the
+game is compiled; action probabilities and the critic's values at all decisions of some games of
+self-play; a particle network's values at the samples of the run's checkpoint. How strong the model
+is, is told by NashConv where there is one, and by a match against uniform play.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.algorithms import particle_self_play
+from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.learning import checkpoints
+from spiel_dl.learning.environments import self_play_of
+from spiel_dl.learning.learner import FILE_KIND
+from spiel_dl.learning.tabulation import tabulate
+from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.play import matches, presets, zoo
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.small_policies import UniformPolicy
+from spiel_dl.runs import learner_run
+from spiel_dl.runs.learner_run import FINISHED_FILE
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.system import tensor_files
+from spiel_dl.system.json_files import read_json, write_json
+from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunRecord, read_run, slug
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import turn_based_game
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_samples import join_samples, unpack_samples
+from spiel_dl.value_functions.training import NETWORK_FILE
+
+Arrays = dict[str, np.ndarray]
+_GAMES = 256
+_SAMPLES = 64
+_CRITIC = "critic.target_parameters"
+_OF_BLUEPRINT = ("algorithm", "num_steps", "config", "commit", "command")
+
+
+@dataclasses.dataclass(frozen=True)
+class Tolerance:
+    """By how much float16 may change what networks say.
+
+    Attributes:
+      nash_conv: largest change of NashConv, as a share of the utility range.
+      policy: largest total variation between action probabilities of a decision.
+      values: largest change of a critic's or particle network's value, as a share of the utility
+        range.
+    """
+
+    nash_conv: float = 1e-3
+    policy: float = 0.01
+    values: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name, value in dataclasses.asdict(self).items():
+            if not value >= 0:
+                raise ValueError(f"{name}={value} must not be negative")
+
+    def allows(self, changes: Mapping[str, float]) -> bool:
+        """Whether changes of these names are small enough."""
+        return all(change <= getattr(self, name) for name, change in changes.items())
+
+
+def publish(
+    run: Path,
+    folder: Path,
+    name: str | None = None,
+    *,
+    tolerance: Tolerance | None = None,
+    num_games: int = 1000,
+    seed: int = 0,
+) -> tuple[str, zoo.Model]:
+    """Adds a finished run's networks to a zoo, in the place of a model of the same name.
+
+    Args:
+      run: a run directory of `learner_run.run_learner`.
+      folder: the zoo.
+      name: ALGORITHM:NAME, or NAME alone; None: the preset with the run's game.
+      tolerance: by how much float16 may change what the networks say; None: the defaults.
+      num_games: games of the match against uniform play, an even number; 0: none is played.
+      seed: of all games.
+
+    Returns:
+      The model's whole name, and what the index says of it.
+
+    Raises:
+      ValueError: if the run is not one of a learner, or not finished, if its policy is no network,
+        if the run of the policy that its critic was trained for is not where it was, if there is no
+        such zoo, or if the name is none, or one of another algorithm.
+    """
+    zoo.models(folder)  # raises if there is no zoo
+    if num_games:
+        matches.parts_of(num_games)  # raises if it is no such number, before what takes minutes
+    record = read_run(run)
+    arrays, header = tensor_files.load(run / CHECKPOINT_FILE)
+    trained = _trained(run, arrays, header, seed)
+    num_steps = _num_steps(arrays, header)
+    _check_finished(run, num_steps, record)
+    blueprint = _of_blueprint(record.config.get("blueprint"))
+    whole_name = _whole_name(name, header, (blueprint or header)["algorithm"])
+    half = {n: a.astype(np.float16).astype(np.float32) for n, a in trained.arrays.items()}
+    exact, rounded = trained.strength(trained.arrays), trained.strength(half)
+    changes = trained.changes(half)
+    if exact:
+        changes["nash_conv"] = abs(rounded[0] - exact[0]) / trained.utility_range
+    is_half = (tolerance or Tolerance()).allows(changes)
+    stored = half if is_half else trained.arrays
+    measured: dict[str, Any] = {"changes_by_float16": changes}
+    if exact:
+        measured |= {trained.metric: (rounded if is_half else exact)[0]}
+        measured |= {f"{trained.metric}_of_float32": exact[0]}
+    if num_games:
+        measured["against_uniform"] = _match(trained, stored, num_games, seed)
+    dtype = np.float16 if is_half else np.float32
+    file = f"{slug(whole_name)}.safetensors"
+    model = zoo.Model(
+        file=file,
+        curve=f"{slug(whole_name)}.curve.json",
+        game=header["game"],
+        algorithm=header["algorithm"],
+        config=header["config"],
+        critic=header.get("critic"),
+        num_steps=num_steps,
+        **_origin(record),
+        dtype=np.dtype(dtype).name,
+        measured=measured,
+        blueprint=blueprint,
+    )
+    tensor_files.save(
+        folder / file, {n: a.astype(dtype) for n, a in stored.items()}, trained.header
+    )
+    write_json(folder / model.curve, {"metrics": record.metrics})
+    zoo.add(whole_name, model, folder)
+    return whole_name, model
+
+
+def _check_finished(run: Path, num_steps: int, record: RunRecord) -> None:
+    """Raises a ValueError unless a run ended, and has evaluated, what its checkpoint holds."""
+    finished = run / FINISHED_FILE
+    done = read_json(finished)["num_steps"] if finished.exists() else None
+    if done != num_steps or not record.metrics or record.metrics[-1]["step"] != done:
+        raise ValueError(f"the run in {run} is not finished; go on with it by --resume")
+
+
+def _num_steps(arrays: Arrays, header: Mapping[str, Any]) -> int:
+    return int(header.get("num_steps", arrays.get("num_steps", 0)))
+
+
+def _of_blueprint(path: str | None) -> Mapping[str, Any] | None:
+    """How the policy learned that a critic's run was told of, as `zoo.Model` has it."""
+    if path is None:
+        return None
+    for model in zoo.models().values():
+        if Path(path) == zoo.folder() / model.file:
+            own = {name: getattr(model, name) for name in _OF_BLUEPRINT}
+            return own if model.algorithm in zoo.ALGORITHMS else model.blueprint
+    file = Path(path) / CHECKPOINT_FILE if Path(path).is_dir() else Path(path)
+    arrays, header = tensor_files.load(file)
+    known = {"num_steps": _num_steps(arrays, header), **_origin(read_run(file.parent))}
+    return {name: {**header, **known}[name] for name in _OF_BLUEPRINT}
+
+
+def _origin(record: RunRecord) -> dict[str, Any]:
+    """Commit and command of the last start."""
+    last = record.starts[-1]
+    return {"commit": last["git_commit"], "command": _without_place(last["command"])}
+
+
+def _without_place(command: str) -> str:
+    """A command without its run directory: where it lay on the machine that trained says nothing.
+
+    Flags may be written as absl takes them: with one dash or two, their value behind "=" or as the
+    next word.
+    """
+    kept, is_value = [], False
+    for word in shlex.split(command):
+        flag, equals, _ = word.partition("=")
+        name = flag.lstrip("-") if flag.startswith("-") else ""
+        if not is_value and name not in ("run_dir", "resume", "noresume"):
+            kept.append(word)
+        is_value = not is_value and name == "run_dir" and not equals
+    return shlex.join(kept)
+
+
+def _whole_name(name: str | None, header: Mapping[str, Any], learned_by: str) -> str:
+    """The name in the zoo.
+
+    Args:
+      name: as `publish` takes it.
+      header: of the run's checkpoint.
+      learned_by: the algorithm of the policy; a critic is listed with the policy that it is of.
+    """
+    if name is None:
+        games = {n: str(turn_based_game(each.game)) for n, each in presets.PRESETS.items()}
+        name = next((n for n, game in games.items() if game == header["game"]), None)
+    algorithm, colon, rest = (name or "").rpartition(":")
+    algorithm = algorithm if colon else learned_by
+    if rest and algorithm in zoo.ALGORITHMS and algorithm != learned_by:
+        raise ValueError(
+            f"name={name!r}: the run is a model of {learned_by}; give {learned_by}:{rest}, or "
+            f"{rest} alone"
+        )
+    if not rest or algorithm not in zoo.ALGORITHMS:
+        raise ValueError(
+            f"name={name!r} of a model of {header['algorithm']} in {header['game']}: give "
+            f"ALGORITHM:NAME, with one of the algorithms {', '.join(zoo.ALGORITHMS)}"
+        )
+    return f"{algorithm}:{rest}"
+
+
+def _match(trained: _Trained, arrays: Arrays, num_games: int, seed: int) -> dict[str, Any]:
+    game = turn_based_game(trained.game)
+    result = matches.play_match(
+        game, trained.policy(arrays), UniformPolicy(game, [0, 1]), num_games, seed
+    )
+    return {
+        "games": num_games,
+        "seed": seed,
+        "mean_return": result.mean_return,
+        "half_width": None if math.isnan(result.half_width) else result.half_width,
+    }
+
+
+class _Trained(Protocol):
+    """What a run has trained.
+
+    Attributes:
+      game: the game string.
+      arrays: its parameters, float32.
+      header: of the file.
+      metric: what `strength` measures.
+      utility_range: of the game.
+    """
+
+    game: str
+    arrays: Arrays
+    header: dict[str, Any]
+    metric: str
+    utility_range: float
+
+    def strength(self, arrays: Arrays) -> list[float]:
+        """NashConv or the like with these parameters, if the game is compiled."""
+
+    def changes(self, arrays: Arrays) -> dict[str, float]:
+        """By how much these parameters say something else, as `Tolerance` names it."""
+
+    def policy(self, arrays: Arrays) -> openspiel_policy.Policy:
+        """A policy with these parameters."""
+
+
+def _trained(run: Path, arrays: Arrays, header: dict[str, Any], seed: int) -> _Trained:
+    if header.get("kind") == FILE_KIND:
+        return _PolicyNetworks(run, header, seed)
+    if header.get("kind") == particle_self_play.FILE_KIND:
+        return _ParticleNetwork(run, arrays, header)
+    raise ValueError(f"{run} holds no run of a learner; give one of run/train.py")
+
+
+class _PolicyNetworks:
+    """A policy network, and its critic if there is one."""
+
+    metric = "nash_conv"
+
+    def __init__(self, run: Path, header: dict[str, Any], seed: int):
+        blueprint = checkpoints.load_blueprint(run)
+        if not isinstance(blueprint, NetworkPolicy):
+            raise ValueError(
+                f"the policy of {run} is a table, not a network; there is no zoo of it"
+            )
+        self._blueprint, self.game = blueprint, header["game"]
+        self.arrays = {"parameters": blueprint.parameters.numpy()}
+        described = {**header["policy"], "array": "parameters", "row": None}
+        names = ("kind", "algorithm", "game", "config", "num_steps")
+        self.header = {name: header[name] for name in names} | {"policy": described}
+        self._critic = checkpoints.load(run).critic if "critic" in header else None
+        if self._critic is not None:
+            self.arrays[_CRITIC] = self._critic.parameters.numpy()
+            self.header["critic"] = header["critic"]
+        known = blueprint.game
+        self.utility_range = known.max_utility() - known.min_utility()
+        largest = header["config"].get("max_tree_histories", 0)
+        self._self_play = self_play_of(known, _GAMES, seed=seed, max_tree_histories=largest)
+        if self._critic is not None:
+            self._self_play.record_histories()
+
+    def policy(self, arrays: Arrays) -> NetworkPolicy:
+        parameters = torch.from_numpy(arrays["parameters"])
+        own = self._blueprint
+        return NetworkPolicy(own.game, own.network, parameters, own.fine_tuning)
+
+    def strength(self, arrays: Arrays) -> list[float]:
+        environment, policy = self._self_play.environment, self.policy(arrays)
+        if not isinstance(environment, TreeEnvironment):
+            return []
+        found = tabulate(environment, policy.network, policy.parameters, policy.fine_tuning)
+        return [nash_conv(environment.tree, found)]
+
+    @torch.no_grad()
+    def changes(self, arrays: Arrays) -> dict[str, float]:
+        played = self._self_play.play(self._blueprint.act)
+        seen, legal = played.observation[played.valid], played.legal[played.valid]
+        before, after = (
+            policy.act(seen, legal) for policy in (self._blueprint, self.policy(arrays))
+        )
+        changes = {"policy": float((before - after).abs().sum(dim=1).max()) / 2}
+        if self._critic is not None:
+            known = played.distinct_histories().dense()
+            histories = known.at_moves(known.tensors)[played.valid]
+            network = self._critic.network
+            values = [
+                network.values(torch.from_numpy(each[_CRITIC]), histories)
+                for each in (self.arrays, arrays)
+            ]
+            changes["values"] = float((values[0] - values[1]).abs().max()) / self.utility_range
+        return changes
+
+
+class _ParticleNetwork:
+    """A particle network."""
+
+    metric = "trunk_nash_conv"
+
+    def __init__(self, run: Path, arrays: Arrays, header: dict[str, Any]):
+        self._network = ParticleNetwork.load(run / NETWORK_FILE)
+        self._config, self.game = header["config"], header["game"]
+        self._depth_limit = DepthLimit.parse(header["depth_limit"])
+        buffer = particle_self_play.BUFFER
+        packed = {n.removeprefix(buffer): a for n, a in arrays.items() if n.startswith(buffer)}
+        self._samples = unpack_samples(packed)[-_SAMPLES:]
+        self.arrays, self.header = self._network.parameter_arrays(), self._network.header()
+        game = turn_based_game(self.game)
+        self.utility_range = game.max_utility() - game.min_utility()
+        self._tree = learner_run.compiled(game, self._config["max_tree_histories"])
+
+    def policy(self, arrays: Arrays) -> ParticlePolicy:
+        self._network.load_parameters(arrays)
+        effort = Effort(self._config["iterations"])
+        budget = self._config["budget"]
+        return ParticlePolicy(
+            self.game, self._network, self._depth_limit, budget=budget, effort=effort
+        )
+
+    def strength(self, arrays: Arrays) -> list[float]:
+        if self._tree is None:
+            return []
+        self._network.load_parameters(arrays)
+        found = learner_run.measure_network(self._tree, self._network, self._depth_limit)
+        return [found[self.metric]]
+
+    @torch.no_grad()
+    def changes(self, arrays: Arrays) -> dict[str, float]:
+        inputs, _, weights = join_samples(self._samples)
+        values = []
+        for each in (self.arrays, arrays):
+            self._network.load_parameters(each)
+            values.append(self._network.module(inputs)[weights > 0])
+        return {"values": float((values[0] - values[1]).abs().max()) / self.utility_range}

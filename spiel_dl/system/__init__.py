@@ -1,0 +1,1 @@
+"""Files, run directories, processes, and what is known of the machine."""

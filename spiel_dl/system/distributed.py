@@ -1,0 +1,238 @@
+"""One `map`: in this process, in other processes of this machine, or on a Ray cluster.
+
+  results = distributed.map(function, items, distributed.LocalProcesses(2))
+
+The result is the same for every engine and every number of workers, provided that the function's
+depends on its item alone. A random function takes its seed from its item.
+
+  engine            who works
+  InProcess         this process
+  LocalProcesses    processes of this machine, started afresh, so that the function and the items
+                    must be picklable and a script needs the usual `if __name__ == "__main__":`
+  Ray               workers of a Ray cluster (pip install -c constraints.txt -e ".[ray]" in the
+                    repository); the function's module must be installed there too, or, on this
+                    machine, lie on this process's `sys.path`; no files need be shared, since
+                    results come here
+
+Each worker process computes with one thread and does one item at a time; `InProcess` uses the
+threads of this process. A worker may die: killed by a person or for want of memory, or with its
+machine. Then its item is begun again by another, and all that was computed before is kept. An error
+in the function, however, would come again; it ends the map, once the items under way are finished.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import dataclasses
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import TypeVar
+
+import tqdm
+
+from spiel_dl.system.workers import Processes, RayTasks, name_item, ray_connection, share_out
+from spiel_dl.system.workers import WorkerDiedError as WorkerDiedError
+
+_PROCESSES_PER_CORE = 32
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+ENGINES = _IN_PROCESS, _PROCESSES, _RAY = "in_process", "processes", "ray"
+"""The names that `make_engine` takes."""
+
+
+class Engine(abc.ABC):
+    """Who does the work of `map` and `for_each`."""
+
+    threads = "each worker process with one thread"
+    """What reports say of those who compute."""
+
+    @abc.abstractmethod
+    def results(
+        self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int
+    ) -> Generator[tuple[int, Result], None, None]:
+        """Pairs of an item's number and its result, as they come; raises as `for_each` does."""
+
+
+@dataclasses.dataclass(frozen=True)
+class InProcess(Engine):
+    """This process does the work, with as many threads as it has."""
+
+    threads = "one process with the threads that its libraries start"
+
+    def results(
+        self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int
+    ) -> Generator[tuple[int, Result], None, None]:
+        """See `Engine`. Nobody can die here and be survived, so nothing is retried."""
+        for number, item in enumerate(items):
+            try:
+                result = function(item)
+            except Exception as error:
+                name_item(error, number, item)
+                raise
+            yield number, result
+
+
+@dataclasses.dataclass(frozen=True)
+class LocalProcesses(Engine):
+    """Processes of this machine do the work; they are started for one call of `map` and then end.
+
+    Attributes:
+      num_workers: how many.
+
+    Raises:
+      ValueError: if `num_workers` is not positive, or more than the machine can hold.
+    """
+
+    num_workers: int
+
+    def __post_init__(self) -> None:
+        _check_workers(self.num_workers)
+        most = _PROCESSES_PER_CORE * (os.cpu_count() or 1)
+        if self.num_workers > most:
+            raise ValueError(
+                f"num_workers={self.num_workers} are too many processes for this machine; take at "
+                f"most {most}"
+            )
+
+    def results(
+        self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int
+    ) -> Generator[tuple[int, Result], None, None]:
+        """See `Engine`."""
+        num_workers = max(1, min(self.num_workers, len(items)))
+        with Processes(function, num_workers) as crew:
+            yield from share_out(crew, num_workers, items, max_retries)
+
+
+@dataclasses.dataclass(frozen=True)
+class Ray(Engine):
+    """Workers of a Ray cluster do the work.
+
+    Attributes:
+      num_workers: how many items are under way at once, with one CPU each.
+      address: of a running cluster, as `ray.init` takes it. None: the cluster that this program is
+        connected to already, or else one of `num_workers` CPUs on this machine, for one call.
+
+    Raises:
+      ValueError: if `num_workers` is not positive.
+    """
+
+    num_workers: int
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_workers(self.num_workers)
+
+    def results(
+        self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int
+    ) -> Generator[tuple[int, Result], None, None]:
+        """See `Engine`.
+
+        Raises:
+          ValueError: also if Ray is not installed, if no cluster answers at the address, or if this
+            program is connected to another one.
+        """
+        with ray_connection(self.num_workers, self.address) as ray, RayTasks(function, ray) as crew:
+            yield from share_out(crew, self.num_workers, items, max_retries)
+
+
+IN_PROCESS = InProcess()
+
+
+def map(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    engine: Engine = IN_PROCESS,
+    *,
+    description: str | None = None,
+    max_retries: int = 2,
+) -> list[Result]:
+    """The function's results for all items, in the items' order.
+
+    Arguments and errors are those of `for_each`, which is for results that are better kept in files
+    than in memory, or not to be lost if a later item fails.
+    """
+    results: dict[int, Result] = {}
+    for_each(
+        function,
+        items,
+        results.__setitem__,
+        engine,
+        description=description,
+        max_retries=max_retries,
+    )
+    return [results[number] for number in range(len(results))]
+
+
+def for_each(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    on_result: Callable[[int, Result], object],
+    engine: Engine = IN_PROCESS,
+    *,
+    description: str | None = None,
+    max_retries: int = 2,
+) -> None:
+    """Computes the function's results for all items, and hands them over one by one.
+
+    Args:
+      function: of one item.
+      items: what it is applied to.
+      on_result: called here with an item's number, counted from 0, and its result, as soon as that
+        is there: in any order, but never twice for one item, and also if another item has failed.
+      engine: who does the work.
+      description: what the progress bar on standard error says; None: no bar.
+      max_retries: how often an item is begun again after a worker that had it died.
+
+    Raises:
+      Exception: what the function or `on_result` raised; the function's has a note that names the
+        item.
+      WorkerDiedError: if workers died over one item more than `max_retries` times.
+      ValueError: if `max_retries` is negative, or as the engine says.
+    """
+    if max_retries < 0:
+        raise ValueError(f"max_retries={max_retries} must not be negative")
+    everything = list(items)
+    with (
+        tqdm.tqdm(
+            total=len(everything), desc=description, unit="item", disable=description is None
+        ) as progress,
+        contextlib.closing(engine.results(function, everything, max_retries)) as results,
+    ):
+        for number, result in results:
+            on_result(number, result)
+            progress.update()
+
+
+def make_engine(name: str | None, num_workers: int = 1, ray_address: str | None = None) -> Engine:
+    """An engine by its name.
+
+    Args:
+      name: "in_process", "processes" or "ray". None: "ray" if there is an address, "in_process"
+        for one worker, "processes" for more.
+      num_workers: processes, or workers of the cluster; one: this process.
+      ray_address: of a running Ray cluster; None: one on this machine.
+
+    Raises:
+      ValueError: if there is no such engine, or if it has no use for the workers or the address.
+    """
+    if name is None:
+        name = _RAY if ray_address else _IN_PROCESS if num_workers == 1 else _PROCESSES
+    if ray_address and name != _RAY:
+        raise ValueError(f"ray_address={ray_address} is of no use to engine={name}; take ray")
+    if name == _IN_PROCESS:
+        _check_workers(num_workers)
+        if num_workers > 1:
+            raise ValueError(f"num_workers={num_workers} need engine=processes or engine=ray")
+        return IN_PROCESS
+    if name == _PROCESSES:
+        return LocalProcesses(num_workers)
+    if name == _RAY:
+        return Ray(num_workers, ray_address)
+    raise ValueError(f"engine={name!r} must be one of {(_IN_PROCESS, _PROCESSES, _RAY)}")
+
+
+def _check_workers(num_workers: int) -> None:
+    if num_workers < 1:
+        raise ValueError(f"num_workers={num_workers} must be positive")

@@ -1,0 +1,59 @@
+"""Files of JSON: whole objects, and one object a line."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from spiel_dl.system import tensor_files
+
+UNDAMAGED = "restore it from a copy, or choose another directory"
+"""What to do about a damaged file."""
+
+
+def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Writes one JSON file, completely or not at all."""
+    with tensor_files.atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(dict(content), indent=2) + "\n", encoding="utf-8")
+
+
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Reads a file that holds one JSON object.
+
+    Raises:
+      ValueError: if it holds something else; the message names the file.
+    """
+    return _json_object(Path(path).read_bytes(), str(path))
+
+
+def read_json_lines(path: Path) -> list[dict[str, Any]]:
+    """All complete lines of a file; none if it does not exist."""
+    if not path.exists():
+        return []
+    lines = path.read_bytes().splitlines(keepends=True)
+    # A killed run may have left half a line.
+    complete = [line for line in lines if line.endswith(b"\n")]
+    return [_json_object(line, f"{path}, line {n}") for n, line in enumerate(complete, start=1)]
+
+
+def _json_object(text: bytes, where: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:  # No UTF-8, or no JSON.
+        raise ValueError(f"{where} is damaged ({error}); {UNDAMAGED}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{where} is damaged (no JSON object); {UNDAMAGED}")
+    return found
+
+
+def append_json_line(path: Path, content: Mapping[str, Any]) -> None:
+    """Appends one line that holds one JSON object, to a file that need not exist."""
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.write(b"\n")  # A killed run left half a line.
+        file.write(f"{json.dumps(dict(content))}\n".encode())

@@ -1,0 +1,90 @@
+"""`FactoredGame`: a game by its infosets and sequences, without a list of histories."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.tree.factored_form import FactoredForm
+from spiel_dl.tree.histories import check_index, check_player
+from spiel_dl.tree.information_states import Observations
+from spiel_dl.tree.sequence_form import Treeplex
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FactoredGame(abc.ABC):
+    """A game by its infosets and sequences; build one with `families.factored_game`.
+
+    A player's infosets are numbered from 0, each before those that follow it. They are those that
+    the game's information state *tensors* tell apart.
+
+    Attributes:
+      game: the turn-based OpenSpiel game.
+      sequence_form: the game's, without a list of payoffs.
+    """
+
+    game: pyspiel.Game
+    sequence_form: FactoredForm
+
+    @property
+    def treeplexes(self) -> tuple[Treeplex, Treeplex]:
+        """Both players' strategy spaces."""
+        return self.sequence_form.treeplexes
+
+    def num_infosets(self, player: int) -> int:
+        """Number of a player's infosets; ValueError if it is neither 0 nor 1."""
+        check_player(player)
+        return self.treeplexes[player].num_infosets
+
+    @abc.abstractmethod
+    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
+        """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
+
+    @abc.abstractmethod
+    def find_infoset(self, state: pyspiel.State, player: int) -> int:
+        """A player's infoset in a state of this game; ValueError if it does not act there."""
+
+    def forced_action(self, state: pyspiel.State) -> int | None:
+        """The only legal action, where a player who acts has no infoset here; None elsewhere."""
+        del state
+        return None
+
+    @abc.abstractmethod
+    def history(self, player: int, infoset: int) -> list[int]:
+        """The actions of one of the histories in an infoset; ValueError if there is none such."""
+
+    def other_history(self, player: int, infoset: int) -> list[int] | None:
+        """The actions of a history of which another string is told than of `history`, if one is.
+
+        OpenSpiel's strings may tell more than its tensors, which are what infosets go by. A policy
+        that answers differently is none on these infosets. None: there is no such history.
+        """
+        del player, infoset
+        return None
+
+    @abc.abstractmethod
+    def observations(self, player: int, begin: int, end: int) -> Observations:
+        """What a player sees in the infosets from `begin` to before `end`."""
+
+    def state(self, player: int, infoset: int) -> pyspiel.State:
+        """A state in an infoset; ValueError if there is none such."""
+        return self.state_after(self.history(player, infoset))
+
+    def state_after(self, actions: Sequence[int]) -> pyspiel.State:
+        """The state after some actions."""
+        state = self.game.new_initial_state()
+        for action in actions:
+            state.apply_action(action)
+        return state
+
+    def infoset_string(self, player: int, infoset: int) -> str:
+        """`information_state_string` of one of an infoset's states; ValueError if there is none."""
+        return str(self.state(player, infoset).information_state_string(player))
+
+    def check_infoset(self, player: int, infoset: int) -> None:
+        """Raises a ValueError if a player has no such infoset."""
+        check_index("infoset", infoset, self.num_infosets(player))

@@ -1,0 +1,129 @@
+"""Factored phantom games beside their lists of histories, and beside numbers of other programs."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyspiel
+import pytest
+
+from spiel_dl.algorithms import exploitability
+from spiel_dl.factored.families import factored_game
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.game_tree import GameTree
+from tests.factored_checks import (
+    check_gradients,
+    check_playouts,
+    random_plan,
+    random_strategy,
+    tree_of_tensors,
+    uniform_numbers,
+)
+
+SMALL = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
+OWN = ["python_dark_hex(num_rows=2,num_cols=2)", "python_dark_hex(num_rows=2,num_cols=3)"]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_gradients_are_those_of_the_list_of_histories(name: str) -> None:
+    game = factored_game(name, num_threads=2)
+    tree = tree_of_tensors(game.game)
+    check_gradients(game, tree)
+
+
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    one, three = (factored_game(SMALL[1], num_threads=n) for n in (1, 3))
+    for player in (0, 1):
+        plan = random_plan(one, 1 - player, seed=3)
+        np.testing.assert_array_equal(
+            one.sequence_form.values_against(player, plan),
+            three.sequence_form.values_against(player, plan),
+        )
+
+
+@pytest.mark.parametrize("name", [OWN[0], pytest.param(OWN[1], marks=pytest.mark.slow)])
+def test_a_policy_of_our_rules_is_judged_as_by_the_list_of_histories(name: str) -> None:
+    """There players who wait have infosets, too, with a single action each."""
+    tree = GameTree.from_game(name)
+    game = factored_game(name)
+    assert game.num_infosets(0) < tree.num_infosets(0)
+    for seed in (0, 1):
+        drawn = ArrayPolicy(
+            game, (random_strategy(game, 0, seed), random_strategy(game, 1, seed + 2))
+        )
+        listed = ArrayPolicy.from_policy(tree, drawn)
+        assert exploitability.nash_conv(game, drawn) == pytest.approx(
+            exploitability.nash_conv(tree, listed), abs=1e-12
+        )
+        again = ArrayPolicy.from_policy(game, listed)
+        for mine, theirs in zip(drawn.strategies, again.strategies, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_who_waits_has_no_infoset() -> None:
+    game = factored_game(OWN[0])
+    policy = ArrayPolicy.uniform(game)
+    state = game.game.new_initial_state()
+    for action in (0, 1):
+        state.apply_action(action)
+    assert policy.action_probabilities(state) == {4: 1.0}
+    with pytest.raises(ValueError, match=r"player 1 waits in \S*\s"):
+        game.find_infoset(state, 1)
+
+
+@pytest.mark.parametrize(
+    "name", [*SMALL, *OWN, "dark_hex(num_rows=4,num_cols=2)", "python_dark_hex(num_cols=2)"]
+)
+def test_infosets_are_openspiels(name: str) -> None:
+    check_playouts(factored_game(name), 60)
+
+
+@pytest.mark.parametrize("name", [SMALL[1], OWN[0]])
+def test_every_infoset_has_a_state_of_its_own(name: str) -> None:
+    game = factored_game(name)
+    for player in (0, 1):
+        for infoset in range(game.num_infosets(player)):
+            assert game.find_infoset(game.state(player, infoset), player) == infoset
+
+
+ANCHORS: dict[str, tuple[tuple[float, float, float], tuple[int, int]]] = {
+    # The second: infosets of both players, as counted by enumerating own tries outside this house.
+    "phantom_ttt": ((0.2968253968, 0.953125, 0.624339), (3_683_314, 2_307_355)),
+    "dark_hex": ((1 / 3, 1.0, 0.832804), (3_720_850, 2_352_067)),
+}
+
+
+@pytest.mark.parametrize("name", ANCHORS)
+def test_the_uniform_policy_of_the_whole_games(name: str) -> None:
+    game = factored_game(name)
+    numbers, sizes = ANCHORS[name]
+    assert (game.num_infosets(0), game.num_infosets(1)) == sizes
+    np.testing.assert_allclose(uniform_numbers(game), numbers, atol=1e-6)
+    check_playouts(game, 100)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda game: game.legal_actions(0, game.num_infosets(0)), "infoset=17 must be from 0"),
+        (lambda game: game.num_infosets(2), "player=2 must be 0 or 1"),
+        (lambda game: game.find_infoset(game.game.new_initial_state(), 1), "player 1 does not mo"),
+        (
+            lambda game: game.find_infoset(pyspiel.load_game("dark_hex").new_initial_state(), 0),
+            "the state is of dark_hex",
+        ),
+    ],
+)
+def test_questions_about_nothing_are_refused(
+    call: Callable[[FactoredGame], object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(factored_game(SMALL[0]))
+
+
+@pytest.mark.parametrize(
+    "name", ["kuhn_poker", "phantom_ttt(obstype=reveal-numturns)", "dark_hex(board_size=4)"]
+)
+def test_other_games_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="has no factored form here"):
+        factored_game(name)

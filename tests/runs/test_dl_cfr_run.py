@@ -1,0 +1,124 @@
+"""DL-CFR in a run directory: what is measured, the comparison, interruptions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms import cfr
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs import dl_cfr_run
+from spiel_dl.runs.solver_run import PLOT_FILE
+from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory
+from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.value_functions import ExactValue
+from spiel_dl.value_functions.positional import PositionalNetwork
+
+GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+LIMIT = DepthLimit(rounds=1)
+
+
+@pytest.fixture(scope="module")
+def goofspiel() -> GameTree:
+    return GameTree.from_game(GOOFSPIEL_3)
+
+
+def run(
+    tree: GameTree,
+    path: Path,
+    iterations: int,
+    *,
+    resume: bool = False,
+    reference: bool = True,
+    warm_start: bool = False,
+) -> dict[str, list[dict[str, float]]]:
+    every = 10 if warm_start else None
+    values = ExactValue(1e-3, warm_start=warm_start)
+    solver = DLCFRSolver(tree, values, LIMIT, restart_every=every, restart_growth=1.5)
+    return dl_cfr_run.run_dl_cfr(
+        solver,
+        RunDirectory(path, {}, resume=resume),
+        iterations,
+        label="ours",
+        with_reference=reference,
+        show_progress=False,
+    )
+
+
+def test_where_all_utilities_are_0_nothing_is_lost() -> None:
+    tree = GameTree.from_game("oshi_zumo(coins=0,size=1)")
+    trunk = cut(tree, DepthLimit(moves=1))
+    expected = {"trunk_nash_conv": 0.0, dl_cfr_run.METRIC: 0.0}
+    assert dl_cfr_run.measure_trunk(trunk, ArrayPolicy.uniform(tree)) == expected
+
+
+def test_the_unit_is_the_largest_utility() -> None:
+    """The uniform trunk of leduc_poker above 5 plies, NashConv 2.63779130039 by an LP elsewhere.
+
+    The most that can be won there is 13: the ante of 1, two raises of 2, two of 4.
+    """
+    tree = GameTree.from_game("leduc_poker")
+    trunk = cut(tree, DepthLimit(plies=5))
+    uniform = ArrayPolicy(
+        tree, (tree.treeplexes[0].uniform_strategy(), tree.treeplexes[1].uniform_strategy())
+    )
+    measured = dl_cfr_run.measure_trunk(trunk, uniform)
+    assert measured["trunk_nash_conv"] == pytest.approx(2.63779130039, abs=1e-8)
+    expected = measured["trunk_nash_conv"] / 2 / 13
+    assert measured[dl_cfr_run.METRIC] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_run_and_its_comparison(goofspiel: GameTree, tmp_path: Path) -> None:
+    curves = run(goofspiel, tmp_path, 100)
+    assert set(curves) == {"ours", dl_cfr_run.REFERENCE}
+    assert curves["ours"][0][dl_cfr_run.METRIC] > 0.1
+    assert all(lines[-1][dl_cfr_run.METRIC] < 0.01 for lines in curves.values())
+    assert [line["iteration"] for line in curves["ours"]] == [1, 2, 3, 6, 10, 18, 32, 56, 100]
+    plain = cfr.CFRPlusSolver(goofspiel)
+    plain.run(100)
+    trunk = cut(goofspiel, LIMIT)
+    measured = dl_cfr_run.measure_trunk(trunk, plain.average_policy())
+    last = curves[dl_cfr_run.REFERENCE][-1]
+    assert {name: last[name] for name in measured} == measured
+    policy = ArrayPolicy.load(tmp_path / AVERAGE_POLICY_FILE, goofspiel)
+    measured = dl_cfr_run.measure_trunk(trunk, policy)
+    assert {name: curves["ours"][-1][name] for name in measured} == measured
+    assert (tmp_path / PLOT_FILE).stat().st_size > 0
+
+
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_a_resumed_run_ends_with_the_same_policy(
+    warm_start: bool, goofspiel: GameTree, tmp_path: Path
+) -> None:
+    run(goofspiel, tmp_path / "whole", 60, reference=False, warm_start=warm_start)
+    run(goofspiel, tmp_path / "twice", 25, reference=False, warm_start=warm_start)
+    curves = run(goofspiel, tmp_path / "twice", 60, resume=True, warm_start=warm_start)
+    assert curves["ours"][-1]["iteration"] == 60
+    whole, twice = (
+        ArrayPolicy.load(tmp_path / name / AVERAGE_POLICY_FILE, goofspiel)
+        for name in ("whole", "twice")
+    )
+    for player in (0, 1):
+        np.testing.assert_array_equal(whole.strategies[player], twice.strategies[player])
+
+
+def test_checksums_tell_files_apart(goofspiel: GameTree, tmp_path: Path) -> None:
+    path = tmp_path / "network.safetensors"
+    network = PositionalNetwork(1, 4)
+    network.initialize(cut(goofspiel, LIMIT).leaves)
+    network.save(path)
+    checksum = dl_cfr_run.file_checksum(path)
+    PositionalNetwork.load(path).save(path)
+    assert dl_cfr_run.file_checksum(path) == checksum != 0
+    assert dl_cfr_run.file_checksum("exact") == 0
+
+
+def test_metrics_are_on_disk(goofspiel: GameTree, tmp_path: Path) -> None:
+    curves = run(goofspiel, tmp_path, 10)
+    for folder, label in ((".", "ours"), ("cfr_plus", dl_cfr_run.REFERENCE)):
+        lines = (tmp_path / folder / "metrics.jsonl").read_text().splitlines()
+        assert [json.loads(line) for line in lines] == curves[label]

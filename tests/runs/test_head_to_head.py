@@ -1,0 +1,302 @@
+"""Head to head: every kind of policy, and results that do not depend on who works."""
+
+import dataclasses
+import functools
+import json
+import shutil
+
+import pyspiel
+import pytest
+from open_spiel.python import policy as openspiel_policy
+from open_spiel.python.algorithms import exploitability
+
+from spiel_dl.algorithms import cfr, rnad
+from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play import matches, registry, requests
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.requests import SearchOptions
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy
+from spiel_dl.runs import head_to_head
+from spiel_dl.runs.workspace import Workspace
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.system.distributed import LocalProcesses
+from spiel_dl.system.environment import describe_environment
+from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
+from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.value_functions import ZeroValue, network_files
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_module import ParticleSizes
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
+QUICK = SearchOptions(DepthLimit(moves=2), 100, Effort(iterations=20))
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory):
+    """Run directories of hardly trained learners, by game."""
+    found = {}
+    for name in ("kuhn_poker", GOOFSPIEL):
+        game = load_turn_based(name)
+        learner = rnad.RNaDSolver(
+            game,
+            rnad.RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
+            transformations=transformations_by_name("pure", game),
+            critic=CriticConfig(hidden_sizes=(8, 8)),
+        )
+        learner.step()
+        found[name] = tmp_path_factory.mktemp("run")
+        learner.save(found[name] / "checkpoint.safetensors")
+    return found
+
+
+@pytest.mark.parametrize("game", ["kuhn_poker", GOOFSPIEL])
+def test_everybody_can_play(game, checkpoints, tmp_path):
+    solver = cfr.CFRPlusSolver(game)
+    solver.run(10)
+    solver.average_policy().save(tmp_path / AVERAGE_POLICY_FILE)
+    run = checkpoints[game]
+    names = [
+        "uniform", "highest", "cdbr:cfr:2", "rnr:0.5:cfr:2", f"{run}",
+        f"{run}/checkpoint.safetensors", f"sepot:{run}",
+        f"sepot_continual:{run}", "resolving:exact", "cfr+:10", "equilibrium", "random:1",
+        f"{tmp_path}", f"{tmp_path}/{AVERAGE_POLICY_FILE}",
+    ]  # fmt: skip
+    for name in names:
+        result = head_to_head.play(game, name, "uniform", num_games=4, search=QUICK)
+        assert result.num_games == 4
+        assert abs(result.mean_return) <= pyspiel.load_game(game).max_utility()
+
+
+def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):
+    run = tmp_path / "run"
+    shutil.copytree(checkpoints["kuhn_poker"], run)
+    names, numbers = ("kuhn_poker", str(run), "uniform"), {"num_games": 12, "pairs_at_once": 2}
+    played = []
+    play_pairs = matches.play_pairs
+
+    def failing(game, policies, pairs, seed, values):
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        played.append(pairs)
+        return play_pairs(game, policies, pairs, seed, values)
+
+    monkeypatch.setattr(matches, "play_pairs", failing)
+    with pytest.raises(KeyboardInterrupt):
+        head_to_head.play(*names, **numbers, workspace=Workspace(tmp_path / "match"))
+    monkeypatch.undo()
+    workspace = Workspace(tmp_path / "match")
+    found = head_to_head.measure(*names, **numbers, workspace=workspace)
+    assert workspace.reused == {"pairs-000000-000002", "pairs-000002-000004"}
+    expected = head_to_head.measure(*names, **numbers)
+    times = {name for name in found if "seconds" in name or "slowest" in name}
+    for name in found.keys() - times - {"wall_clock"}:
+        assert found[name] == expected[name]
+    head_to_head.write(str(tmp_path / "found"), [found], describe_environment(), workspace)
+    assert "Parts were made by commit" in (tmp_path / "found.md").read_text()
+    # Another network of the same name, and another match.
+    shutil.copy(checkpoints[GOOFSPIEL] / "checkpoint.safetensors", run / "another.safetensors")
+    for seed in (0, 1):
+        with pytest.raises(ValueError, match=r"pairs-000000-000002\.json has other settings: its "):
+            head_to_head.play(*names, **numbers, seed=seed, workspace=Workspace(tmp_path / "match"))
+
+
+def test_a_policy_whose_file_changes_is_loaded_again(tmp_path):
+    path, numbers = tmp_path / AVERAGE_POLICY_FILE, {"num_games": 20, "pairs_at_once": 10}
+    for seed in (1, 2):
+        registry.load_array_policy(f"random:{seed}", "kuhn_poker").save(path)
+        found = head_to_head.play("kuhn_poker", str(path), "uniform", **numbers)
+        game = load_turn_based("kuhn_poker")
+        policies = [registry.load_policy(name, game) for name in (f"random:{seed}", "uniform")]
+        assert found.pairs == matches.play_match(game, *policies, 20).pairs
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("rnr:0.9:late:random:1", {}, {"depth_limit": DepthLimit(moves=2)}),
+        ("cdbr:random:1", {"player": 0}, {"player": 1}),
+        ("cdbr:random:1", {}, {"player": 1}),
+    ],
+)
+def test_parts_are_of_all_that_was_used(name, first, second, tmp_path):
+    play = functools.partial(
+        head_to_head.play, "kuhn_poker", name, "uniform", num_games=2,
+        workspace=Workspace(tmp_path),
+    )  # fmt: skip
+    search = SearchOptions(DepthLimit(moves=1), effort=Effort(20))
+    play(search=dataclasses.replace(search, **first))
+    with pytest.raises(ValueError, match=r"000001\.json has other settings: its search"):
+        play(search=dataclasses.replace(search, **second))
+
+
+def test_names_are_what_they_say(checkpoints):
+    game = load_turn_based(GOOFSPIEL)
+    network = registry.load_policy(str(checkpoints[GOOFSPIEL]), game)
+    assert isinstance(network, NetworkPolicy)
+    state = game.new_initial_state()
+    greedy = registry.load_policy("highest", game).action_probabilities(state)
+    assert greedy == {0: 0.0, 1: 0.0, 2: 0.0, 3: 1.0}
+    name = f"sepot:{checkpoints[GOOFSPIEL]}"
+    searching = registry.load_policy(name, game, **registry.keywords_of(QUICK, name))
+    alone, found = (policy.action_probabilities(state) for policy in (network, searching))
+    assert alone != pytest.approx(found, abs=1e-3)
+    few = dataclasses.replace(QUICK, max_histories=1)
+    blueprint = registry.load_policy(name, game, **registry.keywords_of(few, name))
+    state.apply_action(3)  # the public state has four histories now
+    answers = [policy.action_probabilities(state) for policy in (network, blueprint)]
+    assert answers[0] == pytest.approx(answers[1], abs=1e-6)
+
+
+def test_continual_resolving_needs_no_training():
+    game = load_turn_based("kuhn_poker")
+    search = SearchOptions(DepthLimit(moves=1), effort=Effort(iterations=500))
+    name = "resolving:exact"
+    policy = registry.load_policy(name, game, **registry.keywords_of(search, name))
+    tabular = openspiel_policy.tabular_policy_from_callable(game, policy.action_probabilities)
+    assert exploitability.exploitability(game, tabular) < 0.02
+
+
+def test_particles(tmp_path):
+    game = load_turn_based(GOOFSPIEL)
+    limit = DepthLimit(rounds=1)
+    network = ParticleNetwork(ParticleSizes(4, 1, 1.0, 2, 1.0))
+    network.initialize(cut(GameTree.from_game(game), limit).leaves)
+    network.save(tmp_path / "network.safetensors")
+    name = f"particle:{tmp_path / 'network.safetensors'}"
+    search = SearchOptions(limit, effort=Effort(iterations=7), budget=9)
+    found = registry.load_policy(name, game, **registry.keywords_of(search, name))
+    policy = ParticlePolicy(game, network, limit, budget=9, effort=Effort(7))
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        probabilities = policy.action_probabilities(state)
+        assert found.action_probabilities(state) == probabilities
+        state.apply_action(max(probabilities, key=probabilities.get))
+    play = functools.partial(
+        head_to_head.play, GOOFSPIEL, name, "uniform", num_games=6, search=search
+    )
+    assert play().mean_return == play(pairs_at_once=1).mean_return
+
+
+def test_an_equilibrium_wins_against_uniform_play():
+    row = head_to_head.measure("leduc_poker", "equilibrium", "uniform", num_games=2000)
+    assert row["mean"] - row["half_width"] > 0.3
+    assert (row["mean_as_0"] + row["mean_as_1"]) / 2 == pytest.approx(row["mean"])
+
+
+def test_processes_find_what_one_process_finds(checkpoints):
+    play = functools.partial(
+        head_to_head.play,
+        GOOFSPIEL,
+        f"sepot:{checkpoints[GOOFSPIEL]}",
+        str(checkpoints[GOOFSPIEL]),
+        num_games=24,
+        search=QUICK,
+        pairs_at_once=3,
+    )
+    alone, together = play(), play(engine=LocalProcesses(2))
+    assert alone.pairs == together.pairs
+    assert alone.seats == together.seats
+    other = play(seed=1)
+    assert other.seats != alone.seats
+
+
+def test_reports(tmp_path):
+    names = ("kuhn_poker", "highest", "uniform")
+    row = head_to_head.measure(*names, num_games=100)
+    head_to_head.write(str(tmp_path / "report"), [row], describe_environment())
+    found = json.loads((tmp_path / "report.json").read_text())
+    assert found["tables"]["Matches"][0]["mean"] == row["mean"]
+    assert {"command", "git_commit", "processor", "started"} <= found["environment"].keys()
+    assert found["tables"]["Matches"][0]["wall_clock"] > 0
+    text = (tmp_path / "report.md").read_text()
+    assert f"| {row['mean']:.3g} |" in text
+    assert "one process with the threads" in text
+    # One pair gives no interval, and JSON has no NaN.
+    row = head_to_head.measure(*names, num_games=2)
+    assert row["half_width"] is None
+
+
+@pytest.mark.parametrize(
+    ("names", "settings"),
+    [
+        (("uniform", "cfr+:5"), {}),
+        (("uniform", "resolving:zero"), {"depth_limit": "2 moves", "iterations": 20}),
+        (
+            ("resolving:zero", "particle:NETWORK"),
+            {"depth_limit": "2 moves", "budget": 1000, "iterations": 20},
+        ),
+        (
+            ("sepot_continual:RUN", "sepot:RUN"),
+            {
+                "depth_limit": "2 moves",
+                "max_histories": 100,
+                "iterations": 20,
+                "leaf_choice": "regret_matching",
+            },
+        ),
+    ],
+)
+def test_reports_name_what_searches_use(names, settings, monkeypatch):
+    result = matches.play_match(
+        load_turn_based("kuhn_poker"), *[HighestActionPolicy(None, [0, 1])] * 2, 2
+    )
+    monkeypatch.setattr(head_to_head, "play", lambda *_, **__: result)
+    row = head_to_head.measure("kuhn_poker", *names, search=QUICK)
+    known = ("depth_limit", "max_histories", "budget", "iterations", "leaf_choice")
+    assert {name: row[name] for name in known if name in row} == settings
+    assert row["threads"] == "one process with the threads that its libraries start"
+    text = "".join(table.to_markdown() for table in head_to_head.report([row]).tables.values())
+    assert ("searches look ahead" in text) == bool(settings)
+
+
+def test_networks_of_resolving_live_on_the_device(monkeypatch):
+    devices = []
+
+    def load_value_function(_, device):
+        devices.append(device)
+        return ZeroValue()
+
+    monkeypatch.setattr(network_files, "load_value_function", load_value_function)
+    game = load_turn_based("kuhn_poker")
+    name, limit = "resolving:network", DepthLimit(moves=1)
+    registry.load_policy(name, game, device="meta", depth_limit=limit)
+    registry.load_array_policy(name, game, device="meta", depth_limit=limit)
+    assert devices == ["meta", "meta"]
+
+
+def test_continual_search_needs_a_compiled_game(checkpoints, monkeypatch):
+    def too_large(*_):
+        raise TooManyHistoriesError("more than max_histories=10")
+
+    monkeypatch.setattr(requests, "compile_game", too_large)
+    name = f"sepot_continual:{checkpoints[GOOFSPIEL]}"
+    with pytest.raises(ValueError, match=r"needs a compiled game.* take sepot:"):
+        registry.load_policy(name, load_turn_based(GOOFSPIEL))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_all_presets_can_be_played(name):
+    assert head_to_head.play(name, "uniform", "highest", num_games=2).num_games == 2
+
+
+def test_errors(checkpoints, tmp_path):
+    for first, told in (
+        ("nobody", "no policy 'nobody'"),
+        ("cfr+:many", "no policy 'cfr+:many'"),
+        (f"sepot:{tmp_path}", "neither a learner's checkpoint nor a run directory"),
+        (str(checkpoints[GOOFSPIEL]), "use the same game"),
+        (f"sepot:{checkpoints[GOOFSPIEL]}", "use the same game"),
+    ):
+        with pytest.raises(ValueError, match=told.replace("+", r"\+")):
+            head_to_head.play("kuhn_poker", first, "uniform")
+    with pytest.raises(ValueError, match="num_games=3"):
+        head_to_head.play("kuhn_poker", "uniform", "uniform", num_games=3)
+    with pytest.raises(ValueError, match="not independent"):
+        head_to_head.play("leduc", "uniform", "uniform", search=SearchOptions(safety="updated"))
+    with pytest.raises(ValueError, match="seed=-2"):
+        head_to_head.play("kuhn_poker", "uniform", "uniform", seed=-2)

@@ -1,0 +1,36 @@
+"""Large games: a finished row is of the files that its policy was made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from spiel_dl.play import zoo
+from spiel_dl.runs import large_games
+from spiel_dl.runs.workspace import Workspace
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "{0}", "cdbr:{0}", "weakened:3:{0}", "torch:{0},{1}", "rnad:mine", "cdbr:rnad:mine",
+        "late:rnad:mine", "weakened:3:rnad:mine", "abd:0.9:weakened:3:mine",
+    ],
+)  # fmt: skip
+def test_rows_are_of_the_files_behind_all_names(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [tmp_path / "a.pt", tmp_path / "b.pt"]
+    for file in files:
+        file.write_text("old")
+    monkeypatch.setattr(large_games, "_judge", lambda *_: {"value": 0.0})
+    monkeypatch.setattr(zoo, "folder", lambda: tmp_path)
+    monkeypatch.setattr(zoo, "models", lambda: {"rnad:mine": SimpleNamespace(file="a.pt")})
+    workspace, policy = Workspace(tmp_path / "work"), name.format(*files)
+    for _ in range(2):
+        assert large_games.judge_all(workspace, policy, ["game"]) == [{"value": 0.0}]
+    files["{1}" in name].write_text("new")
+    with pytest.raises(ValueError, match=r"its .* is .*, not "):
+        large_games.judge_all(workspace, policy, ["game"])

@@ -1,0 +1,191 @@
+"""Runs of all learners: killed at a random step and resumed, they end with the same bits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.learner import Learner
+from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.learning.transformations import pure_transformations
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import FineTuning
+from spiel_dl.runs import learner_run, loop
+from spiel_dl.system import tensor_files
+from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunDirectory
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_module import ParticleSizes
+
+KUHN = "kuhn_poker"
+GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
+NUM_STEPS, STEPS_PER_EVALUATION = 17, 4
+# What no two runs have in common.
+CLOCKS = ("seconds", "learner_steps_per_second", "environment_steps_per_second")
+
+AnyLearner = Learner | ParticleSelfPlay
+
+
+def self_play(
+    solver: type[SelfPlayLearner], game: str, *, critic: bool, **settings: Any
+) -> Callable[[], AnyLearner]:
+    settings = {"batch_size": 4, "hidden_sizes": (8,), "learning_rate": 0.01, "seed": 3} | settings
+    if solver is RNaDSolver:
+        settings |= {"first_period": 3, "num_first_periods": 2}
+    others: dict[str, Any] = {}
+    if critic:
+        others["transformations"] = pure_transformations(3 if game == GOOFSPIEL else 2)
+        others["critic"] = CriticConfig(hidden_sizes=(8, 8), learning_rate=0.01)
+    return lambda: solver(game, solver.default_config(**settings), **others)
+
+
+def critic_alone() -> AnyLearner:
+    tree = GameTree.from_game(KUHN)
+    config = CriticConfig(hidden_sizes=(8, 8), learning_rate=0.01)
+    return CriticLearner(
+        tree, ArrayPolicy.uniform(tree), pure_transformations(2), config, batch_size=4
+    )
+
+
+def particle() -> AnyLearner:
+    network = ParticleNetwork(ParticleSizes(base=4, regression_width=1.0))
+    config = ParticleSelfPlayConfig(
+        budget=4, iterations=3, buffer_size=5, batch_size=3, steps_per_game=2
+    )
+    return ParticleSelfPlay(GOOFSPIEL, network, DepthLimit(rounds=1), config)
+
+
+LEARNERS: dict[str, Callable[[], AnyLearner]] = {
+    **{
+        f"{solver.name}{' with critic' * critic} in {kind}": self_play(
+            solver, game, critic=critic, **settings
+        )
+        for solver in (RNaDSolver, MMDSolver, PPOSolver)
+        for critic in (False, True)
+        for kind, game, settings in (
+            ("tables", KUHN, {}),
+            ("rules", GOOFSPIEL, {"max_tree_histories": 1, "final_learning_rate": 0.001}),
+        )
+    },
+    "critic alone": critic_alone,
+    "particle": particle,
+}
+
+
+class KilledError(Exception):
+    """The run was killed."""
+
+
+def run(path: Path, learner: AnyLearner, num_steps: int = NUM_STEPS, **options: Any) -> list[Any]:
+    directory = RunDirectory(path, learner.settings(), resume=True)
+    options = {"steps_per_evaluation": STEPS_PER_EVALUATION, "show_progress": False, **options}
+    learner_run.run_learner(learner, directory, num_steps, **options)
+    return directory.read_metrics()
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_killed_and_resumed_it_ends_with_the_same_bits(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner_run.plots, "plot_panels", lambda *_: None)
+    whole = run(tmp_path / "whole", LEARNERS[name]())
+    generator = np.random.default_rng(list(name.encode()))
+    # Once before and once after the first checkpoint, in the middle of a step.
+    for first, last in ((1, STEPS_PER_EVALUATION), (STEPS_PER_EVALUATION + 1, NUM_STEPS)):
+        killed_at = int(generator.integers(first, last, endpoint=True))
+        learner = LEARNERS[name]()
+        play = learner.play
+
+        def play_or_die(
+            learner: AnyLearner = learner, play: Any = play, killed_at: int = killed_at
+        ) -> Any:
+            played = play()
+            if learner.num_steps + 1 >= killed_at:
+                raise KilledError
+            return played
+
+        monkeypatch.setattr(learner, "play", play_or_die)
+        with pytest.raises(KilledError):
+            run(tmp_path / "killed", learner)
+        assert learner.num_steps < killed_at
+    resumed = run(tmp_path / "killed", LEARNERS[name]())
+    first, second = (tensor_files.load(tmp_path / d / CHECKPOINT_FILE) for d in ("whole", "killed"))
+    assert first[1] == second[1]
+    assert first[0].keys() == second[0].keys()
+    for key, array in first[0].items():
+        np.testing.assert_array_equal(array, second[0][key], err_msg=key)
+    without_clocks = [
+        [{k: v for k, v in line.items() if k not in CLOCKS} for line in lines]
+        for lines in (whole, resumed)
+    ]
+    assert without_clocks[0] == without_clocks[1]
+    assert [line["step"] for line in whole] == [4, 8, 12, 16, 17]
+    seconds = [line["seconds"] for line in resumed]
+    assert seconds == sorted(seconds)
+
+
+def test_a_run_leaves_what_belongs_to_its_learner(tmp_path: Path) -> None:
+    [line] = run(tmp_path / "kuhn", LEARNERS["mmd with critic in tables"](), 3)
+    assert {"nash_conv", "critic_error", "critic_loss", "entropy"} <= line.keys()
+    assert ArrayPolicy.load(tmp_path / "kuhn" / learner_run.POLICY_FILE)
+    [line] = run(tmp_path / "particle", particle(), 3)
+    assert {"trunk_nash_conv", "loss", "samples"} <= line.keys()
+    assert ParticleNetwork.load(tmp_path / "particle" / "network.safetensors").parameter_arrays()
+    [line] = run(tmp_path / "large", LEARNERS["ppo in rules"](), 3)
+    assert "nash_conv" not in line
+    assert not (tmp_path / "large" / learner_run.POLICY_FILE).exists()
+    for name in ("kuhn", "particle", "large"):
+        picture = (tmp_path / name / learner_run.PLOT_FILE).read_bytes()
+        assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_pictures_come_while_it_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learner_run, "_SECONDS_PER_PICTURE", 0.0)
+    drawn: list[int] = []
+
+    def draw(_: Path, __: Any, curves: dict[str, list[Any]], ___: str) -> None:
+        [lines] = curves.values()
+        drawn.append(lines[-1]["step"])
+
+    monkeypatch.setattr(learner_run.plots, "plot_panels", draw)
+    run(tmp_path, particle(), 6, schedule=loop.log_spaced(6, 2))
+    lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
+    assert drawn == [*(json.loads(line)["step"] for line in lines), 6] == [1, 3, 6, 6]
+
+
+def test_a_checkpoint_may_come_before_the_first_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner_run, "_SECONDS_PER_PICTURE", 0.0)
+    monkeypatch.setattr(learner_run, "_SECONDS_PER_CHECKPOINT", 0.0)
+    run(tmp_path, particle(), 6, schedule=loop.every(6))
+    assert json.loads((tmp_path / learner_run.FINISHED_FILE).read_text()) == {"num_steps": 6}
+
+
+def test_wrong_input_is_refused(tmp_path: Path) -> None:
+    for count in ({"num_steps": 0}, {"steps_per_evaluation": 0}):
+        with pytest.raises(ValueError, match="must be positive"):
+            run(tmp_path / "particle", particle(), **count)
+    with pytest.raises(ValueError, match="is for policy networks"):
+        run(tmp_path / "particle", particle(), fine_tuning=FineTuning())
+    with pytest.raises(ValueError, match="is not compiled"):
+        run(tmp_path / "large", LEARNERS["ppo in rules"](), fine_tuning=FineTuning())
+    learner = particle()
+    for _ in range(3):
+        learner.step()
+    for num_steps in (2, 3):
+        with pytest.raises(ValueError, match=r"has done 3 steps.*give a fresh learner"):
+            run(tmp_path / "done", learner, num_steps)
+    run(tmp_path / "done", learner, 4)

@@ -1,0 +1,172 @@
+"""On-policy training: it learns, resumes to the same result, and refuses what it cannot do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
+from spiel_dl.runs import on_policy
+from spiel_dl.runs.dl_cfr_run import METRIC
+from spiel_dl.runs.on_policy import OnPolicyConfig, train_on_policy
+from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.tree import DepthLimit
+from spiel_dl.value_functions import ExactValue
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
+from spiel_dl.value_functions.generation import generate
+from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.training import NETWORK_FILE
+from spiel_dl.value_functions.validation import validation_errors
+
+GOOFSPIEL = DatasetConfig(
+    "python_goofspiel_ii(num_cards=4,points_order=descending)",
+    DepthLimit(rounds=2),
+    tolerance=1e-3,
+)
+KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=20)
+SHORT = OnPolicyConfig(
+    num_rounds=2, num_iterations=20, max_ranges=5, averaged_share=1.0
+).with_epochs([2, 1, 2])
+
+
+def random_data(path: Path, config: DatasetConfig, num_shards: int) -> Path:
+    generate(RunDirectory(path, config.to_json()), config, num_shards, show_progress=False)
+    return path
+
+
+def run(data: Path, path: Path, config: OnPolicyConfig, *, num_units: int = 8):
+    """The lines of metrics, and the parameters."""
+    network = PositionalNetwork(2, num_units)
+    network.initialize(Dataset.load(data).trunk.leaves)
+    directory = RunDirectory(path, config.identity(), resume=True)
+    lines = train_on_policy(network, data, directory, config, show_progress=False)
+    return lines, network.parameter_arrays()
+
+
+def without_times(lines):
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
+
+
+def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
+    data = random_data(tmp_path / "data", GOOFSPIEL, 3)
+    config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300).with_epochs([3, 2, 8])
+    lines, _ = run(data, tmp_path / "run", config, num_units=100)
+    assert [line["round"] for line in lines] == [0, 1, 2, 3, 4]
+    assert [line["num_strategies"] for line in lines] == [300, 600, 900, 1200, 1500]
+    # Uniform play has 0.25; CFR+ comes to 1e-4.
+    assert lines[0][METRIC] > 0.1
+    assert lines[-1][METRIC] < 0.06
+    assert lines[-1]["on_policy_l1"] < lines[0]["random_l1"] / 2
+
+
+def test_a_killed_run_ends_with_the_same_parameters(tmp_path: Path, monkeypatch) -> None:
+    data = random_data(tmp_path / "data", KUHN, 2)
+    lines, parameters = run(data, tmp_path / "whole", SHORT)
+    measure = on_policy.measure_trunk
+    for kill_at in (1, 2, 3):
+        calls = 0
+
+        def fail(*arguments, number=kill_at):
+            nonlocal calls
+            calls += 1
+            if calls == number:
+                raise KeyboardInterrupt
+            return measure(*arguments)
+
+        monkeypatch.setattr(on_policy, "measure_trunk", fail)
+        path = tmp_path / f"killed_{kill_at}"
+        with pytest.raises(KeyboardInterrupt):
+            run(data, path, SHORT)
+        monkeypatch.setattr(on_policy, "measure_trunk", measure)
+        resumed, found = run(data, path, SHORT)
+        assert without_times(resumed) == without_times(lines)
+        for name, array in parameters.items():
+            np.testing.assert_array_equal(found[name], array)
+    again, found = run(data, tmp_path / "whole", SHORT)
+    assert again == lines
+    np.testing.assert_array_equal(found["0.weight"], parameters["0.weight"])
+
+
+def test_what_is_asked_is_solved(tmp_path: Path) -> None:
+    """The added shards hold ranges that DL-CFR asks for, and their optimal values."""
+    data = random_data(tmp_path / "data", KUHN, 2)
+    run(data, tmp_path / "run", SHORT)
+    added = Dataset.load(tmp_path / "run" / "data")
+    assert added.num_strategies == 3 * 5
+    network = PositionalNetwork.load(tmp_path / "run" / "rounds" / "00" / "network.safetensors")
+    solver = DLCFRSolver("kuhn_poker", network, KUHN.depth_limit)
+    asked = evaluated_ranges(solver, [1, 10, 20])
+    exact = ExactValue(1e-6).bind(solver.trunk.leaves)
+    for row in range(5):
+        values = exact.evaluate(asked[0][row], asked[1][row])
+        for player in (0, 1):
+            state = solver.trunk.leaves.public_state_of_infoset(player)
+            mass = added.masses[1 - player][row, state]
+            # Values of infosets of range 0 may jump, but here all are reached.
+            np.testing.assert_allclose(
+                added.cfvs[player][row] * mass, values[player], atol=2e-3, err_msg=str(row)
+            )
+
+
+def test_errors_on_policy_are_of_ranges_that_no_training_has_seen(tmp_path: Path) -> None:
+    data = random_data(tmp_path / "data", KUHN, 2)
+    lines, _ = run(data, tmp_path / "run", SHORT)
+    last = SHORT.num_rounds
+    asked = Dataset.load(tmp_path / "run" / "data", [f"round-{last + 1:02d}"])
+    network = PositionalNetwork.load(tmp_path / "run" / NETWORK_FILE)
+    samples = network.samples(asked)
+    numbers = samples.numbers(np.arange(5), np.arange(samples.num_states))
+    errors = validation_errors(network, samples, numbers)
+    assert lines[last]["on_policy_l1"] == pytest.approx(errors["l1"], rel=1e-6)
+    # Two rounds' ranges were trained on, beside the random ones.
+    assert lines[last]["num_strategies"] == 2 * KUHN.shard_size + 2 * 5
+
+
+def test_the_network_in_the_end_is_the_mean_of_those_of_the_last_rounds(tmp_path: Path) -> None:
+    data = random_data(tmp_path / "data", KUHN, 2)
+    lines, parameters = run(data, tmp_path / "run", SHORT)
+    trained = [
+        PositionalNetwork.load(tmp_path / "run" / "rounds" / name / NETWORK_FILE).parameter_arrays()
+        for name in ("01", "02")
+    ]
+    for name, array in parameters.items():
+        np.testing.assert_allclose(array, (trained[0][name] + trained[1][name]) / 2, rtol=1e-6)
+    assert any((array != trained[1][name]).any() for name, array in parameters.items())
+    solver = DLCFRSolver(
+        "kuhn_poker", PositionalNetwork.load(tmp_path / "run" / NETWORK_FILE), KUHN.depth_limit
+    )
+    solver.run(SHORT.num_iterations)
+    measured = on_policy.measure_trunk(solver.trunk, solver.average_policy())
+    assert lines[-1][METRIC] == pytest.approx(measured[METRIC], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("num_rounds", "share", "expected"),
+    [(20, 0.25, [16, 17, 18, 19, 20]), (10, 0.25, [8, 9, 10]), (6, 0.0, [6]), (1, 0.25, [1])],
+)
+def test_a_share_of_the_rounds_is_averaged(
+    num_rounds: int, share: float, expected: list[int]
+) -> None:
+    config = OnPolicyConfig(num_rounds=num_rounds, averaged_share=share)
+    assert list(config.averaged_rounds) == expected
+
+
+def test_learning_rates_fall_geometrically_from_round_to_round() -> None:
+    config = OnPolicyConfig(num_rounds=3)
+    rates = [config.training_of(number).learning_rate for number in (1, 2, 3)]
+    between, last = config.between.learning_rate, config.last.learning_rate
+    np.testing.assert_allclose(rates, [between, np.sqrt(between * last), last])
+    assert config.training_of(2).num_epochs == config.between.num_epochs
+    assert config.training_of(3) == config.last
+    assert OnPolicyConfig(num_rounds=1).training_of(1) == config.last
+
+
+def test_bad_settings() -> None:
+    with pytest.raises(ValueError, match="num_rounds=0 must be positive"):
+        OnPolicyConfig(num_rounds=0)
+    with pytest.raises(ValueError, match=r"averaged_share=1\.5 must be from 0 to 1"):
+        OnPolicyConfig(averaged_share=1.5)
+    with pytest.raises(ValueError, match=r"num_epochs=\[1, 2\] must be three numbers"):
+        OnPolicyConfig().with_epochs([1, 2])

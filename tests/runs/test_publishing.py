@@ -1,0 +1,231 @@
+"""Networks that were just trained go into a zoo of their own, and are found there by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyspiel
+import pytest
+
+import spiel_dl as dl
+import spiel_dl.games
+from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning import checkpoints
+from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import pure_transformations
+from spiel_dl.play import registry, zoo
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.runs import publishing
+from spiel_dl.runs.learner_run import FINISHED_FILE, run_learner
+from spiel_dl.runs.publishing import Tolerance, publish
+from spiel_dl.system import tensor_files
+from spiel_dl.system.run_directory import RunDirectory, read_run
+from spiel_dl.tree import DepthLimit
+from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_module import ParticleSizes
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+NETWORK: dict[str, Any] = {"batch_size": 8, "hidden_sizes": (16,), "learning_rate": 0.01}
+
+
+def train(path: Path, learner: Any) -> Path:
+    directory = RunDirectory(path, {"learner": learner.settings()}, resume=True)
+    run_learner(learner, directory, 20, steps_per_evaluation=10, show_progress=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of run directories, and an empty zoo."""
+    path = tmp_path_factory.mktemp("trained")
+    (path / "zoo").mkdir()
+    (path / "zoo" / zoo.INDEX_FILE).write_text("{}\n")
+    others = {
+        "transformations": pure_transformations(2),
+        "critic": CriticConfig(hidden_sizes=(8, 8)),
+    }
+    train(path / "rnad", RNaDSolver("kuhn_poker", RNaDSolver.default_config(**NETWORK), **others))
+    large = PPOSolver.default_config(**NETWORK, max_tree_histories=1)
+    train(path / "ppo", PPOSolver(GOOFSPIEL, large))
+    config = ParticleSelfPlayConfig(budget=4, iterations=3, batch_size=4)
+    network = ParticleNetwork(ParticleSizes(base=4, regression_width=1.0))
+    train(path / "particle", ParticleSelfPlay(GOOFSPIEL, network, DepthLimit(rounds=1), config))
+    return path
+
+
+@pytest.fixture
+def models(trained: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The zoo that names are looked up in."""
+    monkeypatch.setattr(zoo, "folder", lambda: trained / "zoo")
+    return trained / "zoo"
+
+
+def test_a_policy_network_and_its_critic(trained: Path, models: Path) -> None:
+    name, model = publish(trained / "rnad", models, "kuhn", num_games=20)
+    assert name == "rnad:kuhn"
+    assert zoo.models()[name] == model
+    assert (model.game, model.algorithm, model.num_steps) == ("kuhn_poker()", "rnad", 20)
+    assert model.dtype == "float16"
+    policy = dl.load_policy("rnad:kuhn")
+    assert isinstance(policy, NetworkPolicy)
+    game = pyspiel.load_game("kuhn_poker")
+    # What was measured is what is stored.
+    assert nash_conv(game, policy) == pytest.approx(model.measured["nash_conv"], abs=1e-7)
+    before = checkpoints.load(trained / "rnad")
+    exact = nash_conv(game, before.blueprint)
+    assert model.measured["nash_conv_of_float32"] == pytest.approx(exact, abs=1e-7)
+    assert 0 < model.measured["changes_by_float16"]["nash_conv"] < 1e-3
+    assert 0 < model.measured["changes_by_float16"]["policy"] < 0.01
+    assert 0 < model.measured["changes_by_float16"]["values"] < 0.01
+    assert model.measured["against_uniform"]["games"] == 20
+    arrays, _ = tensor_files.load(models / model.file)
+    assert {array.dtype.name for array in arrays.values()} == {"float16"}
+    curve = json.loads((models / model.curve).read_text())["metrics"]
+    assert [line["step"] for line in curve] == [10, 20]
+    # SePoT searches with both.
+    state = game.new_initial_state().child(0).child(1)
+    limit = DepthLimit(moves=1)
+    for searched in ("sepot:kuhn", "sepot:rnad:kuhn", "sepot_continual:kuhn"):
+        found = dl.load_policy(searched, depth_limit=limit).action_probabilities(state)
+        assert sum(found.values()) == pytest.approx(1)
+        assert registry.path_in(searched) == models / model.file
+    assert dl.load_policy("cdbr:rnad:kuhn", "kuhn_poker", depth_limit=limit)
+    with pytest.raises(ValueError, match=r"is of kuhn_poker\(\), not of leduc_poker"):
+        dl.load_policy("rnad:kuhn", "leduc_poker")
+
+
+def test_a_critic_and_how_the_policy_learned_that_it_is_of(trained: Path, models: Path) -> None:
+    path = trained / "critic"
+    blueprint = checkpoints.load_blueprint(trained / "rnad")
+    config = CriticConfig(hidden_sizes=(8, 8))
+    learner = CriticLearner("kuhn_poker", blueprint, pure_transformations(2), config, batch_size=8)
+    directory = RunDirectory(path, {"blueprint": str(trained / "rnad")})
+    run_learner(learner, directory, 2, steps_per_evaluation=2, show_progress=False)
+    name, model = publish(path, models, "with_critic", num_games=0)
+    assert name == "rnad:with_critic"
+    with pytest.raises(ValueError, match="is a model of rnad; give rnad:other"):
+        publish(path, models, "mmd:other", num_games=0)
+    assert (model.algorithm, model.num_steps) == ("critic", 2)
+    assert model.blueprint is not None
+    assert (model.blueprint["algorithm"], model.blueprint["num_steps"]) == ("rnad", 20)
+    assert model.blueprint["config"]["batch_size"] == 8
+    # A critic of a model of the zoo has the same policy, whatever critic that model has.
+    again = RunDirectory(trained / "again", {"blueprint": str(models / model.file)})
+    run_learner(learner, again, 4, steps_per_evaluation=2, show_progress=False)
+    _, second = publish(trained / "again", models, "rnad:again", num_games=0)
+    assert second.blueprint == model.blueprint
+    publish(trained / "rnad", models, "rnad:alone", num_games=0)
+    for known, expected in ((str(models / "rnad_alone.safetensors"), "rnad"), (None, None)):
+        found = publishing._of_blueprint(known)
+        assert (found and found["algorithm"]) == expected
+    with pytest.raises(ValueError, match="gone"):
+        publishing._of_blueprint(str(trained / "gone"))
+
+
+def test_what_float16_would_change_too_much_stays_float32(trained: Path, models: Path) -> None:
+    strict = Tolerance(nash_conv=0.0)
+    name, model = publish(trained / "rnad", models, "rnad:exact", tolerance=strict, num_games=0)
+    assert (name, model.dtype) == ("rnad:exact", "float32")
+    found = dl.load_policy(name)
+    before = checkpoints.load(trained / "rnad").blueprint
+    assert isinstance(found, NetworkPolicy)
+    assert isinstance(before, NetworkPolicy)
+    assert found.parameters.equal(before.parameters)
+    assert model.measured["nash_conv"] == model.measured["nash_conv_of_float32"]
+
+
+def test_a_network_of_a_game_that_is_not_compiled(trained: Path, models: Path) -> None:
+    name, model = publish(trained / "ppo", models, "three_cards", num_games=10)
+    assert name == "ppo:three_cards"
+    assert "nash_conv" not in model.measured
+    assert 0 < model.measured["changes_by_float16"]["policy"] < 0.01
+    assert dl.load_policy(name)
+    with pytest.raises(ValueError, match="without a critic"):
+        dl.load_policy("sepot:ppo:three_cards")
+
+
+def test_a_particle_network(trained: Path, models: Path) -> None:
+    name, model = publish(trained / "particle", models, "three_cards", num_games=2)
+    assert name == "particle:three_cards"
+    assert {"nash_conv", "values"} == model.measured["changes_by_float16"].keys()
+    assert model.measured["trunk_nash_conv"] > 0
+    assert model.measured["against_uniform"]["half_width"] is None  # of one pair of games
+    game = pyspiel.load_game(GOOFSPIEL)
+    for known in (name, f"particle:{trained / 'particle'}"):
+        found = dl.load_policy(known).action_probabilities(game.new_initial_state())
+        assert sum(found.values()) == pytest.approx(1)
+
+
+def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    publish(trained / "ppo", models, "one", num_games=0)
+    with pytest.raises(ValueError, match=r"no model 'rnad:none' in the zoo; there are .*ppo:one"):
+        dl.load_policy("rnad:none")
+    with pytest.raises(ValueError, match="nor a model of the zoo: there are"):
+        dl.load_policy("sepot:none")
+    with pytest.raises(ValueError, match="give ALGORITHM:NAME"):
+        publish(trained / "ppo", models)  # no preset has its game
+    with pytest.raises(ValueError, match="with one of the algorithms rnad"):
+        publish(trained / "ppo", models, "sepot:one")
+    with pytest.raises(ValueError, match="is a model of ppo; give ppo:one, or one alone"):
+        publish(trained / "ppo", models, "rnad:one")
+    with pytest.raises(ValueError, match="there is no model zoo"):
+        publish(trained / "ppo", tmp_path, "one")
+    with pytest.raises(ValueError, match="holds no run"):
+        publish(tmp_path, models, "one")
+    with pytest.raises(ValueError, match=r"policy=-1\.0 must not be negative"):
+        Tolerance(policy=-1.0)
+    finished = trained / "ppo" / FINISHED_FILE
+    told = finished.read_text()
+    finished.unlink()
+    with pytest.raises(ValueError, match="is not finished"):
+        publish(trained / "ppo", models, "one")
+    finished.write_text(told)
+    with pytest.raises(ValueError, match="num_games=3 must be at least 2 and even"):
+        publish(trained / "ppo", models, "one", num_games=3)
+    directory = trained / "ppo" / "metrics.jsonl"
+    lines = directory.read_text()
+    directory.write_text(lines.splitlines(keepends=True)[0])
+    with pytest.raises(ValueError, match="is not finished"):
+        publish(trained / "ppo", models, "one")
+    directory.write_text(lines)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ppo:one").mkdir()
+    with pytest.raises(ValueError, match="is both a path and the model ppo:one"):
+        dl.load_policy("sepot:ppo:one")
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["", "--run_dir=runs/x", "--run_dir runs/x", "-run_dir runs/x", "--resume --run_dir 'a b'"],
+)
+def test_commands_do_not_say_where_the_run_lay(place: str) -> None:
+    command = f"python run/train.py --preset=leduc {place} --seed 3"
+    assert publishing._without_place(command) == "python run/train.py --preset=leduc --seed 3"
+
+
+def test_a_preset_with_the_game_gives_the_name(trained: Path) -> None:
+    header = {"game": "leduc_poker()", "algorithm": "mmd"}
+    assert publishing._whole_name(None, header, "mmd") == "mmd:leduc_poker"
+
+
+def test_the_command_is_that_of_the_last_start_that_was_not_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start that asks for fewer steps than are done says nothing of the model."""
+    for num_steps in (10, 20, 15):
+        monkeypatch.setattr("sys.argv", ["train.py", f"--num_steps={num_steps}"])
+        learner = RNaDSolver("kuhn_poker", RNaDSolver.default_config(**NETWORK))
+        directory = RunDirectory(tmp_path, {"learner": learner.settings()}, resume=True)
+        if num_steps == 15:
+            with pytest.raises(ValueError, match="has done 20 steps already"):
+                run_learner(learner, directory, num_steps, show_progress=False)
+        else:
+            run_learner(learner, directory, num_steps, show_progress=False)
+    commands = [start["command"] for start in read_run(tmp_path).starts]
+    assert [command.split()[-1] for command in commands] == ["--num_steps=10", "--num_steps=20"]

@@ -1,0 +1,253 @@
+"""Runs of a solver in a directory: metrics, interruptions anywhere, resumption to the last bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+import pytest
+
+from spiel_dl.algorithms import cfr, exploitability
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.solver_run import PLOT_FILE, run_solver
+from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory
+from spiel_dl.tree import GameTree
+
+CONFIG = {"game": "kuhn_poker()"}
+FILES = {
+    "config.json",
+    "environment.jsonl",
+    "metrics.jsonl",
+    "checkpoint.safetensors",
+    AVERAGE_POLICY_FILE,
+    PLOT_FILE,
+}
+SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver]] = {
+    "cfr": cfr.CFRSolver,
+    "cfr_plus": cfr.CFRPlusSolver,
+    "linear_cfr": cfr.LinearCFRSolver,
+    "discounted_cfr": cfr.DiscountedCFRSolver,
+    "predictive_cfr_plus": cfr.PredictiveCFRPlusSolver,
+    "simultaneous": lambda tree: cfr.CFRPlusSolver(tree, alternating_updates=False),
+}
+
+
+class Killed(BaseException):
+    """Stands for a kill: no handler of errors sees it."""
+
+
+@pytest.fixture(scope="module")
+def kuhn() -> GameTree:
+    return GameTree.from_game("kuhn_poker")
+
+
+@pytest.fixture(scope="module")
+def liars_dice() -> GameTree:
+    return GameTree.from_game("liars_dice(numdice=1,dice_sides=3)")
+
+
+def run(solver: cfr.CFRSolver, path: Path, iterations: int, *, resume: bool = False) -> ArrayPolicy:
+    directory = RunDirectory(path, {"game": str(solver.game)}, resume=resume)
+    return run_solver(
+        solver, directory, iterations, label="a", points_per_decade=4, show_progress=False
+    )
+
+
+def test_a_run_leaves_all_its_files(kuhn: GameTree, tmp_path: Path) -> None:
+    policy = run(cfr.CFRPlusSolver(kuhn), tmp_path, 100)
+    events = {file.name for file in tmp_path.glob("events.out.tfevents.*")}
+    assert len(events) == 1
+    assert {file.name for file in tmp_path.iterdir()} == FILES | events
+    assert (tmp_path / PLOT_FILE).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert json.loads((tmp_path / "config.json").read_text()) == CONFIG
+    loaded = ArrayPolicy.load(tmp_path / AVERAGE_POLICY_FILE)
+    by_hand = cfr.CFRPlusSolver(kuhn)
+    by_hand.run(100)
+    for one in (policy, loaded):
+        assert_equal(one, by_hand.average_policy())
+
+
+def test_metrics_are_complete_and_true(kuhn: GameTree, tmp_path: Path) -> None:
+    run(cfr.CFRPlusSolver(kuhn), tmp_path, 100)
+    text = (tmp_path / "metrics.jsonl").read_text()
+    assert text.endswith("\n")
+    metrics = [json.loads(line) for line in text.splitlines()]
+    # Powers of 10^(1/4): 1, 1.8, 3.2, 5.6, 10, 17.8, 31.6, 56.2, 100.
+    assert [line["iteration"] for line in metrics] == [1, 2, 3, 6, 10, 18, 32, 56, 100]
+    names = {"iteration", "solving_seconds", "nash_conv", "exploitability"}
+    assert all(set(line) == names for line in metrics)
+    seconds = [line["solving_seconds"] for line in metrics]
+    assert seconds == sorted(seconds)
+    assert seconds[0] > 0
+    solver = cfr.CFRPlusSolver(kuhn)
+    for line in metrics:
+        solver.run(line["iteration"] - solver.iteration)
+        expected = pyspiel.nash_conv(solver.game, solver.average_policy().to_pyspiel())
+        assert line["nash_conv"] == pytest.approx(expected, abs=1e-9)
+        assert line["exploitability"] == line["nash_conv"] / 2
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 7])
+def test_the_last_iteration_is_always_evaluated(
+    kuhn: GameTree, iterations: int, tmp_path: Path
+) -> None:
+    run(cfr.CFRSolver(kuhn), tmp_path, iterations)
+    iterations_seen = [line["iteration"] for line in read_metrics(tmp_path)]
+    assert iterations_seen == sorted(set(iterations_seen))
+    assert iterations_seen[-1] == iterations
+
+
+def test_learning_shows_in_the_metrics(kuhn: GameTree, tmp_path: Path) -> None:
+    policy = run(cfr.CFRPlusSolver(kuhn), tmp_path, 2000)
+    first, last = read_metrics(tmp_path)[0], read_metrics(tmp_path)[-1]
+    assert last["exploitability"] < 1e-3 < first["exploitability"]
+    assert last["exploitability"] == exploitability.exploitability(kuhn, policy)
+
+
+@pytest.mark.parametrize("method", ["append_metrics", "save_checkpoint", "truncate_metrics"])
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_run_killed_at_every_file_ends_with_the_same_bits(
+    liars_dice: GameTree,
+    method: str,
+    moment: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Kills a run at every second call of a method until it gets through."""
+    uninterrupted = run(cfr.CFRPlusSolver(liars_dice), tmp_path / "whole", 300)
+    original = getattr(RunDirectory, method)
+    calls = 0
+
+    def fragile(*args: object) -> None:
+        nonlocal calls
+        calls += 1
+        kill = calls % 2 == 1 and calls < 40
+        if kill and moment == "before":
+            raise Killed
+        original(*args)
+        if kill:
+            raise Killed
+
+    num_kills = 0
+    with monkeypatch.context() as patch:
+        patch.setattr(RunDirectory, method, fragile)
+        for attempt in range(100):
+            solver = cfr.CFRPlusSolver(liars_dice)
+            try:
+                resumed = run(solver, tmp_path / "torn", 300, resume=attempt > 0)
+                break
+            except Killed:
+                num_kills += 1
+    assert num_kills >= 1
+    assert_equal(resumed, uninterrupted)
+    assert_equal(ArrayPolicy.load(tmp_path / "torn" / AVERAGE_POLICY_FILE), uninterrupted)
+    columns = [
+        [(line["iteration"], line["nash_conv"]) for line in read_metrics(tmp_path / name)]
+        for name in ("whole", "torn")
+    ]
+    assert columns[0] == columns[1]
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_resumes_to_the_last_bit(
+    liars_dice: GameTree, name: str, tmp_path: Path
+) -> None:
+    uninterrupted = run(SOLVERS[name](liars_dice), tmp_path / "whole", 150)
+    run(SOLVERS[name](liars_dice), tmp_path / "parts", 37)
+    resumed = run(SOLVERS[name](liars_dice), tmp_path / "parts", 150, resume=True)
+    assert_equal(resumed, uninterrupted)
+    iterations = [line["iteration"] for line in read_metrics(tmp_path / "parts")]
+    assert iterations == [1, 2, 3, 6, 10, 18, 32, 37, 56, 100, 150]
+
+
+def test_resuming_a_finished_run_changes_nothing(kuhn: GameTree, tmp_path: Path) -> None:
+    policy = run(cfr.CFRPlusSolver(kuhn), tmp_path, 50)
+    metrics = (tmp_path / "metrics.jsonl").read_text()
+    assert_equal(run(cfr.CFRPlusSolver(kuhn), tmp_path, 50, resume=True), policy)
+    assert (tmp_path / "metrics.jsonl").read_text() == metrics
+
+
+def test_half_a_line_of_metrics_is_forgotten(kuhn: GameTree, tmp_path: Path) -> None:
+    run(cfr.CFRPlusSolver(kuhn), tmp_path, 10)
+    complete = (tmp_path / "metrics.jsonl").read_text()
+    with (tmp_path / "metrics.jsonl").open("a") as file:
+        file.write('{"iteration": 18, "solving_se')
+    run(cfr.CFRPlusSolver(kuhn), tmp_path, 20, resume=True)
+    text = (tmp_path / "metrics.jsonl").read_text()
+    assert text.startswith(complete)
+    assert [json.loads(line)["iteration"] for line in text.splitlines()][-2:] == [18, 20]
+
+
+def test_metrics_behind_the_checkpoint_are_written_again(kuhn: GameTree, tmp_path: Path) -> None:
+    run(cfr.CFRPlusSolver(kuhn), tmp_path, 10)
+    checkpoint = (tmp_path / "checkpoint.safetensors").read_bytes()
+    run(cfr.CFRPlusSolver(kuhn), tmp_path, 32, resume=True)
+    (tmp_path / "checkpoint.safetensors").write_bytes(checkpoint)
+    run(cfr.CFRPlusSolver(kuhn), tmp_path, 32, resume=True)
+    iterations = [line["iteration"] for line in read_metrics(tmp_path)]
+    assert iterations == [1, 2, 3, 6, 10, 18, 32]
+
+
+def test_seconds_of_solving_go_on(kuhn: GameTree, tmp_path: Path) -> None:
+    run(cfr.CFRPlusSolver(kuhn), tmp_path, 1000)
+    before = read_metrics(tmp_path)[-1]["solving_seconds"]
+    run(cfr.CFRPlusSolver(kuhn), tmp_path, 1001, resume=True)
+    assert read_metrics(tmp_path)[-1]["solving_seconds"] > before
+
+
+def test_fewer_iterations_than_done_are_refused(kuhn: GameTree, tmp_path: Path) -> None:
+    run(cfr.CFRPlusSolver(kuhn), tmp_path, 20)
+    before = contents(tmp_path)
+    with pytest.raises(ValueError, match=r"has done 20 iterations already, more than the 10"):
+        run(cfr.CFRPlusSolver(kuhn), tmp_path, 10, resume=True)
+    after = contents(tmp_path)
+    del before["environment.jsonl"], after["environment.jsonl"]
+    assert after == before
+
+
+def test_a_checkpoint_of_another_game_or_solver_is_refused(kuhn: GameTree, tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path, CONFIG)
+    run_solver(cfr.CFRPlusSolver(kuhn), directory, 5, label="a", show_progress=False)
+    message = r"checkpoint of kuhn_poker\(\), not of turn_based_\w+\(game=matrix_rps\(\)\)"
+    with pytest.raises(ValueError, match=message):
+        run_solver(cfr.CFRPlusSolver("matrix_rps"), directory, 5, label="a", show_progress=False)
+    with pytest.raises(ValueError, match=r"another variant"):
+        run_solver(cfr.PredictiveCFRPlusSolver(kuhn), directory, 5, label="a", show_progress=False)
+
+
+@pytest.mark.parametrize(("iterations", "points"), [(0, 8), (-5, 8), (10, 0)])
+def test_impossible_numbers_are_refused_before_anything_is_written(
+    kuhn: GameTree, iterations: int, points: int, tmp_path: Path
+) -> None:
+    directory = RunDirectory(tmp_path, CONFIG)
+    before = contents(tmp_path)
+    with pytest.raises(ValueError, match=rf"num_iterations={iterations}.*={points} must be pos"):
+        run_solver(
+            cfr.CFRPlusSolver(kuhn), directory, iterations, label="a", points_per_decade=points
+        )
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_game_solved_from_the_start_still_gets_its_picture(tmp_path: Path) -> None:
+    """In rock-paper-scissors the uniform policy is exact, and 0 has no place on a log scale."""
+    run(cfr.CFRPlusSolver("matrix_rps"), tmp_path, 10)
+    assert [line["exploitability"] for line in read_metrics(tmp_path)] == [0.0] * 5
+    assert (tmp_path / PLOT_FILE).stat().st_size > 1000
+
+
+def read_metrics(path: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+def assert_equal(one: ArrayPolicy, other: ArrayPolicy) -> None:
+    """Equal to the last bit."""
+    for player in (0, 1):
+        np.testing.assert_array_equal(one.strategies[player], other.strategies[player])
