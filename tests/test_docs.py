@@ -27,8 +27,8 @@ from tests.pages import PAGES, ROOT, name_of
 NOTEBOOK = ROOT / "docs" / "notebooks" / "from_game_to_search.ipynb"
 # Names in backticks, as pages and docstrings shorten them: without the package's own name.
 ROOMS = (
-    "adapters|algorithms|distributed|experiments|games|io|learning|play|policies|runs|search|serve|"
-    "solvers|system|tree|value_functions"
+    "adapters|algorithms|factored|games|learning|networks|play|policies|runs|search|serve|solvers|"
+    "system|tree|value_functions"
 )
 
 
@@ -170,7 +170,7 @@ def test_names_exist(page: Path):
     text = page.read_text(encoding="utf-8")
     for name in re.findall(rf"`(?:spiel_dl\.)?((?:{ROOMS})\.[\w.]+)`", text):
         assert pydoc.locate(f"spiel_dl.{name}") is not None, name
-    for path in re.findall(r"`((?:run|tests|benchmarks|games|spiel_dl|docs)/[\w/.]*)`", text):
+    for path in re.findall(r"`((?:run|tests|experiments|games|spiel_dl|docs)/[\w/.]*)`", text):
         assert (ROOT / path).exists(), path
 
 

@@ -75,7 +75,10 @@ def lay_out(folder: Path) -> None:
     for name, module in rooms().items():
         _write(folder / "api" / f"{name}.md", room_page(module))
         _append(folder / "api.md", f"- [{module.path}](api/{name}.md): {summary(module)}\n")
-    _append(folder / "api.md", _contents([*(f"api/{name}" for name in rooms()), "Index <genindex>"], ":hidden:"))
+    _append(
+        folder / "api.md",
+        _contents([*(f"api/{name}" for name in rooms()), "Index <genindex>"], ":hidden:"),
+    )
     for caption, entries in NAVIGATION.items():
         _append(folder / "index.md", _contents(entries, ":hidden:", f":caption: {caption}"))
 
