@@ -41,6 +41,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.policies.portfolios import Portfolios
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
+from spiel_dl.search.root import Root
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.restricted_game import check_probability
@@ -108,13 +109,17 @@ class ABDPolicy(ResponsePolicy):
         if num_samples is not None:
             matrices = SampledMatrices(player, made, num_samples, seed)
         spec = Spec(
-            lambda root: matrices(root.trunk.leaves),
+            functools.partial(_at_leaves, matrices=matrices),
             "joint",
             p=p,
             model_to_the_end=True,
             exact=exact,
         )
         super().__init__(source, spec, effort)
+
+
+def _at_leaves(root: Root, matrices: Callable[[LeafSet], np.ndarray]) -> np.ndarray:
+    return matrices(root.trunk.leaves)
 
 
 def transformed_portfolios(

@@ -52,6 +52,7 @@ from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_
 from spiel_dl.search.spec import WHOLE_GAME, Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.refinement import REFINABLE, check_gadget
+from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
@@ -103,6 +104,7 @@ class CDRNRPolicy(ResponsePolicy):
             gadget cannot be used with this scheme and this value function.
         """
         check_gadget(gadget, refinement, GADGETS)
+        check_probability(p)
         if gadget in REFINABLE and scheme == "sliding" and value_function is not None:
             raise ValueError(
                 f"gadget={gadget!r} with scheme='sliding' needs the opponent's values inside of "

@@ -27,10 +27,10 @@ print(exploitability.exploitability(policy.tree, policy.to_array_policy()))
 from __future__ import annotations
 
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.compiled import CompiledSource
+from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
 from spiel_dl.search.leaf_values import AnyValueFunction, ByValueFunction
-from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.search.spec import GADGETS, Spec
+from spiel_dl.search.spec import GADGETS as GADGETS
+from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
 from spiel_dl.solvers.refinement import check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -42,14 +42,12 @@ from spiel_dl.value_functions.base import check_arguments, check_value_function
 DEFAULT_EFFORT = Effort(iterations=1000)
 
 
-class ContinualResolvingPolicy(SearchPolicy):
+class ContinualResolvingPolicy(CompiledPolicy):
     """Both players' policies by continual resolving, each as if only that player used it.
 
     Nothing is solved before it is asked for; what was solved is kept. Where a player's own strategy
     never comes, it is uniform; without a gadget, also where the opponent's solved one never does.
     """
-
-    source: CompiledSource
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critics import Critic
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.compiled import CompiledSource
+from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
 from spiel_dl.search.leaf_values import ByCritic
 from spiel_dl.search.played import MOST, BlueprintSource, Schedule
 from spiel_dl.search.policy import SearchPolicy
@@ -89,14 +89,12 @@ def sepot_spec(critic: Critic | None, config: SearchConfig) -> Spec:
     )
 
 
-class SePoTPolicy(SearchPolicy):
+class SePoTPolicy(CompiledPolicy):
     """Both players' policies by search on a compiled game, each as if only that player searched.
 
     Nothing is searched before it is asked for; what was found is kept. Where a player's own
     strategy never comes, and where a search would be too large, it is the blueprint.
     """
-
-    source: CompiledSource
 
     def __init__(
         self,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyspiel
 
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.policy import Answer, Search, Source
+from spiel_dl.search.policy import Answer, Search, SearchPolicy, Source
 from spiel_dl.search.root import Root
 from spiel_dl.search.solution import Solution
 from spiel_dl.search.spec import WHOLE_GAME, Spec
@@ -24,9 +24,6 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.pieces import ROOT, Pieces
 from spiel_dl.tree.trunk import Trunk, cut, cut_beyond
-
-if TYPE_CHECKING:
-    from spiel_dl.search.policy import SearchPolicy
 
 Starts = dict[int, Start]
 """What is known of the public states below a search."""
@@ -456,6 +453,17 @@ class CompiledSource(Source[CompiledWay, Starts]):
             return self._whole_game if is_root else cut(self.tree, BEYOND_THE_GAME, places)
         limit = self.pieces.limit(horizon - self.pieces.start(places[0]))
         return cut(self.tree, limit, None if is_root else places)
+
+
+class CompiledPolicy(SearchPolicy):
+    """A policy that searches in a compiled game."""
+
+    source: CompiledSource
+
+    @property
+    def tree(self) -> GameTree:
+        """The compiled game."""
+        return self.source.tree
 
 
 def _goes_on(spec: Spec) -> bool:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 
 import numpy as np
@@ -180,13 +181,14 @@ def particle_spec(value_function: ValueFunction | None, gadget: str = "unsafe") 
     """
     if gadget not in GADGETS:
         raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
-
-    def values(root: Root) -> LeafValues:
-        check_value_function(root.trunk, value_function)
-        assert value_function is not None
-        return bound_to(value_function, root.trunk.leaves)
-
+    values = functools.partial(_at_leaves, value_function=value_function)
     return Spec(values, gadget, averages=gadget != "unsafe")
+
+
+def _at_leaves(root: Root, value_function: ValueFunction | None) -> LeafValues:
+    check_value_function(root.trunk, value_function)
+    assert value_function is not None
+    return bound_to(value_function, root.trunk.leaves)
 
 
 def root_of_particles(

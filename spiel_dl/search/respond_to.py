@@ -5,8 +5,7 @@ from __future__ import annotations
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
-from spiel_dl.search.compiled import CompiledSource
-from spiel_dl.search.policy import SearchPolicy
+from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import check_player
@@ -17,14 +16,12 @@ DEFAULT_EFFORT = Effort(iterations=10_000, tolerance=1e-6)
 """The tolerance is in utility units, see `Effort`."""
 
 
-class ResponsePolicy(SearchPolicy):
+class ResponsePolicy(CompiledPolicy):
     """A player's response to a model of its opponent; the opponent plays the model.
 
     Where the player's own strategy or a model that is always followed never comes, any strategy is
     as good as another one, and there may be any.
     """
-
-    source: CompiledSource
 
     @property
     def player(self) -> int:

@@ -94,7 +94,12 @@ class SomeOfPublicState(Sampler):
     """
 
     def __init__(self, config: ParticleConfig):
-        """Takes the budget."""
+        """Takes the budget; a ValueError if there is an order of knowledge."""
+        if config.order != 1:
+            raise ValueError(
+                f"order={config.order} is of knowledge-limited searches; leave it out, or use "
+                "KnowledgeLimitedPolicy"
+            )
         self.max_listed, self.seed = max(config.max_listed, config.budget), config.seed
         self._budget = config.budget
 
