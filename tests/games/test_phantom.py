@@ -140,11 +140,6 @@ def test_equals_the_twin_in_random_playthroughs(board: str, version: Version) ->
     assert len(lengths) > 3
 
 
-def test_value_is_the_twins(version: Version) -> None:
-    ours, twin = version.load("hex 2x2")
-    assert twins.game_value(ours) == pytest.approx(twins.game_value(twin), abs=1e-9)
-
-
 def test_rules_keep_their_contract(version: Version) -> None:
     conformance.check_rules(version.dark_hex(2, 2))
 
