@@ -237,6 +237,15 @@ def check_value_function(trunk: Trunk, value_function: object) -> None:
         )
 
 
+def check_leaves(leaves: LeafSet) -> None:
+    """Raises a ValueError if there is nothing to value."""
+    if not leaves.num_public_states:
+        raise ValueError(
+            f"{leaves.tree.game} ends above a depth limit of {leaves.depth_limit}, so there is "
+            "nothing to value; choose a smaller limit, or solve the game by CFR"
+        )
+
+
 def check_ranges(leaves: LeafSet, range_0: np.ndarray, range_1: np.ndarray) -> None:
     """Raises a ValueError if ranges are not what `LeafValues.evaluate` takes."""
     sizes = (leaves.num_infosets(0), leaves.num_infosets(1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import abc
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 import pyspiel
@@ -68,12 +69,31 @@ class ValueNetwork(ValueFunction):
         """
 
     @abc.abstractmethod
+    def describe(self, leaves: LeafSet) -> dict[str, Any]:
+        """What must be equal for the network to be used at other leaves, in words for people.
+
+        Raises:
+          ValueError: if the network cannot value these leaves.
+        """
+
+    @abc.abstractmethod
+    def make_module(self, domain: dict[str, Any]) -> torch.nn.Module:
+        """An untrained torch module for a domain, as `describe` tells it."""
+
+    @abc.abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The sizes of the network, as JSON can hold them: what the class is called with."""
+
     def initialize(self, leaves: LeafSet) -> None:
         """Makes the parameters for a trunk's leaves, if there are none yet.
 
         Raises:
           ValueError: if there are no leaves, or if there are parameters, for other leaves.
         """
+        domain = self.describe(leaves)
+        if self.domain is None:
+            self._make_parameters(domain)
+        self.check_domain(domain, leaves.tree.game)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the parameters, and what they are for.
@@ -84,13 +104,29 @@ class ValueNetwork(ValueFunction):
         tensor_files.save(path, self.parameter_arrays(), self.header())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, device: torch.device | str) -> ValueNetwork:
-        """Reads what `save` wrote; each class of networks has its own.
+    def load(cls, path: str | os.PathLike[str], *, device: torch.device | str = "cpu") -> Self:
+        """Reads what `save` wrote.
 
         Raises:
           ValueError: if there is no such file, or if it holds no such network.
         """
-        raise ValueError(f"{path} cannot be read: {cls.__name__} has no method load(path, device=)")
+        arrays, header = tensor_files.load(path)
+        if header.get("kind") != cls.kind:
+            raise ValueError(
+                f"{path} holds a {header.get('kind')}, not a {cls.kind}; give a file that "
+                f"{cls.__name__}.save wrote"
+            )
+        network = cls.of_header(header, device)
+        network._make_parameters(header["domain"])
+        network.load_parameters(arrays)
+        return network
+
+    @classmethod
+    def of_header(cls, header: dict[str, Any], device: torch.device | str) -> Self:
+        """A network without parameters yet, as a file's header describes it."""
+        make: Callable[..., Self] = cls
+        settings = {name: header[name] for name in header.keys() - {"kind", "domain"}}
+        return make(**settings, device=device)
 
     def header(self) -> dict[str, Any]:
         """Kind, sizes and domain, as JSON can hold them.
@@ -103,10 +139,6 @@ class ValueNetwork(ValueFunction):
                 "the network has no parameters yet; call initialize(leaves), or load one"
             )
         return {"kind": self.kind, **self.settings(), "domain": self.domain}
-
-    @abc.abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """The sizes of the network, as JSON can hold them."""
 
     @abc.abstractmethod
     def samples(self, dataset: Dataset) -> Samples:
@@ -148,10 +180,8 @@ class ValueNetwork(ValueFunction):
           game: the leaves' game, which may have another string than the same game in the network's
             domain.
         """
-        if self.domain is None:
-            raise ValueError(
-                "the network has no parameters yet; call initialize(leaves), or load one"
-            )
+        self.header()
+        assert self.domain is not None
         for name in (*domain, *(self.domain.keys() - domain.keys())):
             own, value = self.domain.get(name), domain.get(name)
             if own != value and not (name == "game" and is_game_of(str(own), game)):
@@ -160,20 +190,9 @@ class ValueNetwork(ValueFunction):
                     "load or train a network for these leaves"
                 )
 
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Parameters and header that `save` wrote, for a class's own `load(path, device=)`.
-
-        Raises:
-          ValueError: if there is no such file, or if it holds no such network.
-        """
-        arrays, header = tensor_files.load(path)
-        if header.get("kind") != cls.kind:
-            raise ValueError(
-                f"{path} holds a {header.get('kind')}, not a {cls.kind}; give a file that "
-                f"{cls.__name__}.save wrote"
-            )
-        return arrays, header
+    def _make_parameters(self, domain: dict[str, Any]) -> None:
+        self.module = self.make_module(domain).to(self.device)
+        self.domain = domain
 
 
 class NetworkLeafValues(LeafValues):

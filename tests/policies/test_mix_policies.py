@@ -35,21 +35,6 @@ def test_gain_is_linear_and_exploitability_bounded(game: str, player: int) -> No
         )
 
 
-def test_nodes_mixed_one_by_one_would_obey_nothing() -> None:
-    """The gain of such a mixture is not the mean of the gains of its parts."""
-    tree = compile_game("leduc_poker")
-    model = ArrayPolicy.uniform(tree)
-    one = best_response.best_response_policy(tree, model, 0)
-    other = best_nash.best_nash(tree, 0, model)
-    by_node = ArrayPolicy(
-        tree, ((one.strategies[0] + other.strategies[0]) / 2, model.strategies[1])
-    )
-    by_plan = mix_policies(tree, [one, other], [0.5, 0.5])
-    gains = [exploitability.gain(tree, p, model, 0) for p in (one, other, by_plan, by_node)]
-    assert gains[2] == pytest.approx((gains[0] + gains[1]) / 2, abs=1e-12)
-    assert abs(gains[3] - gains[2]) > 0.01
-
-
 def test_weights_of_matching_pennies_by_hand() -> None:
     """Player 0 keeps to what was drawn: after one third it has played the second part's action."""
     tree = GameTree.from_game("matrix_mp")
