@@ -40,6 +40,8 @@ CHECKPOINT_FILE = "checkpoint.safetensors"
 AVERAGE_POLICY_FILE = "average_policy.safetensors"
 CURRENT_POLICY_FILE = "current_policy.safetensors"
 _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
+_NUM_LINES = "lines_of_metrics"
+"""In a checkpoint's header: how many lines of metrics there were when it was written."""
 
 
 def _check_packages() -> None:
@@ -81,7 +83,7 @@ class RunDirectory:
         self.path = Path(path)
         self._lock: locks.DirectoryLock | None = None
         self._step_name: str | None = None
-        self._last_step = 0
+        self._last_step = self._num_lines = 0
         self._events: SummaryWriter | None = None
         wanted = json.loads(json.dumps(dict(config)))
         self._check(wanted, resume)
@@ -145,6 +147,9 @@ class RunDirectory:
         Args:
           step_name: the metric, an integer, that counts steps in this run.
           last_step: the last step to keep.
+
+        Raises:
+          ValueError: if a line is damaged, or lines that the newest checkpoint came after are gone.
         """
         self._step_name, self._last_step = step_name, last_step
         lines = self.read_metrics()
@@ -154,19 +159,27 @@ class RunDirectory:
                     f"{self.metrics_path}, line {number}, is damaged (no {step_name}); {UNDAMAGED}"
                 )
         kept = [line for line in lines if line[step_name] <= last_step]
+        if len(kept) < self._num_lines:
+            raise ValueError(
+                f"{self.metrics_path} has {len(kept)} lines up to {step_name} {last_step}, of the "
+                f"{self._num_lines} that it had when the checkpoint was written; {UNDAMAGED}"
+            )
         with tensor_files.atomic_path(self.metrics_path) as temporary:
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
         self.record_start()
 
     def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
         """Replaces the checkpoint."""
-        tensor_files.save(self.checkpoint_path, arrays, header)
+        num_lines = len(self.read_metrics())
+        tensor_files.save(self.checkpoint_path, arrays, {**header, _NUM_LINES: num_lines})
 
     def load_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
         """The newest checkpoint; None if there is none."""
         if not self.checkpoint_path.exists():
             return None
-        return tensor_files.load(self.checkpoint_path)
+        arrays, header = tensor_files.load(self.checkpoint_path)
+        self._num_lines = header.pop(_NUM_LINES, 0)
+        return arrays, header
 
     def _open_events(self) -> SummaryWriter:
         # TensorBoard and torch take seconds to import, and most programs write no metrics.
