@@ -40,12 +40,11 @@ def _random_game(rules: BattleshipsRules, generator: random.Random) -> Iterator[
         BattleshipsRules(3, 2, "[2]"),
         BattleshipsRules(3, 2, "[2;2]", allow_repeated_shots=True, num_shots=5),
         BattleshipsRules(3, 2, "[2;2;2]"),
-        BattleshipsRules(3, 3, "[2;1]", num_shots=4),
     ],
 )
 def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> None:
     generator = random.Random(7)
-    for _ in range(6):
+    for _ in range(3):
         for state, _ in _random_game(rules, generator):
             public = rules.public_tensor(state)[0]
             found = rules.consistent_histories(public)

@@ -28,7 +28,6 @@ from tests.games.flips import FlipsRules
 
 _PLAYTHROUGHS = pathlib.Path(__file__).parents[1] / "data" / "playthroughs"
 _FOUR_CARDS = "num_cards=4,points_order=descending"
-_TWIN = f"turn_based_simultaneous_game(game=goofspiel(imp_info=True,{_FOUR_CARDS}))"
 
 
 class TestOpenSpielsFullTreeTests(api_test.EnforceAPIOnFullTreeBase):
@@ -63,7 +62,9 @@ def test_playthroughs_are_there() -> None:
 
 
 def test_openspiels_algorithms_find_what_they_find_in_the_twin() -> None:
-    mine, yours = pyspiel.load_game(f"python_goofspiel_ii({_FOUR_CARDS})"), pyspiel.load_game(_TWIN)
+    cards = "num_cards=3,points_order=descending"
+    twin = f"turn_based_simultaneous_game(game=goofspiel(imp_info=True,{cards}))"
+    mine, yours = (pyspiel.load_game(name) for name in (f"python_goofspiel_ii({cards})", twin))
     conv = [
         exploitability.nash_conv(game, policy.UniformRandomPolicy(game)) for game in (mine, yours)
     ]

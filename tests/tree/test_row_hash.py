@@ -38,7 +38,3 @@ def test_seeds_are_independent_and_the_same_in_every_process():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == str(first.tolist())
-
-
-def test_no_rows_have_no_hashes():
-    assert RowHash(3, seed=0)(np.zeros((0, 3), np.int8)).shape == (0,)
