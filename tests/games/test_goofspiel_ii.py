@@ -220,7 +220,7 @@ def test_rules_keep_their_contract_with_four_cards(order: str) -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    ["num_cards=4", "num_cards=5,points_order=descending,returns_type=point_difference", ""],
+    ["num_cards=4", "num_cards=5,points_order=descending,returns_type=point_difference"],
 )
 def test_openspiel_game_keeps_its_contract(parameters: str) -> None:
     conformance.check_openspiel_game(_game(parameters), num_walks=2)

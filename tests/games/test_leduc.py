@@ -209,9 +209,8 @@ def test_random_hands_equal_plain_python(
     [
         LeducRules(),
         LeducRules(deal_ranks=True, bet_sizes="[1;2]"),
-        LeducRules(num_ranks=3, num_suits=1),
+        LeducRules(num_ranks=3, num_suits=1, raise_sizes="[1;3]", ante=2),
         LeducRules(num_ranks=3, num_suits=1, deal_ranks=True, max_raises=0),
-        LeducRules(num_ranks=2, num_suits=2, raise_sizes="[1;3]", ante=2),
     ],
 )
 def test_rules_conform(rules: LeducRules) -> None:

@@ -47,7 +47,8 @@ def test_equals_the_twin_in_random_playthroughs(parameters: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "parameters", [(1, 3, "reset-quantity"), (2, 2)], ids=lambda parameters: str(parameters)
+    "parameters",
+    [(1, 3, "reset-quantity"), pytest.param((2, 2), marks=pytest.mark.slow)],
 )
 def test_rules_keep_their_contract(parameters: tuple) -> None:
     conformance.check_rules(LiarsDiceRules(*parameters))

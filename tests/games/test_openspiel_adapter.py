@@ -42,11 +42,6 @@ class TestOpenSpielsPartialTreeTestsWithChance(api_test.EnforceAPIOnPartialTreeB
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=6)")
 
 
-class TestOpenSpielsPartialTreeTestsWithoutChance(api_test.EnforceAPIOnPartialTreeBase):
-    game_name = "python_oshi_zumo_ii"
-    game = pyspiel.load_game("python_oshi_zumo_ii")
-
-
 @pytest.mark.parametrize("path", sorted(_PLAYTHROUGHS.glob("*.txt")), ids=lambda path: path.stem)
 def test_playthrough_is_reproduced(path: pathlib.Path) -> None:
     # Regenerate one with open_spiel.python.algorithms.generate_playthrough.update_path.

@@ -193,7 +193,7 @@ def test_optimal_endgame_by_hand(parameters: dict, bids: list[int], utility: int
     assert state.returns() == [utility, -utility]
 
 
-@pytest.mark.parametrize("parameters", _SETTINGS)
+@pytest.mark.parametrize("parameters", _SETTINGS[::2])
 def test_rules_keep_their_contract(parameters: dict) -> None:
     conformance.check_rules(OshiZumoIIRules(**parameters))
 
@@ -203,7 +203,7 @@ def test_rules_keep_their_contract_in_the_papers_setting() -> None:
     conformance.check_rules(OshiZumoIIRules())
 
 
-@pytest.mark.parametrize("parameters", [{}, _SETTINGS[2], _SETTINGS[5]])
+@pytest.mark.parametrize("parameters", [{}, _SETTINGS[5]])
 def test_openspiel_game_keeps_its_contract(parameters: dict) -> None:
     conformance.check_openspiel_game(_game(parameters), num_walks=3)
 

@@ -111,8 +111,40 @@ class CountsTurns(openspiel_policy.Policy):
 
 
 def test_a_policy_that_counts_the_opponents_failures_is_refused(game: FactoredGame) -> None:
-    with pytest.raises(ValueError, match=r"looks at the number of turns"):
+    with pytest.raises(ValueError, match=r"which player \d cannot tell apart in dark_hex"):
         dl.exploitability(game, CountsTurns(game.game, [0, 1]))
+
+
+class Peeks(openspiel_policy.Policy):
+    """Bets if its card is the higher one, which its player cannot see."""
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        cards = state.history()[:2]
+        bets = float(cards[state.current_player()] == max(cards))
+        return {0: 1 - bets, 1: bets}
+
+
+class DrawsAnew(openspiel_policy.Policy):
+    """Plays otherwise at each question."""
+
+    num_asked = 0
+
+    def action_probabilities(
+        self, state: pyspiel.State, player_id: int | None = None
+    ) -> dict[int, float]:
+        self.num_asked += 1
+        return {0: 1 / self.num_asked, 1: 1 - 1 / self.num_asked}
+
+
+@pytest.mark.parametrize("kind", [Peeks, DrawsAnew])
+def test_what_is_no_function_of_the_infoset_is_refused(kind: type[openspiel_policy.Policy]) -> None:
+    policy = kind(pyspiel.load_game("kuhn_poker"), [0, 1])
+    message = r"after the actions \[.*\] and .* after \[.*\], which player \d cannot tell apart"
+    for measure in (dl.expected_value, dl.exploitability):
+        with pytest.raises(ValueError, match=f"{kind.__name__} plays .*{message}"):
+            measure("kuhn_poker", policy)
 
 
 class Answers(openspiel_policy.Policy):
