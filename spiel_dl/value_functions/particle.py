@@ -18,13 +18,13 @@ import numpy as np
 import torch
 
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import Values, check_leaves
+from spiel_dl.value_functions.base import NormalizedLeafValues, Values, check_leaves
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
 from spiel_dl.value_functions.particle_leaves import Alike, LeafTensors, public_state_of_infoset
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 from spiel_dl.value_functions.samples import Batch, Samples
-from spiel_dl.value_functions.value_network import NetworkLeafValues, ValueNetwork
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 
 class ParticleNetwork(ValueNetwork):
@@ -125,7 +125,7 @@ class ParticleNetwork(ValueNetwork):
         }
 
 
-class ParticleLeafValues(NetworkLeafValues):
+class ParticleLeafValues(NormalizedLeafValues):
     """A `ParticleNetwork` at the leaves of one trunk.
 
     Attributes:
@@ -144,8 +144,9 @@ class ParticleLeafValues(NetworkLeafValues):
         self._bases: torch.Tensor | None = None
         self._parameters_of_bases: list[torch.Tensor] = []
 
-    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """See `NetworkLeafValues`."""
+    @torch.inference_mode()
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `NormalizedLeafValues`."""
         tensors, network = self.tensors, self._network
         flat = np.concatenate([range_0, range_1], axis=-1)
         sums = self._alike.sum(flat.reshape(-1, flat.shape[-1]))
@@ -153,11 +154,13 @@ class ParticleLeafValues(NetworkLeafValues):
         bases = self._current_bases()
         values = network.module.values(bases, rows[:, tensors.entry], tensors.public)
         found = self._alike.spread(values.flatten(1)[:, tensors.place].cpu().numpy())
-        result: np.ndarray = found.reshape(flat.shape)
+        found = found.reshape(flat.shape)
+        num_first = range_0.shape[-1]
+        cfv_0, cfv_1 = found[..., :num_first], found[..., num_first:]
         if network.conditional:
-            reach = self.leaves.counterfactual_reach(range_0, range_1)
-            return result * np.concatenate(reach, axis=-1)
-        return result
+            reach_0, reach_1 = self.leaves.counterfactual_reach(range_0, range_1)
+            return cfv_0 * reach_0, cfv_1 * reach_1
+        return cfv_0, cfv_1
 
     def _current_bases(self) -> torch.Tensor:
         """The bases of all entries, [P, Q, base], computed anew when parameters have changed."""

@@ -18,10 +18,10 @@ import torch
 
 from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import check_leaves
+from spiel_dl.value_functions.base import NormalizedLeafValues, Values, check_leaves
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Batch, Samples
-from spiel_dl.value_functions.value_network import NetworkLeafValues, ValueNetwork
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ class PositionalNetwork(ValueNetwork):
         return PositionalSamples(self._layout(dataset.trunk.leaves), dataset, self.device)
 
 
-class PositionalLeafValues(NetworkLeafValues):
+class PositionalLeafValues(NormalizedLeafValues):
     """A network whose module maps a `PositionalLayout`'s inputs to its outputs, at some leaves.
 
     Attributes:
@@ -174,14 +174,16 @@ class PositionalLeafValues(NetworkLeafValues):
         self.layout = layout
         self._network = network
 
-    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """See `NetworkLeafValues`."""
+    @torch.inference_mode()
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `NormalizedLeafValues`."""
         network = self._network
         inputs = self.layout.rows(range_0, range_1).take(self.layout.input_index, axis=-1)
         outputs = network.module(torch.from_numpy(inputs).to(network.device)).cpu().numpy()
         flat = outputs.reshape(*range_0.shape[:-1], math.prod(outputs.shape[-2:]))
-        values: np.ndarray = flat.take(self.layout.output_of_infoset, axis=-1)
-        return values
+        values = flat.take(self.layout.output_of_infoset, axis=-1)
+        num_first = self.leaves.num_infosets(0)
+        return values[..., :num_first], values[..., num_first:]
 
 
 class PositionalSamples(Samples):

@@ -16,13 +16,7 @@ from spiel_dl.system import tensor_files
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import (
-    LeafValues,
-    ValueFunction,
-    Values,
-    check_ranges,
-    normalize_ranges,
-)
+from spiel_dl.value_functions.base import NormalizedLeafValues, ValueFunction
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
 
@@ -60,7 +54,7 @@ class ValueNetwork(ValueFunction):
         return None if known is None else DepthLimit.parse(known)
 
     @abc.abstractmethod
-    def bind(self, leaves: LeafSet) -> NetworkLeafValues:
+    def bind(self, leaves: LeafSet) -> NormalizedLeafValues:
         """The network at a trunk's leaves; it follows the network's parameters as they change.
 
         Raises:
@@ -193,38 +187,3 @@ class ValueNetwork(ValueFunction):
     def _make_parameters(self, domain: dict[str, Any]) -> None:
         self.module = self.make_module(domain).to(self.device)
         self.domain = domain
-
-
-class NetworkLeafValues(LeafValues):
-    """A network at the leaves of one trunk.
-
-    The network sees ranges that sum to 1 in each public state; an own range that is 0 in all of a
-    public state's infosets is taken to be uniform over them. A subclass says what the network
-    answers to these, in `normalized_values`.
-    """
-
-    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `LeafValues`."""
-        leaves = self.leaves
-        check_ranges(leaves, range_0, range_1)
-        scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
-        scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
-        with torch.inference_mode():
-            cfvs = self.normalized_values(scaled_0, scaled_1)
-        # The products are float64, as the masses are.
-        num_first = leaves.num_infosets(0)
-        cfv_0 = cfvs[..., :num_first] * mass_1.take(leaves.public_state_of_infoset(0), axis=-1)
-        cfv_1 = cfvs[..., num_first:] * mass_0.take(leaves.public_state_of_infoset(1), axis=-1)
-        return cfv_0, cfv_1
-
-    @abc.abstractmethod
-    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """Values at ranges that sum to 1 in each public state, as `evaluate` asks for them.
-
-        Args:
-          range_0: float64 [..., L_0], player 0's.
-          range_1: float64 [..., L_1], player 1's.
-
-        Returns:
-          Float32 [..., L_0 + L_1], player 0's values and then player 1's, in each one's utility.
-        """

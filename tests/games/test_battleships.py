@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 from collections.abc import Iterable, Sequence
@@ -15,7 +14,6 @@ import torch
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.battleships import BattleshipsRules
 from tests.games import conformance, enumeration
-from tests.games.test_battleships_fleets import ship_tiles
 
 TERMINAL = pyspiel.PlayerId.TERMINAL
 
@@ -149,49 +147,22 @@ def test_random_games_equal_the_twins(rules: BattleshipsRules, num_games: int) -
             twin_state.apply_action(action)
 
 
-class _Board:
-    """One player's board in plain Python."""
-
-    def __init__(self, width: int, height: int, ships: list[set[int]]):
-        self.width, self.height, self.ships = width, height, ships
-        self.shots: list[int] = []
-
-    def announce(self, tile: int) -> int:
-        """What is said of a shot: 0 for a miss, 1 for a hit, 2 for a sunk ship."""
-        self.shots.append(tile)
-        for ship in self.ships:
-            if tile in ship:
-                return 2 if ship <= set(self.shots) else 1
-        return 0
-
-    def sunk(self) -> bool:
-        return all(ship <= set(self.shots) for ship in self.ships)
-
-
-@pytest.mark.parametrize("allow_repeated_shots", [False, True])
-def test_announcements_and_winners_equal_plain_python(allow_repeated_shots: bool) -> None:
-    rules = BattleshipsRules(3, 3, "[2;2]", allow_repeated_shots, num_shots=8)
-    generator, results = random.Random(5), set()
+def test_who_sinks_the_fleet_wins() -> None:
+    by_worth = BattleshipsRules(3, 3, "[2;2]", returns_type="ship_values", num_shots=8)
+    rules, generator, results = (
+        BattleshipsRules(3, 3, "[2;2]", num_shots=8),
+        random.Random(5),
+        set(),
+    )
     for _ in range(60):
-        state, boards = rules.initial_state(), [_Board(3, 3, []), _Board(3, 3, [])]
-        said = []
-        for move in itertools.count():
-            if rules.current_player(state).item() == TERMINAL:
-                break
-            player = move % 2
-            assert rules.current_player(state).item() == player
+        state = rules.initial_state()
+        while rules.current_player(state).item() != TERMINAL:
             assert rules.returns(state).item() == 0
             action = generator.choice(rules.legal_actions(state)[0].nonzero()[:, 0].tolist())
             state = rules.apply(state, torch.tensor([action]))
-            if move < 4:
-                boards[player].ships.append(ship_tiles(3, 3, 2, action))
-            else:
-                said.append(boards[1 - player].announce(action))
-            assert rules.round_index(state).item() == (move + 1) // 2
-        outcomes = state.record[0, 4 + 16 :].tolist()
-        assert outcomes == said + [-1] * (16 - len(said))
-        assert move == 4 + 16 or boards[0].sunk() or boards[1].sunk()
-        assert rules.returns(state).item() == boards[1].sunk() - boards[0].sunk()
+        sunk = [(state.tiles_left[0, 1 - player :: 2] == 0).sum().item() for player in (0, 1)]
+        assert by_worth.returns(state).item() == sunk[0] - sunk[1]
+        assert rules.returns(state).item() == (sunk[0] == 2) - (sunk[1] == 2)
         results.add(rules.returns(state).item())
     assert results == {-1, 0, 1}
 

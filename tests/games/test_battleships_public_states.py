@@ -59,7 +59,7 @@ def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> No
 def test_true_history_is_always_among_the_reconstructed_ones() -> None:
     rules, generator = BattleshipsRules(5, 5, "[3;2;2]"), random.Random(11)
     complete = 0
-    for _ in range(8):
+    for _ in range(4):
         for state, actions in _random_game(rules, generator):
             found = rules.consistent_histories(rules.public_tensor(state)[0], limit=200_000)
             if not found.complete:
@@ -71,7 +71,7 @@ def test_true_history_is_always_among_the_reconstructed_ones() -> None:
             assert len(row) == 1
             for name in ("next_move", "record", "tiles_left", "boards"):
                 assert torch.equal(getattr(found.states, name)[row[0]], getattr(state, name))
-    assert complete > 100
+    assert complete > 50
 
 
 def test_reconstruction_stops_at_the_limit() -> None:

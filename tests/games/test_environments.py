@@ -38,32 +38,11 @@ def rows_equal(first, second):
     return torch.cat(columns, dim=1).all(dim=1)
 
 
-@pytest.mark.parametrize(
-    ("game_rules", "twin"),
-    [
-        (LeducRules(), "leduc_poker"),
-        (
-            GoofspielIIRules(num_cards=3, points_order="random", returns_type="point_difference"),
-            "turn_based_simultaneous_game(game=goofspiel(imp_info=True,num_cards=3,"
-            "points_order=random,returns_type=point_difference))",
-        ),
-        (
-            OshiZumoIIRules(coins=4, optimal_endgame=False),
-            "turn_based_simultaneous_game(game=oshi_zumo(coins=4,min_bid=1,size=3,horizon=1000))",
-        ),
-        (
-            BattleshipsRules(2, 2, "[2]", returns_type="ship_values", num_shots=2),
-            "battleship(board_width=2,board_height=2,ship_sizes=[2],ship_values=[1],num_shots=2,"
-            "allow_repeated_shots=False,loss_multiplier=1.0)",
-        ),
-    ],
-    ids=["leduc", "goofspiel", "oshi_zumo", "battleships"],
-)
-def test_lengths_and_returns_are_distributed_as_in_the_twin(game_rules, twin):
-    exact = exact_ends(pyspiel.load_game(twin).new_initial_state())
+def test_lengths_and_returns_are_distributed_as_in_the_twin():
+    exact = exact_ends(pyspiel.load_game("leduc_poker").new_initial_state())
     assert sum(exact.values()) == pytest.approx(1)
     batch_size = 4000
-    environment = BatchedEnvironment(game_rules, batch_size, seed=3)
+    environment = BatchedEnvironment(LeducRules(), batch_size, seed=3)
     counts = sampled_ends(environment, batch_size, episodes_per_row=3)
     assert sum(counts.values()) == 3 * batch_size
     check_frequencies(counts, exact)

@@ -17,11 +17,11 @@ SMALL_GAMES = [
     "python_oshi_zumo_ii(coins=2,optimal_endgame=false,min_bid=0,horizon=3)",
     "python_battleships(board_width=2,board_height=1,ship_sizes=[1],num_shots=2)",
     "python_battleships(board_width=3,board_height=1,ship_sizes=[1;2],returns_type=ship_values)",
-    "python_leduc(num_ranks=2)",
+    "python_leduc(num_ranks=2,max_raises=0)",
     "python_liars_dice(dice_sides=2)",
     "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
     "python_dark_hex(num_rows=2,num_cols=2)",
-    "python_leduc(deal_ranks=true,num_ranks=2,bet_sizes=[2;4])",
+    "python_leduc(deal_ranks=true,num_ranks=2,max_raises=0)",
 ]
 
 

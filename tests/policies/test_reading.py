@@ -15,7 +15,7 @@ from spiel_dl.policies.small_policies import SeatsPolicy, UniformPolicy
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 
-GAME = "dark_hex(num_rows=2,num_cols=3)"
+GAME = "dark_hex(num_rows=2,num_cols=2)"
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,9 @@ def random_policy(game: FactoredGame, seed: int = 0) -> ArrayPolicy:
     return ArrayPolicy(game, (strategies[0], strategies[1]))
 
 
-@pytest.mark.parametrize("name", ["python_leduc", "leduc_poker", "goofspiel(num_cards=3)", GAME])
+@pytest.mark.parametrize(
+    "name", ["leduc_poker", "goofspiel(num_cards=3)", "python_liars_dice(dice_sides=2)", GAME]
+)
 def test_networks_are_asked_in_batches_and_say_the_same(name: str) -> None:
     tree = factored_game(name) if name == GAME else GameTree.from_game(name)
     policy = network_policy(tree.game)

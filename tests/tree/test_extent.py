@@ -12,7 +12,7 @@ from spiel_dl.tree.trunk import Trunk
 CUTS = [
     ("leduc_poker", DepthLimit(plies=2)),
     ("python_leduc", DepthLimit(rounds=1)),
-    ("python_goofspiel_ii(num_cards=4,points_order=random)", DepthLimit(rounds=1)),
+    ("python_goofspiel_ii(num_cards=3,points_order=random)", DepthLimit(rounds=1)),
     ("goofspiel(num_cards=3,imp_info=True,points_order=descending)", DepthLimit(moves=2)),
     ("python_battleships(board_height=2,board_width=2,num_shots=2,ship_sizes=[1])",
      DepthLimit(rounds=1)),

@@ -13,9 +13,9 @@ SMALL_GAMES = [
     "python_goofspiel_ii(num_cards=4,points_order=descending)",
     "python_goofspiel_ii(num_cards=4,points_order=ascending,returns_type=point_difference)",
     "python_oshi_zumo_ii(coins=4,start_location=1)",
-    "python_leduc",
+    "python_leduc(num_ranks=2,max_raises=0)",
     "python_leduc(deal_ranks=True)",
-    "python_battleships(board_width=2,board_height=2,ship_sizes=[2])",
+    "python_battleships(board_width=2,board_height=1,ship_sizes=[1])",
 ]
 PAPER_GOOFSPIEL = "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=True)"
 

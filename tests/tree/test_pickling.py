@@ -18,7 +18,7 @@ SLACK_TWICE = f"efg_game(filename={reference.DATA / 'efg' / 'slack_twice.efg'})"
 GAMES = [
     "kuhn_poker",
     "python_kuhn_poker",
-    "python_leduc",
+    "python_liars_dice(dice_sides=2)",
     "goofspiel(num_cards=3,imp_info=True,points_order=descending)",
     "hex(board_size=2)",
     SLACK_TWICE,

@@ -357,6 +357,7 @@ def new_particle_network(dataset, seed=0):
     return network
 
 
+@pytest.mark.slow
 def test_a_trained_particle_network_makes_good_trunks(goofspiel, tmp_path):
     network = new_particle_network(goofspiel)
     assert trunk_nash_conv(goofspiel, network) > 1.0
