@@ -143,7 +143,7 @@ class ExactLeafValues(NormalizedLeafValues):
                 f"iterations, more than tolerance={function.tolerance}; raise max_iterations or "
                 "the tolerance (num_unfinished counts such evaluations)",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _best_response_values(self, player: int) -> np.ndarray:

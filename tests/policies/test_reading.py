@@ -164,7 +164,7 @@ class Answers(openspiel_policy.Policy):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ([1 / 6] * 6, "is not a distribution over the legal actions"),
+        ([1 / 4] * 4, "is not a distribution over the legal actions"),
         ([1.0] * 5, r"for .* infosets and actions of dark_hex.* with an array of shape"),
     ],
 )
