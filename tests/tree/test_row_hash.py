@@ -1,6 +1,5 @@
 """Hashes of rows against Python's integers."""
 
-
 import numpy as np
 import pytest
 
