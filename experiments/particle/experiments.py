@@ -3,8 +3,7 @@
 from experiments.particle.figure_3 import ARCHITECTURES
 from experiments.particle.fractions import FRACTIONS
 from experiments.particle.linear_targets import LINEAR_TARGETS
-from experiments.particle.play import MATCH, SELF_PLAY
 from experiments.particle.public_state_counts import PUBLIC_STATES
 from experiments.study import by_name
 
-EXPERIMENTS = by_name(LINEAR_TARGETS, PUBLIC_STATES, ARCHITECTURES, FRACTIONS, SELF_PLAY, MATCH)
+EXPERIMENTS = by_name(LINEAR_TARGETS, PUBLIC_STATES, ARCHITECTURES, FRACTIONS)

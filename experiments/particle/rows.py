@@ -35,14 +35,4 @@ def rows() -> list[Row]:
             "particle/linear_targets"),
         Row("particle", "public_states", "Table 1 (appendix A)", None, ("num_cards=13",), 5,
             "particle/goofspiel_13"),
-        # It goes on from 2,400 games, to `continued.safetensors`, which plays the match.
-        # It goes on from 2,400 games, to `continued.safetensors`, which plays the match.
-        Row("particle", "self_play", "ours", None,
-            ("network=results/particle/goofspiel_13/network.safetensors", "iterations=20",
-             "play.budget=200", "play.buffer_size=2000", "num_games=4800"), 60,
-            "particle/goofspiel_13"),
-        Row("particle", "match", "ours", None,
-            ("num_games=2000", "iterations=100",
-             "network=results/particle/goofspiel_13/continued.safetensors"), 120,
-            "particle/goofspiel_13_100"),
     ]  # fmt: skip

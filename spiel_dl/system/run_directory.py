@@ -41,7 +41,6 @@ AVERAGE_POLICY_FILE = "average_policy.safetensors"
 CURRENT_POLICY_FILE = "current_policy.safetensors"
 _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
 _NUM_LINES = "lines_of_metrics"
-"""In a checkpoint's header: how many lines of metrics there were when it was written."""
 
 
 def _check_packages() -> None:
@@ -83,7 +82,7 @@ class RunDirectory:
         self.path = Path(path)
         self._lock: locks.DirectoryLock | None = None
         self._step_name: str | None = None
-        self._last_step = self._num_lines = 0
+        self._last_step = 0
         self._events: SummaryWriter | None = None
         wanted = json.loads(json.dumps(dict(config)))
         self._check(wanted, resume)
@@ -159,10 +158,12 @@ class RunDirectory:
                     f"{self.metrics_path}, line {number}, is damaged (no {step_name}); {UNDAMAGED}"
                 )
         kept = [line for line in lines if line[step_name] <= last_step]
-        if len(kept) < self._num_lines:
+        checkpoint = self.checkpoint_path
+        wanted = tensor_files.header(checkpoint).get(_NUM_LINES, 0) if checkpoint.exists() else 0
+        if len(kept) < wanted:
             raise ValueError(
                 f"{self.metrics_path} has {len(kept)} lines up to {step_name} {last_step}, of the "
-                f"{self._num_lines} that it had when the checkpoint was written; {UNDAMAGED}"
+                f"{wanted} that it had when the checkpoint was written; {UNDAMAGED}"
             )
         with tensor_files.atomic_path(self.metrics_path) as temporary:
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
@@ -170,15 +171,21 @@ class RunDirectory:
 
     def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
         """Replaces the checkpoint."""
-        num_lines = len(self.read_metrics())
-        tensor_files.save(self.checkpoint_path, arrays, {**header, _NUM_LINES: num_lines})
+        tensor_files.save(self.checkpoint_path, arrays, {**header, **self.notes()})
+
+    def notes(self) -> dict[str, int]:
+        """What a checkpoint's header says of the directory: how many lines of metrics came before.
+
+        `truncate_metrics` misses them when they are gone.
+        """
+        return {_NUM_LINES: len(self.read_metrics())}
 
     def load_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
         """The newest checkpoint; None if there is none."""
         if not self.checkpoint_path.exists():
             return None
         arrays, header = tensor_files.load(self.checkpoint_path)
-        self._num_lines = header.pop(_NUM_LINES, 0)
+        header.pop(_NUM_LINES, None)
         return arrays, header
 
     def _open_events(self) -> SummaryWriter:
