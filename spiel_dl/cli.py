@@ -30,7 +30,6 @@ COMMANDS = (
     "train_on_policy",
     "large_games",
     "compare_cfr",
-    "search_schedule",
 )
 _HELP = ("", "help", "-h", "--help", "-?")
 

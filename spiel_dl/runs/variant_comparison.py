@@ -22,8 +22,7 @@ from spiel_dl.runs.loop import log_spaced_steps
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import Workspace, file_name
-from spiel_dl.solvers.variant_names import VARIANTS
-from spiel_dl.solvers.variants import AnyVariant, Weighting
+from spiel_dl.solvers.variants import VARIANTS, AnyVariant, Weighting
 from spiel_dl.tree.game_tree import GameTree
 
 GOOFSPIEL = "goofspiel(imp_info=True,num_cards={},points_order=descending,returns_type=win_loss)"

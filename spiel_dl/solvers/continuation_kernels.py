@@ -143,9 +143,9 @@ def values_of_second(blocks, weights, values):
 
 
 @_jit
-def _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv):
+def _update_second(blocks, begin, end, weights, ranges, learner, now, weight_and_tolerance, cfv):
     """`update_second` for the infosets from `begin` to before `end`."""
-    average_weight, tolerance = rates
+    average_weight, tolerance = weight_and_tolerance
     regret, strategy = learner.regret, learner.strategy
     is_fixed = learner.is_fixed
     num_infosets = ranges.size
@@ -165,7 +165,7 @@ def _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv
 
 
 @_jit
-def update_second(blocks, shares, weights, ranges, learner, now, rates, cfv):
+def update_second(blocks, shares, weights, ranges, learner, now, weight_and_tolerance, cfv):
     """The second side's part of an iteration.
 
     Args:
@@ -174,19 +174,22 @@ def update_second(blocks, shares, weights, ranges, learner, now, rates, cfv):
       weights: float64 [L_0 K_0], the first side's reach of its choices.
       ranges: float64 [L_1], the second side's own reach of its infosets.
       learner: Learned of the second side; its regret, strategy and average of choices are updated.
-      now: what the variant's functions need in this iteration.
-      rates: the iterate's weight in the average, and the tolerance; see `kernels.update_regrets`.
+      now: the `kernels.rates` of this iteration.
+      weight_and_tolerance: the iterate's weight in the average, and up to what weights count as
+        zero in regret matching.
       cfv: float64 [L_1 + L_1 K_1], the values of infosets and choices before the update;
         overwritten.
     """
     for share in range(shares.size - 1):
         begin, end = shares[share], shares[share + 1]
-        _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv)
+        _update_second(blocks, begin, end, weights, ranges, learner, now, weight_and_tolerance, cfv)
 
 
 @numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
-def update_second_parallel(blocks, shares, weights, ranges, learner, now, rates, cfv):
+def update_second_parallel(
+    blocks, shares, weights, ranges, learner, now, weight_and_tolerance, cfv
+):
     """`update_second` on numba's threads."""
     for share in numba.prange(shares.size - 1):
         begin, end = shares[share], shares[share + 1]
-        _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv)
+        _update_second(blocks, begin, end, weights, ranges, learner, now, weight_and_tolerance, cfv)

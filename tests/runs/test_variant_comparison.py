@@ -7,7 +7,7 @@ from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.runs import variant_comparison
 from spiel_dl.runs.variant_comparison import GAMES, Run, judge, judge_all, report, summarize
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.solvers.variant_names import VARIANTS
+from spiel_dl.solvers.variants import VARIANTS
 
 
 def rows(average, current=1.0, seconds=1.0):

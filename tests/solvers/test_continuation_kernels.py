@@ -74,7 +74,6 @@ def second_side(is_fixed: list[bool]) -> Learned:
         strategy=np.array([1, 1, 1.0, 0, 0.5, 0.5]),
         realization=np.ones(6),
         average=np.zeros(6),
-        memory=np.zeros(0),
         inflow=np.zeros(0),
         is_fixed=np.array(is_fixed),
     )
