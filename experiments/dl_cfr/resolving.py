@@ -18,11 +18,12 @@ from experiments.dl_cfr.study import SUMMARY, Study
 from experiments.study import Experiment, Judgement, Tables
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingPolicy
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.gadgets import GADGETS
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.exact import ExactValue
 

@@ -20,7 +20,8 @@ from spiel_dl.play.presets import game_string
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.refinement import REFINABLE, WEIGHTS
+from spiel_dl.solvers.gadgets import SAFE_GADGETS
+from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import compile_game
 from spiel_dl.value_functions.exact import ExactValue
@@ -92,7 +93,7 @@ def _compute(study: Study) -> list[dict[str, Any]]:
         for game in games
         for size in SIZES
         for seed in (study.settings.seeds if size else (0,))
-        for gadget in REFINABLE
+        for gadget in SAFE_GADGETS
         for refinement in (None, *WEIGHTS)
     ]
     named = [case.named for case in cases]
@@ -130,7 +131,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     }
     sentences = []
     for game in dict.fromkeys(row["game"] for row in rows):
-        for gadget in REFINABLE:
+        for gadget in SAFE_GADGETS:
             found = [row for row in with_errors if (row["game"], row["gadget"]) == (game, gadget)]
             ratios = [f"{name} {_ratio(found, name):.2f}" for name in WEIGHTS]
             sentences.append(

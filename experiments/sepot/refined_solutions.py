@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from experiments.sepot import refined_programs
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import depth_limited, gadgets, refinement
 from spiel_dl.solvers.best_response import best_response, realization_plan
@@ -60,14 +61,9 @@ class Subgames(NamedTuple):
         cfvs = best_response(form, 1 - self.player, plan).cfv[: len(self.cfvs)]
         found = {"first": float(np.maximum(cfvs - self.cfvs, 0.0).sum())}
         for name in WEIGHTS:
-            weights = refinement.weights(name, *self.known_prior)
+            weights = refinement.weights(name, self.prior, self.groups)
             found[name] = float(weights @ cfvs / weights.max())
         return found
-
-    @property
-    def known_prior(self) -> tuple[np.ndarray, np.ndarray]:
-        """What weights are made of: the prior, made known everywhere, and its public states."""
-        return refinement.known_prior(self.prior, self.groups), self.groups
 
     def with_plan(self, plan: np.ndarray) -> np.ndarray:
         """The blueprint with a plan (float64 [S_p]) of the subgames: float64 [S_p] of the tree."""
@@ -115,7 +111,9 @@ def solutions(subgames: Subgames) -> list[tuple[str, np.ndarray, float]]:
 
 def _resolve(subgames: Subgames, weights: str | None) -> np.ndarray:
     """CFR+ on the resolving gadgets of all subgames side by side."""
-    floors = None if weights is None else refinement.floors(weights, *subgames.known_prior)
+    floors = (
+        None if weights is None else refinement.floors(weights, subgames.prior, subgames.groups)
+    )
     gadget = gadgets.resolving(
         subgames.trunk.leaves.subgames, subgames.player, subgames.own_range, subgames.cfvs, floors
     )
@@ -123,12 +121,12 @@ def _resolve(subgames: Subgames, weights: str | None) -> np.ndarray:
 
 
 def _resolve_exactly(subgames: Subgames, weights: str) -> np.ndarray:
-    return refinement.solve_resolving(
+    return refined_programs.solve_resolving(
         subgames.trunk.leaves.subgames,
         subgames.player,
         subgames.own_range,
         subgames.cfvs,
-        refinement.weights(weights, *subgames.known_prior),
+        refinement.weights(weights, subgames.prior, subgames.groups),
     ).plan
 
 
@@ -137,7 +135,7 @@ def _best(subgames: Subgames) -> np.ndarray:
     own = realization_plan(
         trunk.sequence_form.treeplexes[player], subgames.strategy[trunk.sequences[player]]
     )
-    return refinement.least_exploitable(
+    return refined_programs.least_exploitable(
         trunk.sequence_form,
         own,
         trunk.leaves.sequences[1 - player],
@@ -150,7 +148,7 @@ def _best(subgames: Subgames) -> np.ndarray:
 
 def _margins(subgames: Subgames, weights: str | None, exact: bool) -> np.ndarray:
     """Max-margin gadgets of all subgames, side by side."""
-    prior, groups = subgames.known_prior
+    prior, groups = subgames.prior, subgames.groups
     given = (
         subgames.trunk.leaves.subgames,
         subgames.player,
@@ -160,7 +158,7 @@ def _margins(subgames: Subgames, weights: str | None, exact: bool) -> np.ndarray
     if exact:
         assert weights is not None
         c = refinement.weights(weights, prior, groups)
-        return refinement.solve_max_margin(*given, c, groups=groups).plan
+        return refined_programs.solve_max_margin(*given, c, groups=groups).plan
     floors = None
     if weights is not None:
         floors = refinement.floors(weights, prior, groups, margins=True)

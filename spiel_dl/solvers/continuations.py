@@ -212,7 +212,8 @@ class ContinuationChoices:
             np.ascontiguousarray(range_of_second),
             self._learners[1],
             kernels.rates(iteration, self._numbers),
-            (kernels.average(iteration, self._numbers), self._tolerance),
+            kernels.average(iteration, self._numbers),
+            self._tolerance,
             self._cfvs[1],
         )
 

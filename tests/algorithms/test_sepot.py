@@ -9,6 +9,7 @@ import pyspiel
 import pytest
 import torch
 
+from experiments.sepot import refined_programs
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.cfr import CFRPlusSolver
@@ -201,7 +202,7 @@ def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
         given, groups = cfvs(blueprint), leaves.public_state_of_infoset(1 - player)
         c = refinements.weights(weights, prior, groups)
         c /= c.max()
-        exact = refinements.solve_resolving(form, player, own, given, c)
+        exact = refined_programs.solve_resolving(form, player, own, given, c)
         assert np.maximum(cfvs(found[weights]) - given, 0).sum() < 1e-3
         assert c @ cfvs(found[weights]) == pytest.approx(exact.second, abs=1e-2)
         assert c @ cfvs(found[None]) > exact.second + 0.02
