@@ -24,8 +24,6 @@ _TITLES = {
     "step": "learner steps",
     "nash_conv": "NashConv (utility)",
     "nash_conv_fine_tuned": "fine-tuned",
-    "target_nash_conv": "of the exact fixed point",
-    "kl_from_target": "mean KL from that (nats)",
     "seconds": "seconds of learning",
     "steps_per_second": "learner steps/s",
 }

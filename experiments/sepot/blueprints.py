@@ -10,9 +10,9 @@ import functools
 
 import numpy as np
 
+from experiments.fixed_points.fixed_points import MMDFixedPoints, RNaDFixedPoints
 from experiments.sepot.evaluation import compiled
 from experiments.sepot.search_readings import transformations_of
-from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints, RNaDFixedPoints
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.play import registry
 from spiel_dl.play.registry import load_array_policy
