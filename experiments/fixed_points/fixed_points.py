@@ -38,7 +38,6 @@ from experiments.fixed_points.regularized import FixedPoint, Pair, Regularizatio
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.tree.visits import decision_visits
 
 
 class RegularizedFixedPoints(abc.ABC):
@@ -78,7 +77,7 @@ class RegularizedFixedPoints(abc.ABC):
         self._iteration = 0
         self._tolerance = tolerance
         self._max_iterations = max_iterations
-        visits = (decision_visits(self.tree, 0), decision_visits(self.tree, 1))
+        visits = (self.tree.decision_visits(0), self.tree.decision_visits(1))
         self._regularized = RegularizedGame(self.tree.sequence_form, visits)
 
     @property

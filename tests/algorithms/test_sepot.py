@@ -9,7 +9,6 @@ import pyspiel
 import pytest
 import torch
 
-from experiments.sepot import refined_programs
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.cfr import CFRPlusSolver
@@ -33,6 +32,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
+from tests.solvers import refined_programs
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 

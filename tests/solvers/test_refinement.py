@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from experiments.sepot import refined_programs
 from spiel_dl.solvers import depth_limited, gadgets, linear_program, refinement
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
@@ -16,6 +15,7 @@ from spiel_dl.solvers.restricted_game import RestrictedGame, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from tests.solvers import refined_programs
 
 LEDUC = ("leduc_poker", DepthLimit(plies=3))
 GOOFSPIEL = (

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from experiments.sepot import refined_programs
 from spiel_dl.solvers import gadgets, linear_program, refinement
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 from tests import reference
+from tests.solvers import refined_programs
 
 
 @functools.cache
