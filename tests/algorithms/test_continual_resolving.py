@@ -11,11 +11,12 @@ import pytest
 
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingPolicy
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.search.starts import Start
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.gadgets import GADGETS
 from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.leaf_set import LeafSet
