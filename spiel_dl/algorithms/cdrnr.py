@@ -51,12 +51,12 @@ from spiel_dl.search.leaf_values import AnyValueFunction, values_by
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
 from spiel_dl.search.spec import WHOLE_GAME, Spec
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.refinement import REFINABLE, check_gadget
+from spiel_dl.solvers.gadgets import SAFE_GADGETS, check_gadget
 from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
-GADGETS = (*WHOLE_GAME, *REFINABLE)
+GADGETS = (*WHOLE_GAME, *SAFE_GADGETS)
 
 
 class CDRNRPolicy(ResponsePolicy):
@@ -105,7 +105,7 @@ class CDRNRPolicy(ResponsePolicy):
         """
         check_gadget(gadget, refinement, GADGETS)
         check_probability(p)
-        if gadget in REFINABLE and scheme == "sliding" and value_function is not None:
+        if gadget in SAFE_GADGETS and scheme == "sliding" and value_function is not None:
             raise ValueError(
                 f"gadget={gadget!r} with scheme='sliding' needs the opponent's values inside of "
                 "what a step looks at, where a value function does not tell them; use "

@@ -20,7 +20,6 @@ Nothing but public observations and the player's own observations is used.
 
 from __future__ import annotations
 
-from spiel_dl.search.particles import GADGETS as GADGETS
 from spiel_dl.search.particles import ParticleSource, particle_spec
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance

@@ -20,6 +20,7 @@ from spiel_dl.search.solution import Solution
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
@@ -32,9 +33,6 @@ from spiel_dl.value_functions.base import (
     check_arguments,
     check_value_function,
 )
-
-GADGETS = ("unsafe", "resolving", "max_margin")
-"""What may be put on top of a search below particles."""
 
 
 class ParticleSource(PlayedSource[Solution]):
@@ -179,8 +177,7 @@ def particle_spec(value_function: ValueFunction | None, gadget: str = "unsafe") 
     Behind a gadget the cfvs of leaves are averages over the iterations, to which a player can hold
     its opponent (`algorithms.continual_resolving` says why).
     """
-    if gadget not in GADGETS:
-        raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
+    check_gadget(gadget, allowed=WITHOUT_GIFTS)
     values = functools.partial(_at_leaves, value_function=value_function)
     return Spec(values, gadget, averages=gadget != "unsafe")
 

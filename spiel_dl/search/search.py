@@ -17,7 +17,7 @@ import numpy as np
 from spiel_dl.search.root import Root
 from spiel_dl.search.solution import Solution
 from spiel_dl.search.spec import Spec
-from spiel_dl.solvers import depth_limited, gadgets, refinement
+from spiel_dl.solvers import depth_limited, gadgets
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
 from spiel_dl.solvers.checks import check_values
 from spiel_dl.solvers.depth_limited import Leaves
@@ -97,22 +97,12 @@ def _with_gadget(
     form: SequenceForm, root: Root, spec: Spec, given_cfvs: np.ndarray | None
 ) -> Gadget:
     """Puts the gadget on top of a trunk whose players are in the root's order."""
-    first, second = root.order
+    name, others, refinement = spec.gadget, root.prior, spec.refinement
     if given_cfvs is None:
-        return gadgets.unsafe(form, (root.ranges[first], root.ranges[second]))
-    player, own_range = root.order.index(root.player), root.ranges[root.player]
-    floors, groups = None, root.public_states
-    if spec.refinement is not None:
-        prior = np.ones(len(given_cfvs)) if root.prior is None else root.prior
-        prior = refinement.known_prior(prior, groups)
-        margins = spec.gadget != "resolving"
-        floors = refinement.floors(spec.refinement, prior, groups, margins=margins)
-    if spec.gadget == "resolving":
-        return gadgets.resolving(form, player, own_range, given_cfvs, floors)
-    if spec.gadget == "max_margin":
-        return gadgets.max_margin(form, player, own_range, given_cfvs, floors, groups)
-    gifts = np.zeros(len(given_cfvs)) if root.gifts is None else root.gifts
-    return gadgets.reach_max_margin(form, player, own_range, given_cfvs, gifts, floors, groups)
+        name, others, refinement = "unsafe", root.ranges[root.opponent], None
+    own_range, player = root.ranges[root.player], root.order.index(root.player)
+    roots = gadgets.Roots(own_range, others, given_cfvs, root.gifts, root.public_states)
+    return gadgets.put_on_top(name, form, player, roots, refinement)
 
 
 def _game(gadget: Gadget, root: Root, spec: Spec, num_choices: int) -> RestrictedGame:

@@ -6,16 +6,15 @@ import dataclasses
 import math
 from typing import Any
 
-from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.solvers.effort import Effort, check_effort
+from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.pieces import SCHEMES
 
 GIVEN_CFVS = ("transformations", "critic")
 LEAF_CHOICES = ("regret_matching", "best_response")
-GADGETS = ("resolving", "max_margin", "unsafe")
 MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""
@@ -85,7 +84,7 @@ class SearchConfig:
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
         check_effort(self.effort)
-        refinements.check_gadget(self.gadget, self.refinement, GADGETS)
+        check_gadget(self.gadget, self.refinement, WITHOUT_GIFTS)
         if self.first_level < 0:
             raise ValueError(f"first_level={self.first_level} must be at least 0")
         if self.max_histories is not None:

@@ -9,14 +9,12 @@ from typing import TypeAlias
 import numpy as np
 
 from spiel_dl.search.root import Root
-from spiel_dl.solvers.refinement import REFINABLE
+from spiel_dl.solvers.gadgets import SAFE_GADGETS
 from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.value_functions.base import LeafValues
 
 WHOLE_GAME = ("joint", "full")
 """Gadgets by which a search starts at the game's root each time, the player bound on the way."""
-GADGETS = (*REFINABLE, "unsafe")
-"""What may be put on top of a search; "unsafe" is nothing, see `solvers.gadgets`."""
 
 ValuesAt: TypeAlias = Callable[[Root], LeafValues | np.ndarray]
 """What the leaves below a root are worth: `LeafValues` of ranges; `MultiValuedLeaves`, where the
@@ -68,7 +66,7 @@ class Spec:
     @property
     def resolves(self) -> bool:
         """Whether the opponent may choose how it has come."""
-        return self.gadget in REFINABLE
+        return self.gadget in SAFE_GADGETS
 
     @property
     def asks_prior(self) -> bool:
