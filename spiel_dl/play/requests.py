@@ -30,7 +30,6 @@ class SearchOptions:
         gadgets of `solvers.gadgets`; None: "resolving" of continual resolving, and "unsafe", which
         is none, of search among particles.
       order: of knowledge-limited searches, the order of knowledge.
-      num_expansions: of these and of SePoT below particles, by how many histories their trees grow.
       stepsize: of mirror-descent searches.
       num_rollouts: mmds, abd: how many games a search plays out, at least.
       leaf_choice: how SePoT's opponent chooses at the leaves, as in its `SearchConfig`.

@@ -143,7 +143,6 @@ SEARCHES = {
     "abd": "abd:0.5:weakened:1:{run}",
     "rnr": "rnr:0.5:random:1",
     "sepot": "sepot:{run}",
-    "sepot_continual": "sepot_continual:{run}",
     "particle": "particle:{particles}",
     "particle_sepot": "particle_sepot:{run}",
     "klss": "klss:{run}",
@@ -155,8 +154,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "budget": {"budget": 9},
     "gadget": {"gadget": "max_margin"},
     "order": {"order": 2},
-    "safety": {"safety": "allocated"},
-    "num_expansions": {"num_expansions": 9},
     "stepsize": {"stepsize": 0.5},
     "num_rollouts": {"num_rollouts": 9},
     "effort": {"effort": Effort(9)},
@@ -235,8 +232,8 @@ def test_searches_use_the_options_that_they_are_said_to_use(kind: str, trained: 
         ),
         (
             "cdbr:uniform",
-            {"order": -3, "safety": "xx"},
-            r"does not use order=-3, which is for klss; nor safety='xx', which is for klss; leave",
+            {"order": -3, "stepsize": 0.5},
+            r"does not use order=-3, which is for klss; nor stepsize=0\.5, which is for mmds; leave",
         ),
         ("rnr:0.5:cfr:3", {"depth_limit": DepthLimit(moves=1)}, "does not use depth_limit="),
         (
@@ -268,7 +265,7 @@ RESPONSES = ["cdbr:uniform", "cdrnr:0.5:uniform", "abd:0.5:uniform", "rnr:0.5:un
 def test_the_whole_effort_is_made(name: str) -> None:
     def made(**options: Any) -> Effort:
         policy: Any = load_policy(name, TREE, **options)
-        effort: Effort = (policy.seats[0] if name in RESPONSES else policy).step.effort
+        effort: Effort = (policy.seats[0] if name in RESPONSES else policy).effort
         return effort
 
     effort = Effort(50, tolerance=1e-3, seconds=1, variant="cfr")

@@ -14,7 +14,7 @@ from spiel_dl.algorithms import cfr, rnad
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play import matches, registry, requests
+from spiel_dl.play import matches, registry
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -27,7 +27,6 @@ from spiel_dl.system.environment import describe_environment
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.from_openspiel import load_turn_based
-from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.value_functions import ZeroValue, network_files
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
@@ -63,7 +62,7 @@ def test_everybody_can_play(game, checkpoints, tmp_path):
     names = [
         "uniform", "highest", "cdbr:cfr:2", "rnr:0.5:cfr:2", f"{run}",
         f"{run}/checkpoint.safetensors", f"sepot:{run}",
-        f"sepot_continual:{run}", "resolving:exact", "cfr+:10", "equilibrium", "random:1",
+        "resolving:exact", "cfr+:10", "equilibrium", "random:1",
         f"{tmp_path}", f"{tmp_path}/{AVERAGE_POLICY_FILE}",
     ]  # fmt: skip
     for name in names:
@@ -231,7 +230,7 @@ def test_reports(tmp_path):
             {"depth_limit": "2 moves", "budget": 1000, "iterations": 20},
         ),
         (
-            ("sepot_continual:RUN", "sepot:RUN"),
+            ("uniform", "sepot:RUN"),
             {
                 "depth_limit": "2 moves",
                 "max_histories": 100,
@@ -269,16 +268,6 @@ def test_networks_of_resolving_live_on_the_device(monkeypatch):
     assert devices == ["meta", "meta"]
 
 
-def test_continual_search_needs_a_compiled_game(checkpoints, monkeypatch):
-    def too_large(*_):
-        raise TooManyHistoriesError("more than max_histories=10")
-
-    monkeypatch.setattr(requests, "compile_game", too_large)
-    name = f"sepot_continual:{checkpoints[GOOFSPIEL]}"
-    with pytest.raises(ValueError, match=r"needs a compiled game.* take sepot:"):
-        registry.load_policy(name, load_turn_based(GOOFSPIEL))
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_all_presets_can_be_played(name):
     assert head_to_head.play(name, "uniform", "highest", num_games=2).num_games == 2
@@ -296,7 +285,5 @@ def test_errors(checkpoints, tmp_path):
             head_to_head.play("kuhn_poker", first, "uniform")
     with pytest.raises(ValueError, match="num_games=3"):
         head_to_head.play("kuhn_poker", "uniform", "uniform", num_games=3)
-    with pytest.raises(ValueError, match="not independent"):
-        head_to_head.play("leduc", "uniform", "uniform", search=SearchOptions(safety="updated"))
     with pytest.raises(ValueError, match="seed=-2"):
         head_to_head.play("kuhn_poker", "uniform", "uniform", seed=-2)
