@@ -118,7 +118,7 @@ class ABDPolicy(ResponsePolicy):
         super().__init__(source, spec, effort)
 
 
-def _at_leaves(root: Root, matrices: Callable[[LeafSet], np.ndarray]) -> np.ndarray:
+def _at_leaves(root: Root, matrices: ExactMatrices | SampledMatrices) -> np.ndarray:
     return matrices(root.trunk.leaves)
 
 

@@ -261,10 +261,9 @@ class CompiledSource(Source[CompiledWay, Starts]):
         )
         prior, model, modelled, decided = others, None, None, None
         if spec.p is None:
-            mass = float(
-                (all_reach[player] * tree.chance_reach[all_histories]) @ all_reach[opponent]
-            )
-            others = prior / mass if mass > 0 and kept != [ROOT] else np.ones(len(prior))
+            reached = all_reach[player] * tree.chance_reach[all_histories]
+            total = float(reached @ all_reach[opponent])
+            others = prior / total if total > 0 and kept != [ROOT] else np.ones(len(prior))
             decided = np.isin(self.pieces.of_infosets(player)[trunk.infosets[player]], kept)
         else:
             model = self._model_plan(player, trunk, others)

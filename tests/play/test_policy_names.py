@@ -233,7 +233,7 @@ def test_searches_use_the_options_that_they_are_said_to_use(kind: str, trained: 
         (
             "cdbr:uniform",
             {"order": -3, "stepsize": 0.5},
-            r"does not use order=-3, which is for klss; nor stepsize=0\.5, which is for mmds; leave",
+            r"does not use order=-3, which is for klss; nor stepsize=0\.5, which is for mmds;",
         ),
         ("rnr:0.5:cfr:3", {"depth_limit": DepthLimit(moves=1)}, "does not use depth_limit="),
         (
