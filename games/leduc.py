@@ -48,6 +48,7 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.games import openspiel, rules
+from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.leduc_betting import (
     CALL,
     FIRST_WAGER,
@@ -57,7 +58,7 @@ from spiel_dl.games.leduc_betting import (
     BettingTables,
     betting_tables,
 )
-from spiel_dl.games.leduc_compiled import CompiledLeduc
+from spiel_dl.games.leduc_compiled import compiled_leduc
 
 _MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
 _MAX_CHIPS = 2**31 - 1  # and chips as int32
@@ -271,10 +272,10 @@ class LeducRules(rules.Rules[LeducState]):
         """The own card: float32 [B, Dpriv]."""
         return rules.one_hot(state.cards[:, player], self.num_kinds)
 
-    def compiled(self) -> CompiledLeduc:
+    def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""
         tables = self._tables(torch.device("cpu"))
-        return CompiledLeduc(
+        return compiled_leduc(
             tables.betting,
             tables.private_deal.numpy(),
             self.num_ranks,

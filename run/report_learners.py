@@ -6,7 +6,12 @@ Example:
   python run/report_learners.py --run=runs/kuhn/0 --run=runs/kuhn/1 --output=runs/kuhn/report
 """
 
-from papers.learner_curves import write_curves
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where experiments/ lies
+
+from experiments.learner_curves import write_curves
 from spiel_dl.commands import script
 
 

@@ -21,12 +21,15 @@ The same on a game of one's own, in seconds:
 """
 
 import json
+import sys
 from pathlib import Path
 
-from papers import judging, scoreboard
-from papers import study as papers_study
-from papers.paper import PAPERS
-from papers.settings import as_json
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where experiments/ lies
+
+from experiments import judging, scoreboard
+from experiments import study as papers_study
+from experiments.paper import PAPERS
+from experiments.settings import as_json
 from spiel_dl.commands import script
 
 _WORKERS = script.workers()

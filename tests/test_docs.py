@@ -170,7 +170,7 @@ def test_names_exist(page: Path):
     text = page.read_text(encoding="utf-8")
     for name in re.findall(rf"`(?:spiel_dl\.)?((?:{ROOMS})\.[\w.]+)`", text):
         assert pydoc.locate(f"spiel_dl.{name}") is not None, name
-    for path in re.findall(r"`((?:run|tests|benchmarks|games|spiel_dl|docs)/[\w/.]*)`", text):
+    for path in re.findall(r"`((?:run|tests|experiments|games|spiel_dl|docs)/[\w/.]*)`", text):
         assert (ROOT / path).exists(), path
 
 

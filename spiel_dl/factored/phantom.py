@@ -162,7 +162,7 @@ class PhantomGame(FactoredGame):
       sequence_form: its payoffs and classes.
       tensors: how the game writes what a player has tried.
       strings_count_turns: whether the game's strings tell how often the opponent has failed.
-      has_waits: whether players wait until turns are over, see `games.classical_phantom`. Where
+      has_waits: whether players wait until turns are over, see `games.phantom`. Where
         they do, they have no infoset here.
     """
 

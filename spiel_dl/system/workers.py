@@ -174,7 +174,7 @@ class Processes(Crew[Future[Any]]):
 def _of_workers() -> dict[str, str]:
     """The environment of workers: one thread, modules where this process finds them, own games.
 
-    What a script imports from its own folder, such as `papers` of `run/`, is not installed. The
+    What a script imports from its own folder, such as `experiments`, is not installed. The
     empty entry of an interactive session is its directory.
     """
     paths = [os.path.abspath(path) for path in sys.path if not path or os.path.isdir(path)]

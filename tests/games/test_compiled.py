@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.games.abrupt_phantom import abrupt_dark_hex, abrupt_phantom_ttt
 from spiel_dl.games.battleships import BattleshipsRules
-from spiel_dl.games.classical_phantom import dark_hex, phantom_ttt
 from spiel_dl.games.compiled import NO_ACTION, Games
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment, sample
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.leduc import LeducRules
 from spiel_dl.games.liars_dice import LiarsDiceRules
+from spiel_dl.games.phantom import abrupt_dark_hex, abrupt_phantom_ttt, dark_hex, phantom_ttt
 from spiel_dl.games.rules import CHANCE_PLAYER, Rules, StateBatch
 from tests.games.flips import FlipsRules
 

@@ -290,7 +290,7 @@ FILES = [
     ),
     Bad(
         "reproduce.py --paper=learners --set=peer=run/config.json --run_dir=new/run",
-        "run/config.json is no result of benchmarks/rlg_strength.py",
+        "run/config.json is no result of rlg_strength.py",
     ),
     Bad(
         "reproduce.py --paper=learners --set=algorithms=dqn --run_dir=new/run",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from papers import scoreboard
+from experiments import scoreboard
 from tests.run.scripts import run_script
 
 RESULTS = Path(__file__).parents[2] / "results"

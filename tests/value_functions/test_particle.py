@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from papers.particle.linear_targets import train_on_linear_targets
+from experiments.particle.linear_targets import train_on_linear_targets
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk
