@@ -12,7 +12,6 @@ from typing import Any
 from experiments.particle.study import SIZES, Study
 from experiments.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs import head_to_head, learner_run
 from spiel_dl.runs.loop import log_spaced
 from spiel_dl.runs.reports import Report, Table
@@ -89,7 +88,7 @@ def _match(study: Study) -> Rows:
         )
     game, limit, play = study.game_and_play()
     effort = Effort(iterations=play.iterations)
-    search = SearchOptions(limit, effort=effort, budget=play.budget)
+    options = {"depth_limit": limit, "effort": effort, "budget": play.budget}
     rows = []
     for name, opponent in OPPONENTS.items():
         found = head_to_head.play(
@@ -98,7 +97,7 @@ def _match(study: Study) -> Rows:
             opponent,
             num_games=settings.num_games,
             seed=play.seed,
-            search=search,
+            options=options,
             pairs_at_once=_PAIRS_AT_ONCE,
             device=settings.device,
             workspace=study.workspace.within(opponent),

@@ -20,7 +20,6 @@ from experiments.study import Experiment, Judgement, Tables
 from spiel_dl.factored.families import factored_game, has_factored_form
 from spiel_dl.play import registry
 from spiel_dl.play.presets import game_string
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
@@ -57,15 +56,15 @@ _FIRST_MOVES = {
 }
 
 
-def options_of(method: str, settings: Settings) -> SearchOptions:
-    """How a method searches."""
-    return SearchOptions(
-        effort=Effort(settings.iterations),
-        budget=settings.budget,
-        stepsize=settings.stepsize,
-        num_rollouts=settings.num_rollouts,
+def options_of(method: str, settings: Settings) -> dict[str, Any]:
+    """How methods search; each takes its own."""
+    return {
+        "effort": Effort(settings.iterations),
+        "budget": settings.budget,
+        "stepsize": settings.stepsize,
+        "num_rollouts": settings.num_rollouts,
         **VARIANTS.get(method, {}),
-    )
+    }
 
 
 def names_of(game: str, method: str, settings: Settings) -> tuple[str, str]:
@@ -96,8 +95,8 @@ def play(
     told: dict[str, Any],
     game: str,
     players: tuple[str, str],
-    search: SearchOptions,
-    **options: Any,
+    options: dict[str, Any],
+    **others: Any,
 ) -> dict[str, Any]:
     """A match, as a row of `head_to_head.measure`, unless it was played before.
 
@@ -107,8 +106,8 @@ def play(
       told: what the part depends on.
       game: a preset.
       players: the names of both policies.
-      search: how those who search do so.
-      **options: others of `head_to_head.measure`.
+      options: how those who search do so.
+      **others: others of `head_to_head.measure`.
     """
     measure = functools.partial(
         head_to_head.measure,
@@ -116,10 +115,10 @@ def play(
         *players,
         num_games=study.settings.num_games,
         seed=_SEED,
-        search=search,
+        options=registry.taken(options, *players),
         workspace=study.workspace.within(name),
         description=name if study.workspace.show_progress else None,
-        **options,
+        **others,
     )
     found: dict[str, Any] = study.workspace.part(name, told, measure)
     return found
@@ -244,7 +243,7 @@ def _judge(game: str, method: str, settings: Settings) -> dict[str, Any]:
     factored = _factored(game)
     table = _table(game, network)
     before = _exact(factored, table)
-    options = registry.keywords_of(options_of(method, settings), name)
+    options = registry.taken(options_of(method, settings), name)
     policy = registry.load_policy(name, factored.game, **options)
     start = time.perf_counter()
     searched = with_first_moves(factored, table, policy, settings.num_first_moves)

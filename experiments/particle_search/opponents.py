@@ -6,7 +6,6 @@ are played against each other, and against the network alone.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 from experiments.particle_search import matches
 from experiments.particle_search.study import METHODS, Settings, Study
 from experiments.study import Experiment, Judgement, Tables, verdict
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
@@ -42,12 +40,10 @@ _TITLES = {
 }
 
 
-def _search(method: str, settings: Settings) -> SearchOptions:
+def _search(method: str, settings: Settings) -> dict[str, Any]:
     """How both sides search: with the same effort, where they solve subgames."""
-    options = matches.options_of(method, settings)
-    return dataclasses.replace(
-        options, effort=settings.iterations, max_histories=settings.max_histories
-    )
+    own = {"effort": settings.iterations, "max_histories": settings.max_histories}
+    return matches.options_of(method, settings) | own
 
 
 def _rows(study: Study, opponents: Sequence[str]) -> Rows:

@@ -13,7 +13,7 @@ from typing import Any
 
 from experiments.responses.study import Study
 from experiments.study import Experiment
-from spiel_dl.play.requests import SearchOptions
+from spiel_dl.play import registry
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
@@ -23,9 +23,13 @@ GAME = "battleships_5x5"
 ROUNDS = 22
 """From this round on the opponent plays uniformly; three rounds are placements."""
 PROBABILITY = 0.9
-SEARCH = SearchOptions(
-    depth_limit=DepthLimit(moves=1), budget=16, num_rollouts=300, effort=Effort(iterations=200)
-)
+EFFORT = Effort(iterations=200)
+SEARCH: dict[str, Any] = {
+    "depth_limit": DepthLimit(moves=1),
+    "budget": 16,
+    "num_rollouts": 300,
+    "effort": EFFORT,
+}
 _SEED = 0
 _PAIRS_AT_ONCE = 25
 Rows = list[dict[str, Any]]
@@ -46,7 +50,7 @@ def _compute(study: Study) -> Rows:
             model,
             num_games=study.settings.num_games,
             seed=_SEED,
-            search=SEARCH,
+            options=registry.taken(SEARCH, responder, model),
             pairs_at_once=_PAIRS_AT_ONCE,
             workspace=study.workspace.within(said.partition(",")[0].replace(" ", "_")),
             description=said,
@@ -78,9 +82,9 @@ def _report(study: Study, found: Rows) -> Report:
             f"{ROUNDS} on, of which the first three are placements. ABD knows that and trusts it "
             f"with p = {PROBABILITY}; it searches from that round on. Mean returns are of pairs of "
             "games with both seats and the same luck; their intervals are over pairs.",
-            f"Each search looks {SEARCH.depth_limit} ahead from at most {SEARCH.budget} histories "
-            f"of its infoset, plays out {SEARCH.num_rollouts} games or more, and does "
-            f"{SEARCH.iterations} iterations of CFR+. The player goes on by the network, "
+            f"Each search looks {SEARCH['depth_limit']} ahead from at most {SEARCH['budget']} "
+            f"histories of its infoset, plays out {SEARCH['num_rollouts']} games or more, and does "
+            f"{EFFORT.iterations} iterations of CFR+. The player goes on by the network, "
             "the opponent by the model or the network. Times are of the wall clock, on a machine "
             "that did other things as well.",
             f"ABD wins {gain:+.3f} ± {width:.3f} a game against what the network wins: "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -125,7 +124,7 @@ def test_the_match_by_sampled_matrices_from_end_to_end(
 ) -> None:
     monkeypatch.setattr(sampled_match, "GAME", "battleships_2x2")
     monkeypatch.setattr(sampled_match, "ROUNDS", 2)
-    search = dataclasses.replace(sampled_match.SEARCH, budget=4, num_rollouts=20)
+    search = sampled_match.SEARCH | {"budget": 4, "num_rollouts": 20}
     monkeypatch.setattr(sampled_match, "SEARCH", search)
     settings = Settings(network="rnad:battleships_2x2", num_games=6)
     study = Study(settings, Workspace(tmp_path / "work"))

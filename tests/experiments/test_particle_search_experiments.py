@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pyspiel
@@ -18,13 +17,12 @@ from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.factored.families import factored_game
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play import registry
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import load_array_policy, load_policy
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 
 GAME = "goofspiel_4_descending"
 HEX = "abrupt_dark_hex_2x2"
@@ -135,10 +133,8 @@ def test_two_opponents(network, tmp_path):
             num_games=20,
             seed=1,
             pairs_at_once=10,
-            search=SearchOptions(
-                effort=dataclasses.replace(DEFAULT_EFFORT, iterations=20),
-                budget=20,
-                max_histories=100,
+            options=registry.taken(
+                {"effort": 20, "budget": 20, "max_histories": 100}, f"klss:{network}", row["second"]
             ),
         )
         assert row["mean"] == direct["mean"]
