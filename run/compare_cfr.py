@@ -10,9 +10,9 @@ Examples:
 import time
 
 from spiel_dl.commands import script
-from spiel_dl.commands.parameters import Positive
 from spiel_dl.runs import reports, variant_comparison
 from spiel_dl.system.environment import describe_environment
+from spiel_dl.system.parameters import Positive
 
 _WORKERS = script.workers()
 

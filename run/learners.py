@@ -11,6 +11,8 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from absl import flags
+
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.algorithms.ppo import PPOSolver
@@ -30,6 +32,8 @@ from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
 
+# The flags belong to the script.
+flags.disclaim_key_flags()
 # What the papers fix, and no flag changes.
 _FIXED_OF_ADAM = ("adam_beta1", "adam_beta2", "adam_epsilon", "gradient_clip")
 _OF_TARGET = ("target_averaging", "target_share", "utility_unit", "history_trace_decay")
@@ -89,7 +93,6 @@ class SelfPlayFlags:
         self._game = _define_game()
         self._config: config_flags.Flags[LearnerConfig] = config_flags.define(
             solver.default_config,
-            solver.__name__.removesuffix("Solver"),
             leave_out=_FIXED,
             names={"hidden_sizes": "hidden_size"},
             texts={"hidden_sizes": _UNITS, **_RATES},
@@ -100,7 +103,7 @@ class SelfPlayFlags:
             "num_workers": "processes that play while this one learns; 0: none.",
         }
         self._own = config_flags.define(solver, leave_out=list(shared), texts=texts)
-        self._transformations = config_flags.define(_transformations, "Critic")
+        self._transformations = config_flags.define(_transformations)
         self._critic = _define_critic()
 
     def of_run(self, given: Collection[str]) -> dict[str, int]:
@@ -134,10 +137,10 @@ class CriticFlags:
 
     def __init__(self) -> None:
         """Defines the flags."""
-        self._blueprint = config_flags.define(_blueprint, "Blueprint")
+        self._blueprint = config_flags.define(_blueprint)
         self._config = _define_critic()
         self._games = config_flags.define(
-            CriticLearner, "Games", only=["batch_size", "exploration", "max_tree_histories"]
+            CriticLearner, only=["batch_size", "exploration", "max_tree_histories"]
         )
 
     def of_run(self, given: Collection[str]) -> dict[str, int]:
@@ -168,14 +171,13 @@ class ParticleFlags:
     def __init__(self) -> None:
         """Defines the flags."""
         self._game = _define_game()
-        self._limit = script.depth_limit("Depth limit of searches; default: one round")
+        self._limit = script.depth_limit("searches; default: one round")
         self._config = config_flags.define(
             ParticleSelfPlayConfig,
-            "Self-play",
             defaults={"decay_steps": None},
             texts={**_RATES, "decay_steps": "steps over which it falls. Default: --num_steps."},
         )
-        self._sizes = config_flags.define(ParticleSizes, "Network")
+        self._sizes = config_flags.define(ParticleSizes)
         self._kind = config_flags.define(
             ParticleNetwork,
             only=["conditional"],
@@ -222,7 +224,7 @@ def _game(*, game: str | None = None, preset: str | None = None) -> str:
 
 
 def _define_game() -> config_flags.Flags[str]:
-    return config_flags.define(_game, "Game", choices={"preset": presets.PRESETS})
+    return config_flags.define(_game, choices={"preset": presets.PRESETS})
 
 
 def _settings(

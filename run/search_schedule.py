@@ -9,9 +9,9 @@ Example:
 import time
 
 from spiel_dl.commands import script
-from spiel_dl.commands.parameters import Positive
 from spiel_dl.runs import reports, schedule_search
 from spiel_dl.system.environment import describe_environment
+from spiel_dl.system.parameters import Positive
 
 _WORKERS = script.workers()
 

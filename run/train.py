@@ -17,9 +17,9 @@ from typing import Any
 import torch
 
 from spiel_dl.commands import config_flags, learners, script
-from spiel_dl.commands.parameters import Positive
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import learner_run
+from spiel_dl.system.parameters import Positive
 from spiel_dl.system.run_directory import RunDirectory, slug
 
 _DEFAULT = "rnad"
@@ -91,7 +91,7 @@ def train(
 
 _NAME = config_flags.read_early("algorithm", _DEFAULT)
 _LEARNER = learners.LEARNERS.get(_NAME, learners.LEARNERS[_DEFAULT])()
-_RUN = config_flags.define(train, "Run", defaults=_LEARNER.defaults)
+_RUN = config_flags.define(train, defaults=_LEARNER.defaults)
 _DIRECTORY = script.run_directory()
 
 

@@ -107,13 +107,13 @@ def _parameter(target: Callable[..., Any], parameter: inspect.Parameter) -> Para
     field = getattr(target, "__dataclass_fields__", {}).get(name)
     if field and field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()
+    hints = typing.get_type_hints(_annotated(target), include_extras=True)
+    how = _type_of(hints[name], name)
     text = _texts(target).get(name)
     if text is None:
         raise TypeError(f"{target} does not describe {name}; add it to the docstring")
-    hints = typing.get_type_hints(_annotated(target), include_extras=True)
     is_required = default is inspect.Parameter.empty
-    default = None if is_required else default
-    return Parameter(name, *_type_of(hints[name], name), default, is_required, text)
+    return Parameter(name, *how, None if is_required else default, is_required, text)
 
 
 def _annotated(target: Callable[..., Any]) -> Any:

@@ -15,7 +15,6 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import registry
 from spiel_dl.play.registry import load_array_policy, load_policy
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.late_policy import LatePolicy
@@ -134,12 +133,12 @@ def test_sepot_means_the_same_in_play_and_on_a_page(tmp_path: Path) -> None:
         critic=CriticConfig(hidden_sizes=(8, 8)),
     )
     learner.save(tmp_path / "checkpoint.safetensors")
-    search = SearchOptions(DepthLimit(moves=2), effort=Effort(iterations=50))
+    search = {"depth_limit": DepthLimit(moves=2), "effort": 50}
     pages = []
     for kind in ("sepot", "sepot_continual"):
         name = f"{kind}:{tmp_path}"
-        pages.append(load_array_policy(name, TREE, **registry.keywords_of(search, name)))
-        played = load_policy(name, TREE.game, **registry.keywords_of(search, name))
+        pages.append(load_array_policy(name, TREE, **registry.taken(search, name)))
+        played = load_policy(name, TREE.game, **registry.taken(search, name))
         for player in (0, 1):
             for history in TREE.first_history[player].tolist():
                 state = TREE.state(history)
@@ -173,12 +172,12 @@ def test_responses_in_both_seats() -> None:
 
 
 def test_restricted_nash_responses_lie_between_equilibria_and_best_responses() -> None:
-    search = SearchOptions(DepthLimit(moves=3), player=0)
+    search = {"depth_limit": DepthLimit(moves=3), "player": 0}
     model = load_array_policy("random:1", TREE)
     best = best_response.best_response_value(TREE, model, 0)
 
     def gain(name: str) -> float:
-        policy = load_array_policy(name, TREE, **registry.keywords_of(search, name))
+        policy = load_array_policy(name, TREE, **registry.taken(search, name))
         return exploitability.expected_value(TREE, policy, model)
 
     for kind in ("cdrnr", "abd", "rnr"):
@@ -287,8 +286,8 @@ def test_names_of_policies_on_a_compiled_game(tmp_path: Path) -> None:
 @pytest.mark.parametrize("game", ["kuhn_poker", "goofspiel(imp_info=True,num_cards=3)"])
 def test_policies_can_be_pickled_after_a_question(kind: str, game: str) -> None:
     tree = GameTree.from_game(game)
-    search = SearchOptions(DepthLimit(moves=2))
-    policy = load_policy(kind, tree, **registry.keywords_of(search, kind))
+    search = {"depth_limit": DepthLimit(moves=2)}
+    policy = load_policy(kind, tree, **registry.taken(search, kind))
     states = [tree.state(int(tree.first_history[player][-1])) for player in (0, 1)]
     expected = [policy.action_probabilities(state) for state in states]
     copy = pickle.loads(pickle.dumps(policy))

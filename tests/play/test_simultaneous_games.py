@@ -11,8 +11,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.algorithms import exploitability
 from spiel_dl.play import bots, terminal
 from spiel_dl.play.matches import play_match, play_pairs
-from spiel_dl.play.registry import keywords_of, load_array_policy, load_policy
-from spiel_dl.play.requests import SearchOptions
+from spiel_dl.play.registry import load_array_policy, load_policy, taken
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -122,7 +121,7 @@ def test_simultaneous_states_are_answered_or_refused():
 )  # fmt: skip
 def test_policies_by_name_answer_states_of_the_original_game(name):
     game = pyspiel.load_game("goofspiel(imp_info=True,num_cards=3,points_order=descending)")
-    search = keywords_of(SearchOptions(DepthLimit(rounds=1)), name)
+    search = taken({"depth_limit": DepthLimit(rounds=1)}, name)
     policy = load_policy(name, game, **search)
     tree = GameTree.from_game(game)
     table = load_array_policy(name, tree, **search)

@@ -66,7 +66,7 @@ def test_a_network_and_all_flags(tmp_path: Path) -> None:
     [
         (
             (*KUHN, "--rounds=1", "--run_dir=new"),
-            "give exactly one of --moves, --plies",
+            "give exactly one of moves, plies",
         ),
         ((*KUHN, "--value_function=nothing", "--run_dir=new"), "cannot read the file nothing"),
         ((*KUHN, "--exact_tolerance=0", "--run_dir=new"), "tolerance=0.0"),

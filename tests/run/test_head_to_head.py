@@ -45,7 +45,7 @@ def test_errors_are_told_in_one_line() -> None:
         (["--game=kuhn_poker", *two, "--num_games=5"], "num_games=5"),
         (["--game=no_such_game", *two], "no game 'no_such_game'"),
         (["--game=kuhn_poker", "--first=nobody", "--second=uniform"], "no policy 'nobody'"),
-        (["--game=kuhn_poker", *two, "--rounds=1", "--plies=2"], "exactly one of --moves, --plies"),
+        (["--game=kuhn_poker", *two, "--rounds=1", "--plies=2"], "exactly one of moves, plies"),
     ):
         code, _, errors = run_script("head_to_head.py", *arguments)
         assert code == 1

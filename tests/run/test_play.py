@@ -81,4 +81,4 @@ def test_a_new_user_plays_against_search_after_two_commands(tmp_path: Path) -> N
     assert "Final score after 2 games: you " in output
     code, output, errors = play("", *arguments, "--rounds=1", "--moves=1")
     assert code == 1
-    assert "give exactly one of --moves, --plies and --rounds" in errors
+    assert "give exactly one of moves, plies and rounds" in errors

@@ -30,15 +30,12 @@ def test_scripts_are_found() -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_help_fits_on_a_screen(script: str) -> None:
+def test_help_has_examples_and_flags(script: str) -> None:
     code, output, errors = run_script(script, "--help")
     assert code == 0, errors
-    lines = output.splitlines()
-    assert len(lines) <= 52
-    assert max(map(len, lines)) <= 100
     assert f"python run/{script}" in output
     assert any(
-        f"  --{flag}=" in output
+        f"  --{flag}: " in output
         for flag in ("game", "games", "data", "run", "run_dir", "paper", "report", "port")
     )
 

@@ -66,7 +66,7 @@ def test_training_starts_from_a_network(finished: Path) -> None:
     [
         (
             (*GENERATE, "--rounds=1", "--run_dir=new"),
-            "give exactly one of --moves, --plies",
+            "give exactly one of moves, plies",
         ),
         ((*GENERATE, "--run_dir=data"), "is not empty; resume its run (--resume)"),
         ((*GENERATE, "--run_dir=data", "--resume", "--seed=1"), "its seed is 0, not 1"),
