@@ -58,7 +58,7 @@ test: export NUMBA_CACHE_DIR ?= $(CURDIR)/build/numba
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-# What takes minutes each, and docs/slow_tests.md when it last passed. One test builds the site.
+# What takes minutes each, and tests/SLOW.md when it last passed. One test builds the site.
 test-slow: export OMP_NUM_THREADS ?= 1
 test-slow: export NUMBA_NUM_THREADS ?= 2
 test-slow: export OMP_WAIT_POLICY ?= passive

@@ -28,11 +28,6 @@ WITHOUT_REPORT = {
         "0.00179": "of a report that was deleted",
         "0.134": "of a report that was deleted",
     },
-    "docs/algorithms/search_without_public_states_measured.md": {
-        "0.60": "of models/index.json",
-        "0.016": "of models/index.json",
-        "0.051": "of models/index.json",
-    },
 }
 
 

@@ -261,10 +261,11 @@ class ParticleSelfPlay:
         self.buffer.extend(samples)
         self._losses, self._seconds = [], 0.0
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything that further steps depend on, completely or not at all."""
+    def save(self, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None) -> None:
+        """As `Learner.save`."""
         untold = {"losses": self._losses, "seconds": self._seconds}
-        tensor_files.save(path, self.state(), {**self._identity(), "untold": untold})
+        header = {**(notes or {}), **self._identity(), "untold": untold}
+        tensor_files.save(path, self.state(), header)
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Goes back to what `save` wrote; on a CPU, what follows is the same to the last bit.

@@ -275,8 +275,12 @@ class Learner(abc.ABC):
         self.num_steps = int(state["num_steps"])
         self._num_logged, self._window = 0, _Window()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None) -> None:
         """Writes everything that further steps depend on, completely or not at all.
+
+        Args:
+          path: the file.
+          notes: what else its header is to say, which `load` does not read.
 
         Raises:
           ValueError: as `state`. Nothing is written then.
@@ -287,6 +291,7 @@ class Learner(abc.ABC):
             path,
             arrays,
             {
+                **(notes or {}),
                 **self._identity(),
                 "policy": self._described(),
                 "num_steps": num_steps,

@@ -40,6 +40,7 @@ CHECKPOINT_FILE = "checkpoint.safetensors"
 AVERAGE_POLICY_FILE = "average_policy.safetensors"
 CURRENT_POLICY_FILE = "current_policy.safetensors"
 _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
+_NUM_LINES = "lines_of_metrics"
 
 
 def _check_packages() -> None:
@@ -145,6 +146,9 @@ class RunDirectory:
         Args:
           step_name: the metric, an integer, that counts steps in this run.
           last_step: the last step to keep.
+
+        Raises:
+          ValueError: if a line is damaged, or lines that the newest checkpoint came after are gone.
         """
         self._step_name, self._last_step = step_name, last_step
         lines = self.read_metrics()
@@ -154,19 +158,35 @@ class RunDirectory:
                     f"{self.metrics_path}, line {number}, is damaged (no {step_name}); {UNDAMAGED}"
                 )
         kept = [line for line in lines if line[step_name] <= last_step]
+        checkpoint = self.checkpoint_path
+        wanted = tensor_files.header(checkpoint).get(_NUM_LINES, 0) if checkpoint.exists() else 0
+        if len(kept) < wanted:
+            raise ValueError(
+                f"{self.metrics_path} has {len(kept)} lines up to {step_name} {last_step}, of the "
+                f"{wanted} that it had when the checkpoint was written; {UNDAMAGED}"
+            )
         with tensor_files.atomic_path(self.metrics_path) as temporary:
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
         self.record_start()
 
     def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
         """Replaces the checkpoint."""
-        tensor_files.save(self.checkpoint_path, arrays, header)
+        tensor_files.save(self.checkpoint_path, arrays, {**header, **self.notes()})
+
+    def notes(self) -> dict[str, int]:
+        """What a checkpoint's header says of the directory: how many lines of metrics came before.
+
+        `truncate_metrics` misses them when they are gone.
+        """
+        return {_NUM_LINES: len(self.read_metrics())}
 
     def load_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
         """The newest checkpoint; None if there is none."""
         if not self.checkpoint_path.exists():
             return None
-        return tensor_files.load(self.checkpoint_path)
+        arrays, header = tensor_files.load(self.checkpoint_path)
+        header.pop(_NUM_LINES, None)
+        return arrays, header
 
     def _open_events(self) -> SummaryWriter:
         # TensorBoard and torch take seconds to import, and most programs write no metrics.

@@ -151,6 +151,14 @@ def test_a_run_leaves_what_belongs_to_its_learner(tmp_path: Path) -> None:
         assert picture.startswith(b"\x89PNG\r\n\x1a\n")
 
 
+@pytest.mark.parametrize("name", ["mmd in tables", "particle"])
+def test_a_finished_run_misses_its_lines(name: str, tmp_path: Path) -> None:
+    run(tmp_path, LEARNERS[name](), 3)
+    (tmp_path / "metrics.jsonl").write_text("")
+    with pytest.raises(ValueError, match="0 lines up to step 3, of the 1 that it had"):
+        run(tmp_path, LEARNERS[name](), 3)
+
+
 def test_pictures_come_while_it_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learner_run, "_SECONDS_PER_PICTURE", 0.0)
     drawn: list[int] = []

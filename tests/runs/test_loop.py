@@ -153,6 +153,16 @@ def test_a_deleted_checkpoint_is_missed(tmp_path: Path) -> None:
     assert (tmp_path / "metrics.jsonl").read_bytes() == before
 
 
+@pytest.mark.parametrize("kept", [0, 1])
+def test_lines_that_are_gone_are_missed(kept: int, tmp_path: Path) -> None:
+    run(tmp_path, 10, loop.every(5))
+    metrics = tmp_path / "metrics.jsonl"
+    metrics.write_text("".join(metrics.read_text().splitlines(keepends=True)[:kept]))
+    for end in (10, 20):
+        with pytest.raises(ValueError, match=rf"{kept} lines up to step 10, of the 2 that it had"):
+            run(tmp_path, end, loop.every(5))
+
+
 def test_a_run_killed_before_its_first_checkpoint_begins_anew(tmp_path: Path) -> None:
     run(tmp_path, 5, loop.every(5))
     (tmp_path / "checkpoint.safetensors").unlink()

@@ -174,6 +174,16 @@ def test_half_a_line_is_not_read_and_does_not_spoil_the_next(tmp_path: Path) -> 
     assert directory.read_metrics() == [{"step": 1}, {"step": 2}]
 
 
+def test_a_whole_line_may_lack_its_end(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path, CONFIG)
+    for step in (1, 2):
+        directory.append_metrics({"step": step, "rates": {"a": 1}})
+    directory.metrics_path.write_text(directory.metrics_path.read_text().rstrip("\n"))
+    directory.truncate_metrics("step", 2)
+    directory.append_metrics({"step": 3})
+    assert [line["step"] for line in directory.read_metrics()] == [1, 2, 3]
+
+
 def test_later_steps_are_dropped(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path, CONFIG)
     for step in (1, 2, 5, 9):
