@@ -91,10 +91,9 @@ class Flags(Generic[T]):
     @property
     def values(self) -> dict[str, Any]:
         """The values of the parsed flags, by the names of parameters."""
-        found = {name: self._values[flag].value for name, flag in self._flags.items()}
-        for name in self._tuples:
-            found[name] = None if found[name] is None else tuple(found[name])
-        return found
+        found: dict[str, Any] = {n: self._values[flag].value for n, flag in self._flags.items()}
+        lists = [name for name in self._tuples if found[name] is not None]
+        return found | {name: tuple(found[name]) for name in lists}
 
     @property
     def given(self) -> dict[str, Any]:
@@ -220,6 +219,6 @@ def _define_one(
         flags.DEFINE(parser, name, default, text, flag_values, required=required)
         return
     values: Sequence[Any] | None = None if default is None else list(default)
-    serializer = flags.ArgumentSerializer()
+    serializer: flags.ArgumentSerializer[Any] = flags.ArgumentSerializer()
     flag = _ListFlag(parser, serializer, name, values, text, is_split=is_split)
     flags.DEFINE_flag(flag, flag_values, required=required)

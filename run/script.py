@@ -147,7 +147,7 @@ def _check_places() -> None:
     if "device" in flags.FLAGS and flags.FLAGS["device"].value != "cpu":
         from spiel_dl.networks.devices import check_device  # With torch.
 
-        check_device(flags.FLAGS["device"].value)
+        check_device(str(flags.FLAGS["device"].value))
     for name in ("run_dir", "output"):
         value = flags.FLAGS[name].value if name in flags.FLAGS else None
         if value == "":

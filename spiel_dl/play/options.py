@@ -119,8 +119,9 @@ def configure(config: type[T], given: Mapping[str, Any]) -> T:
     for field in dataclasses.fields(config):
         names = field.metadata.get(_OFFERED)
         if names is not None:
+            default: Any = field.default
             changes = {name: given[name] for name in names if name in given}
-            values[field.name] = dataclasses.replace(field.default, **changes)
+            values[field.name] = dataclasses.replace(default, **changes)
         elif field.name in given:
             values[field.name] = given[field.name]
     return config(**values)

@@ -51,21 +51,6 @@ def test_devices_that_there_are_not_are_refused_whatever_plays() -> None:
     assert load_policy("uniform", TREE, device="cpu:0")
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("unifrom", r"uniform\? Give"),
-        ("leduc", "rnad:leduc, or mmd:leduc"),
-        ("rnd:leduc", "rnad:leduc"),
-        ("cfr", r"cfr:K\? Give"),
-        ("uniform:3", r"uniform\? Give"),
-    ],
-)
-def test_names_that_may_be_meant(name: str, meant: str) -> None:
-    with pytest.raises(ValueError, match=f"no policy '{name}'; did you mean {meant}"):
-        load_policy(name, TREE)
-
-
 def _mine(request: Request) -> ArrayPolicy:
     return ArrayPolicy.uniform(request.compiled())
 
@@ -292,16 +277,6 @@ def test_options_are_those_of_policies_within_policies_too() -> None:
     assert reported("late:random:1") == {"depth_limit": "2 moves"}
 
 
-def test_reports_say_all_of_an_effort() -> None:
-    name = "rnr:0.9:random:1"
-    assert reported(name) == {"iterations": 1500}
-    assert reported(name, effort=20) == reported(name, effort=Effort(20)) == {"iterations": 20}
-    whole = Effort(20, tolerance=0.1, seconds=2.0, variant="pcfr+")
-    expected = {"iterations": 20, "tolerance": 0.1, "seconds": 2.0, "variant": "pcfr+"}
-    assert reported(name, effort=whole) == expected
-    assert reported("uniform", effort=whole) == {}
-
-
 def test_paths_in_names(tmp_path: Path) -> None:
     path, other = tmp_path / "file", tmp_path / "other"
     path.touch()
@@ -361,8 +336,3 @@ def test_digests_are_of_the_files_behind_all_names(name: str, tmp_path: Path) ->
     assert found[0] != found[1]
     if "," not in name:
         assert found[1] == hashlib.sha256(b"old").hexdigest()
-
-
-def test_digests_of_models_and_of_nothing() -> None:
-    assert registry.digest("weakened:10:rnad:leduc") == registry.digest("rnad:leduc") != ""
-    assert registry.digest("cdbr:cfr:3") == ""
