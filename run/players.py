@@ -33,7 +33,7 @@ class OptionFlags:
                 users.setdefault(option, {})[kind.name] = parameter
         users.pop("depth_limit")
         found = {_NAMES.get(option, option): _of_kinds(known) for option, known in users.items()}
-        self._flags = config_flags.Flags(dict, found)
+        self._flags: config_flags.Flags[dict[str, Any]] = config_flags.Flags(dict, found)
         self._limit = script.depth_limit("searches") if has_depth_limit else None
 
     def build(self, *names: str) -> dict[str, Any]:
