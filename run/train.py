@@ -102,7 +102,9 @@ def main(*, algorithm: str = _DEFAULT) -> None:
       algorithm: what learns. The flags below are its own.
     """
     del algorithm  # It was read before there were the flags that depend on it.
-    run = {**_RUN.values, **_LEARNER.of_run(_RUN.given)}
+    run = dict(_RUN.values)
+    if "num_steps" not in _RUN.given:
+        run["num_steps"] = _LEARNER.preset().get("num_steps", run["num_steps"])
     torch.set_num_threads(run["num_threads"])
     _RUN.build(_LEARNER.build(run), _DIRECTORY.build, num_steps=run["num_steps"])
 
