@@ -78,7 +78,7 @@ lint: $(VENV)/installed
 	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
 	cp -r experiments build/lint && rm -r build/lint/experiments/benchmarks
 	cd build/lint && MYPYPATH=../../run ../../$(BIN)/mypy --config-file ../../pyproject.toml \
-	    -p spiel_dl -p experiments -m reproduce -m report_learners
+	    -p spiel_dl -p experiments -m reproduce
 	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
 
 bench: $(VENV)/installed-benchmark

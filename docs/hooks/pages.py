@@ -106,12 +106,6 @@ def expand(markdown: str, depth: int) -> str:
     return markdown
 
 
-def listed(report: PurePosixPath) -> str:
-    """The line of docs/results.md that lists a report."""
-    name = " / ".join(report.parts[1:-1])
-    return f"- {name}: [{title_of(report)}](../{report}) <!-- command -->"
-
-
 def notebook_page(path: Path) -> str:
     """A notebook as a page, in Markdown."""
     parts = []

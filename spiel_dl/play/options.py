@@ -20,7 +20,7 @@ import pyspiel
 
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.variant_names import VARIANTS
+from spiel_dl.solvers.variants import VARIANTS
 from spiel_dl.system.parameters import Parameter, parameters_of
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit, default_depth_limit
 from spiel_dl.tree.histories import check_player
