@@ -71,10 +71,6 @@ def test_a_network_and_all_flags(tmp_path: Path) -> None:
         ((*KUHN, "--value_function=nothing", "--run_dir=new"), "cannot read the file nothing"),
         ((*KUHN, "--exact_tolerance=0", "--run_dir=new"), "tolerance=0.0"),
         (
-            (*KUHN, "--restart_growth=3", "--run_dir=new"),
-            "--restart_growth: used with --restart_every",
-        ),
-        (
             (*KUHN, "--value_function=zero", "--warm_start", "--run_dir=new"),
             "--warm_start: used with --value_function=exact only",
         ),
@@ -83,7 +79,6 @@ def test_a_network_and_all_flags(tmp_path: Path) -> None:
         "limit",
         "no network",
         "tolerance",
-        "growth",
         "warm start",
     ],
 )
