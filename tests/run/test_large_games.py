@@ -34,7 +34,6 @@ def test_a_row_for_each_game_that_is_not_computed_again(tmp_path: Path) -> None:
     [
         (["--games=kuhn_poker"], "error: kuhn_poker() has no factored form here"),
         (["--policy=nobody", f"--games={GAMES[0]}"], "error: no policy 'nobody'"),
-        (["--dtype=float16", f"--games={GAMES[0]}"], "error: dtype='float16' must be one of"),
         (["--policy=torch:a.pt", f"--games={GAMES[0]}"], "error: no policy 'torch:a.pt': a.pt"),
     ],
 )
