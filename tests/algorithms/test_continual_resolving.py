@@ -25,9 +25,8 @@ from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.exact import ExactLeafValues
-from spiel_dl.value_functions.noisy import NoisyValue
 from spiel_dl.value_functions.positional import PositionalNetwork
-from tests.made_up_values import broken_value
+from tests.made_up_values import NoisyValue, broken_value
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
