@@ -306,11 +306,10 @@ class RegretMinimizer:
         """Goes on from a `state()` of a minimizer of the same game and variant.
 
         Raises:
-          ValueError: if the state is of another game or variant, or if it is not consistent: if a
-            strategy is no distribution, say. Nothing has changed then.
+          ValueError: if the state is of another game or variant, or not finite. Nothing has
+            changed then.
         """
-        treeplexes = self.sequence_form.treeplexes
-        minimizer_state.check_state(state, self.state(), treeplexes, self.learned, self.variant)
+        minimizer_state.check_state(state, self.state())
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
         for name, array in minimizer_state.arrays_of(self.learned).items():
