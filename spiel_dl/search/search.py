@@ -184,7 +184,7 @@ def _multi_valued(
     if leaf_choice == "best_response":
         return Leaves(sequences, _in_order(values, order))
     player = order[values.player]
-    choices = values.choices(effort.variant, effort.num_threads)
+    choices = values.choices(effort.variant)
 
     def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
         side = int(players[0] != player)
