@@ -141,8 +141,8 @@ class SearchPolicy(openspiel_policy.Policy):
       watch: is told of every search; None: nobody asks.
       gap: by how much all searches may be below their optima together, in utility units of the
         whole game; NaN where that is not known.
-      num_searches, num_unfinished: how many searches were made, and how many of them ended above
-        the tolerance of their effort.
+      num_searches: how many searches were made; those that are made side by side count each.
+      num_unfinished: how many solutions ended above the tolerance of their effort.
       num_moves, num_moves_searched: how many questions with more than one answer there were, and
         how many were answered by search, not by a blueprint.
       answer_was_searched: whether the last answer was.
@@ -253,7 +253,7 @@ class SearchPolicy(openspiel_policy.Policy):
     def search(self, root: Root) -> Solution:
         """Searches below a root, and counts and tells it."""
         solution = search(root, self.spec, self.effort)
-        self.num_searches += 1
+        self.num_searches += root.num_public_states
         self.gap += solution.gap / root.unit
         if self.effort.tolerance is not None:
             tolerance = self.effort.tolerance * root.unit

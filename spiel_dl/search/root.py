@@ -66,6 +66,11 @@ class Root:
         return 1 - self.player
 
     @property
+    def num_public_states(self) -> int:
+        """In how many public states the search starts, side by side."""
+        return 1 if self.public_states is None else int(self.public_states.max()) + 1
+
+    @property
     def order(self) -> tuple[int, int]:
         """The players of the game as players 0 and 1 of the one that is solved.
 
