@@ -5,9 +5,10 @@ policy = dl.solve("leduc_poker", seconds=5)
 print(policy.exploitability, policy.iterations, policy.seconds)
 ```
 
-It runs the variant of CFR that was best for its time in results/compare_cfr, looks at the average
-and at the current policy now and then, and returns the least exploitable one that it saw. Its
-schedule ends at iteration 1,000, whatever the time; from there on, its exponents stay.
+It runs HS-PCFR+(30), looks at the average and at the current policy now and then, and returns the
+least exploitable one that it saw. Of the published variants in results/compare_cfr, this one is at
+worst least behind the best of a game. Its schedule ends at iteration 1,000, whatever the time; from
+there on, its exponent stays.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame
 
 DEFAULT_VARIANT = "hs-pcfr+(30)"
-"""In results/compare_cfr, the best in the worst of the games that were held out."""
 _SMALL = 1e-9
 _FIRST_LOOK = 16
 _GROWTH = 1.2
