@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.leaf_set import LeafSet
@@ -37,7 +38,7 @@ class ExactValue(ValueFunction):
     them is slow. Warm starts make them move with the ranges, within the tolerance.
 
     Attributes:
-      tolerance: the gap, in utility units, at which it stops.
+      tolerance: the gap at which it stops, as a share of the game's largest utility.
     """
 
     def __init__(
@@ -51,8 +52,8 @@ class ExactValue(ValueFunction):
         """By default, values depend on the ranges alone.
 
         Args:
-          tolerance: stop once all gaps are at most this, in utility units. The default is for games
-            whose utilities are about 1 to 100; in others, give such a share.
+          tolerance: stop once all gaps are at most this share of the game's largest utility, see
+            `solvers.effort.share_of_largest`.
           max_iterations: stop at the latest after so many iterations. Gaps that are larger then are
             counted and warned of.
           stretch: iterations between two looks at the gaps; None: 100, or 1 with warm starts,
@@ -103,7 +104,7 @@ class ExactLeafValues(LeafValues):
         super().__init__(leaves)
         self.gaps = np.zeros(0)
         self.num_unfinished = 0
-        self._tolerance = tolerance
+        self._tolerance = share_of_largest(tolerance, leaves.subgames.utility_range)
         self._max_iterations = max_iterations
         self._stretch = stretch
         self._warm_start = warm_start
@@ -158,7 +159,7 @@ class ExactLeafValues(LeafValues):
         if self.num_unfinished == 1:
             warnings.warn(
                 f"optimal values are off by {self.gaps.max():.2g} after {self._max_iterations} "
-                f"iterations, more than tolerance={self._tolerance}; raise max_iterations or the "
+                f"iterations, more than {self._tolerance:.2g}; raise max_iterations or the "
                 "tolerance (num_unfinished counts such evaluations)",
                 RuntimeWarning,
                 stacklevel=4,
