@@ -58,7 +58,7 @@ test: export NUMBA_CACHE_DIR ?= $(CURDIR)/build/numba
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-# What takes minutes each, and docs/slow_tests.md when it last passed. One test builds the site.
+# What takes minutes each, and tests/SLOW.md when it last passed. One test builds the site.
 test-slow: export OMP_NUM_THREADS ?= 1
 test-slow: export NUMBA_NUM_THREADS ?= 2
 test-slow: export OMP_WAIT_POLICY ?= passive
@@ -78,7 +78,7 @@ lint: $(VENV)/installed
 	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
 	cp -r experiments build/lint && rm -r build/lint/experiments/benchmarks
 	cd build/lint && MYPYPATH=../../run ../../$(BIN)/mypy --config-file ../../pyproject.toml \
-	    -p spiel_dl -p experiments -m reproduce -m report_learners
+	    -p spiel_dl -p experiments -m reproduce
 	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
 
 bench: $(VENV)/installed-benchmark

@@ -126,6 +126,5 @@ PAPERS = {
         Paper("learners", "R-NaD, MMD and PPO with their defaults"),
         Paper("particle_search", "search where public states are too large to list"),
         Paper("policy_gradients", "Rudolph et al. (2025), policy gradients in large games"),
-        Paper("compare", "our solvers and learners beside OpenSpiel's", True),
     )
 }

@@ -1,4 +1,4 @@
-"""Makes the papers' figures and tables, with our numbers, and compares with OpenSpiel's algorithms.
+"""Makes the papers' figures and tables, with our numbers.
 
 What is finished in the run directory is not done again. For a row of the manifest whose report
 is old, what another commit made is: its folders are renamed, by ".old-1" at the end of their names.
@@ -12,7 +12,6 @@ Examples:
   python run/reproduce.py --paper=particle --only=linear_targets
   python run/reproduce.py --paper=responses --only=table_1 --set=games=goofspiel_6 --set=players=0
   python run/reproduce.py --paper=sepot --only=curves,cfvs --set=games=leduc --num_workers=2
-  python run/reproduce.py --paper=compare --domain=leduc_poker --set=seconds=60
 
 The same on a game of one's own, in seconds:
   python run/reproduce.py --paper=dl_cfr --only=checkpoints --run_dir=runs/tiny \\

@@ -38,7 +38,7 @@ def main(*, data: str, network: str | None = None) -> None:
     config = _TRAINING.build()
     if network:
         _NETWORK.refuse("of a new network; leave --network out, or them", but=["device", "seed"])
-        trained = PositionalNetwork.load(network, _NETWORK.values["device"])
+        trained = PositionalNetwork.load(network, device=_NETWORK.values["device"])
     else:
         trained = _NETWORK.build()
     training.check(trained, dataset, config)

@@ -36,7 +36,7 @@ class Batch:
     def __init__(self, game_string: str, batch_size: int, device: str):
         rules = pyspiel.load_game(game_string).rules
         self._environment = BatchedEnvironment(rules, batch_size, device)
-        self._tensors = self._environment.information_state_tensors()
+        self._tensors = [self._environment.information_state_tensor(p) for p in (0, 1)]
         self.run(1)  # the first step makes tables and memory ready
 
     def run(self, iterations: int, threads: int = 1) -> None:
@@ -45,8 +45,9 @@ class Batch:
         torch.set_num_threads(threads)
         for _ in range(iterations):
             self._environment.step(self._environment.sample_random_actions())
-            self._environment.information_state_tensors(out=self._tensors)
-        if self._tensors.is_cuda:
+            for player, out in enumerate(self._tensors):
+                self._environment.information_state_tensor(player, out=out)
+        if self._tensors[0].is_cuda:
             torch.cuda.synchronize()
         torch.set_num_threads(before)
 

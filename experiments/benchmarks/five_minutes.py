@@ -1,7 +1,7 @@
 """From nothing to a game against SePoT on the page: what each command of the walk takes.
 
 Builds the wheel, and then does in an empty directory, with an empty environment, what
-docs/how_to/five_minutes.md tells a newcomer to do. The clicks on the page are the requests that
+docs/index.md tells a newcomer to do. The clicks on the page are the requests that
 they make. Packages come from the package index that pip is set up to use.
 
   python experiments/benchmarks/five_minutes.py --output=results/benchmarks

@@ -3,18 +3,14 @@
 "Main Experiments": `checkpoints` (loss against exploitability, Figure 2), `left_out` (public states
 that the network never saw) and `ranges` (those asked for against those trained on). "Additional
 Experiments": `losses`, `amount` (of data) and `size` (of the network). Beyond the paper:
-`on_policy`, `resolving` (the whole game) and `exact` (the optimal value function).
+`on_policy`.
 """
 
 from experiments.dl_cfr.checkpoints import CHECKPOINTS
-from experiments.dl_cfr.exact import EXACT
 from experiments.dl_cfr.left_out import LEFT_OUT
 from experiments.dl_cfr.on_policy import ON_POLICY
 from experiments.dl_cfr.ranges import RANGES
-from experiments.dl_cfr.resolving import RESOLVING
 from experiments.dl_cfr.variations import AMOUNT, LOSSES, SIZE
 from experiments.study import by_name
 
-EXPERIMENTS = by_name(
-    CHECKPOINTS, LEFT_OUT, RANGES, LOSSES, AMOUNT, SIZE, ON_POLICY, RESOLVING, EXACT
-)
+EXPERIMENTS = by_name(CHECKPOINTS, LEFT_OUT, RANGES, LOSSES, AMOUNT, SIZE, ON_POLICY)

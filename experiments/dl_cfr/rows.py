@@ -18,19 +18,15 @@ def rows() -> list[Row]:
         found += [
             Row("dl_cfr", "checkpoints", place, domain, (*seeds, *random_data), 0.4 * minutes,
                 short_of=fewer),
-            Row("dl_cfr", "exact", "ours", domain, (), 3),
             Row("dl_cfr", "on_policy", "ours", domain, on_policy, 1.5 * minutes),
             Row("dl_cfr", "left_out", "Main Experiments", domain, left_out, 15,
                 short_of=f"one seed; one leaf public state in {every}, and 10 epochs, of our "
                 "default of 100"),
             Row("dl_cfr", "ranges", "Main Experiments", domain, (*seeds, *random_data), 15,
                 short_of=fewer),
-            Row("dl_cfr", "resolving", "ours", domain, on_policy, 10),
         ]  # fmt: skip
-    own_leduc = ("data.game=python_leduc", "data.depth_limit=1 rounds")
     few = f"one seed and one domain of three: a network for every size; {fewer}"
     found += [
-        Row("dl_cfr", "exact", "ours", None, own_leduc, 2, "dl_cfr/leduc_openspiel"),
         Row("dl_cfr", "losses", "Additional Experiments", "goofspiel",
             ("seeds=0,1,2", *random_data), 75, short_of=f"one domain of three; {fewer}"),
         Row("dl_cfr", "amount", "Additional Experiments", "goofspiel",

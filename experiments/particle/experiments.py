@@ -1,22 +1,9 @@
 """The particle paper's experiments (Šustr et al. 2021), by name."""
 
-from experiments.particle.figure_3 import ARCHITECTURES, ON_POLICY
+from experiments.particle.figure_3 import ARCHITECTURES
 from experiments.particle.fractions import FRACTIONS
-from experiments.particle.iterations import ITERATIONS
-from experiments.particle.learned_values import VALUES
 from experiments.particle.linear_targets import LINEAR_TARGETS
-from experiments.particle.play import MATCH, SELF_PLAY
 from experiments.particle.public_state_counts import PUBLIC_STATES
 from experiments.study import by_name
 
-EXPERIMENTS = by_name(
-    LINEAR_TARGETS,
-    PUBLIC_STATES,
-    ARCHITECTURES,
-    ON_POLICY,
-    FRACTIONS,
-    SELF_PLAY,
-    MATCH,
-    ITERATIONS,
-    VALUES,
-)
+EXPERIMENTS = by_name(LINEAR_TARGETS, PUBLIC_STATES, ARCHITECTURES, FRACTIONS)

@@ -241,13 +241,3 @@ ARCHITECTURES = Experiment(
     TRAINED,
     _judge_architectures,
 )
-ON_POLICY = Experiment(
-    "on_policy",
-    "A positional and a particle network, trained on policy",
-    NASH_CONV_TITLE,
-    f"trained on random beliefs, {_CLAIM}.",
-    _over_rounds,
-    _on_policy_report,
-    (*(name for name in TRAINED if name != "training"), "on_policy"),
-    _judge,
-)

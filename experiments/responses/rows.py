@@ -28,9 +28,4 @@ def rows() -> list[Row]:
         Row("responses", "biased_rps", "Figure 15", minutes=2),
         Row("responses", "late_mistakes", "2025, abstract", None, (), 10,
             short_of="portfolios of its figures are not known here"),
-        Row("responses", "online", "ours", None, ("players=0",), 15),
-        Row("responses", "sampled_match", "ours", minutes=40,
-            short_of="one network, of 20,000 steps"),
-        Row("responses", "network", "ours", minutes=15),
-        Row("responses", "times", "ours", minutes=10),
     ]  # fmt: skip

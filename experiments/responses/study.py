@@ -15,21 +15,11 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.value_functions.training import TrainingConfig
 
 CHOICES = ("games", "models", "players")
 """Settings that say who responds to whom."""
 SWEEP = ("depth_limit", "scheme", "gadgets", "parameters", "bounds", "cfr_iterations")
 """Settings that say what methods are swept over."""
-NETWORKS = (
-    "num_strategies", "num_layers", "num_units", "training", "iterations", "num_rounds",
-    "round_training", "device",
-)  # fmt: skip
-"""Settings that say how networks are made and used."""
-
-
-def _training(num_epochs: int, **rates: Any) -> TrainingConfig:
-    return TrainingConfig(num_epochs=num_epochs, networks_per_decade=0, **rates)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,16 +38,6 @@ class Settings:
       parameters: frontier: p, alpha, and the weight of CDBR in the mix.
       bounds: of exploitability in the Pareto set, as parts of a best response's.
       cfr_iterations: of the strategies that know no model.
-      num_strategies: network: trunk strategies of each kind to train on.
-      num_layers: network: hidden layers.
-      num_units: network: units in each of them.
-      training: network: how networks are trained.
-      iterations: network: of CFR+ in each step of CDBR.
-      num_rounds: network: how often CDBR responds, and the networks learn from it.
-      round_training: network: how they are trained in each of these rounds.
-      device: where networks compute.
-      network: sampled_match: a network's name, see `play.registry`.
-      num_games: sampled_match: of each of its two matches; pairs of games, two or more.
     """
 
     games: tuple[str, ...] = ()
@@ -70,18 +50,6 @@ class Settings:
     parameters: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
     bounds: tuple[float, ...] = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
     cfr_iterations: tuple[int, ...] = (10, 100, 1000)
-    num_strategies: int = 1000
-    num_layers: int = 3
-    num_units: int = 128
-    training: TrainingConfig = dataclasses.field(default_factory=lambda: _training(20))
-    iterations: int = 300
-    num_rounds: int = 4
-    round_training: TrainingConfig = dataclasses.field(
-        default_factory=lambda: _training(3, learning_rate=1e-3)
-    )
-    device: str = "cpu"
-    network: str = "rnad:battleships_5x5_0"
-    num_games: int = 2000
 
     def __post_init__(self) -> None:
         if not self.players or not set(self.players) <= {0, 1}:
@@ -93,12 +61,7 @@ class Settings:
         unknown = [gadget for gadget in self.gadgets if gadget not in GADGETS]
         if unknown:
             raise ValueError(f"gadgets={unknown} must be some of {GADGETS}")
-        check_least(self, num_strategies=1, iterations=1, num_rounds=0, abr_episodes=0)
-        if self.num_games < 4 or self.num_games % 2:
-            raise ValueError(
-                f"num_games={self.num_games} must be an even number of at least 4: games come in "
-                "pairs, and an interval takes two of them"
-            )
+        check_least(self, abr_episodes=0)
 
 
 Labels = dict[str, Any]

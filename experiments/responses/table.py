@@ -3,20 +3,15 @@
 In percent of what a best response gains. CDBR n looks n levels beyond its decision, which are n + 1
 plies, and slides. Small games are solved by linear programs. Larger ones are by predictive CFR+,
 with a certified gap. The best equilibrium is by a linear program in every game.
-
-`network` is the column of CDBR 1 with trained networks in the place of optimal values.
 """
 
 from __future__ import annotations
 
-import functools
 import time
 from typing import Any
 
-from experiments.responses import networks as response_networks
 from experiments.responses.responders import Responder
-from experiments.responses.study import CHOICES, NETWORKS, Labels, Study
-from experiments.settings import as_json
+from experiments.responses.study import CHOICES, Labels, Study
 from experiments.study import Experiment, Judgement, Tables, verdict
 from spiel_dl.algorithms.best_nash import best_nash
 from spiel_dl.algorithms.cdbr import CDBRPolicy
@@ -28,7 +23,6 @@ from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 
 GAMES = ("leduc", "goofspiel_4", "goofspiel_5")
-NETWORK_GAMES = ("leduc", "goofspiel_ii_5")
 MODELS = (
     "uniform",
     *(f"random:{seed}" for seed in range(10)),
@@ -123,68 +117,6 @@ TABLE_1 = Experiment(
     _table_1_report,
     (*CHOICES, "abr_episodes"),
     _judge,
-)
-
-
-def _network_rows(study: Study) -> Rows:
-    """CDBR 1 with trained networks instead of the optimal value function."""
-    limit, settings, rows = DepthLimit(plies=_LOOK_AHEAD[0] + 1), study.settings, []
-    told = {name: value for name, value in as_json(settings).items() if name in NETWORKS}
-    for labels in study.responders(NETWORK_GAMES, ("uniform",)):
-        name = file_name("network", *labels.values())
-        compute = functools.partial(
-            response_networks.compare,
-            study.responder(**labels),
-            limit,
-            study.workspace.directory / name,
-            settings,
-            show_progress=study.workspace.show_progress,
-        )
-        rows.append({**labels, **study.workspace.part(name, {**labels, **told}, compute)})
-    return rows
-
-
-def _network_report(study: Study, rows: Rows) -> Report:
-    settings = study.settings
-    return Report(
-        NETWORK.title,
-        [
-            "In percent of a best response's gain. One network for each depth limit at which a "
-            f"step ends, with {settings.num_layers} hidden layers of {settings.num_units} units, "
-            f"trained on {2 * settings.num_strategies:,} trunk strategies, half of them against "
-            f"the model; then {settings.num_rounds} rounds in which CDBR responds, and "
-            f"{settings.num_strategies:,} strategies near its response are added. CDBR does "
-            f"{settings.iterations} iterations of CFR+ in each step.",
-            study.describe(row["game"] for row in rows),
-        ],
-        {
-            "Networks and the optimal value function": Table(
-                rows,
-                {
-                    "game": "game",
-                    "model": "model",
-                    "player": "player",
-                    "first_percent": "with networks before the rounds",
-                    "percent": "with networks",
-                    "exact_percent": "with optimal values",
-                    "apart": "difference in percentage points",
-                    "training_seconds": "seconds of training networks",
-                    "networks": "networks",
-                },
-            )
-        },
-        headline=f"at most {max(abs(row['apart']) for row in rows):.2g} points from optimal values",
-    )
-
-
-NETWORK = Experiment(
-    "network",
-    "CDBR1 with networks",
-    "gain, in percent of a best response's",
-    "has CDBR with a network in one experiment, without numbers (appendix D).",
-    _network_rows,
-    _network_report,
-    (*CHOICES, *NETWORKS),
 )
 
 

@@ -11,13 +11,10 @@ import functools
 import numpy as np
 
 from experiments.sepot.evaluation import compiled
-from experiments.sepot.search_readings import transformations_of
 from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints, RNaDFixedPoints
-from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.play import registry
 from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree.game_tree import GameTree
 
 # Of the next regularisation policy, in utility units: Leduc's are larger.
 _ETA, _ETA_LEDUC = 0.2, 1.0
@@ -52,25 +49,6 @@ def blueprint_of(game: str, name: str) -> ArrayPolicy:
     else:
         policy = load_array_policy(base, tree)
     return _with_noise(policy, float(noise[0]), int(noise[1])) if noise else policy
-
-
-def with_exact_critic(
-    game: str, name: str, transformations: str, *, may_choose: bool = True
-) -> tuple[GameTree, ArrayPolicy, ExactCritic]:
-    """The compiled game, a policy of it, and what its histories are worth by that.
-
-    Args:
-      game: game string.
-      name: the policy's, as `blueprint_of` takes it.
-      transformations: the name of the set that the critic knows.
-      may_choose: as `search_readings.transformations_of` takes it.
-
-    Raises:
-      ValueError: as `blueprint_of`.
-    """
-    tree, blueprint = compiled(game), blueprint_of(game, name)
-    known = transformations_of(transformations, tree.game, may_choose=may_choose)
-    return tree, blueprint, ExactCritic(tree, blueprint.strategies, known)
 
 
 @functools.lru_cache(maxsize=8)

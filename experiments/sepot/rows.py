@@ -49,14 +49,6 @@ def _small_games() -> list[Row]:
                 ("cfvs", "Figures 4 and 7 to 12", cfvs),
             )
         ]
-    alone = ("num_steps=20000", "steps_per_evaluation=20000", "iterations=250")
-    found += [
-        # Critics trained by themselves, above networks of the same settings and seeds.
-        Row("sepot", "curves", "ours", None,
-            (f"games={game}", seeds, *alone, "critic_steps=20000"), 20,
-            f"sepot/{folder}/own_critics", why.format(len(seeds.split(","))))
-        for folder, (game, seeds) in games.items()
-    ]  # fmt: skip
     found += [
         Row("sepot", "ablation", "ours", None, (f"games={game}", "iterations=250"), 30, place)
         for game, place in (
@@ -65,13 +57,6 @@ def _small_games() -> list[Row]:
             ("battleships_2x2", "sepot/battleships_2x2"),
         )
     ]
-    # Its infosets are a hundred times as many as those of the other order.
-    found.append(
-        Row("sepot", "ablation", "ours", None,
-            ("games=goofspiel_5_random", "iterations=250", "own_ranges=played",
-             "given_cfvs=transformations", "schemes=block"), 10, "sepot/goofspiel_5_random",
-            "the defaults alone, three blueprints")
-    )  # fmt: skip
     # Rates that were chosen in Goofspiel, descending, by a critic of seed 10.
     trained = (
         five, "critic_steps=50000", "critics=trained", "critic.learning_rate=0.003",
@@ -79,77 +64,23 @@ def _small_games() -> list[Row]:
         "own_ranges=played", "given_cfvs=transformations,critic", "schemes=block",
         "iterations=1000",
     )  # fmt: skip
-    found += [
-        Row("sepot", "ablation", "ours", None,
-            (f"games={game}", f"blueprints=mmd:{game}", *trained), 45, f"sepot/{folder}/trained")
-        for folder, (game, _) in games.items()
-    ]  # fmt: skip
     # All else as above: whether critics that learn for longer are right enough one round ahead.
     longer = tuple(
         change.replace("critic_steps=50000", "critic_steps=200000") for change in trained
     )
-    found.append(
-        Row("sepot", "ablation", "ours", None,
-            ("games=goofspiel_5_descending", "blueprints=mmd:goofspiel_5_descending", *longer), 60,
-            "sepot/goofspiel_5/trained_200000")
-    )  # fmt: skip
-    # As the paper has it: squared errors of unbounded values, of what came of games, by v-trace.
-    papers_critic = (
-        five, "critic_steps=20000", "critics=trained", "exploration=0.2",
-        "critic.hidden_sizes=128,128", "critic.final_learning_rate=none",
-        "critic.learning_rate=0.0003", "critic.adam_beta1=0", "critic.target_share=inf",
-        "critic.bounded=false", "critic.expected=false", "own_ranges=played",
-        "given_cfvs=transformations,critic", "schemes=block",
-        "gadgets=resolving,refined,max_margin", "iterations=250",
-    )  # fmt: skip
     found += [
         Row("sepot", "ablation", "ours", None,
-            (f"games={game}", f"blueprints=mmd:{game}", *papers_critic), 20,
-            f"sepot/{folder}/trained_gadgets")
-        for folder, game in (("goofspiel_5", "goofspiel_5_descending"), ("leduc", "leduc"))
+            ("games=goofspiel_5_descending", "blueprints=mmd:goofspiel_5_descending", *chosen), 60,
+            f"sepot/goofspiel_5/{place}")
+        for chosen, place in ((trained, "trained"), (longer, "trained_200000"))
     ]  # fmt: skip
     found += [
-        Row("sepot", "ablation", "ours", None,
-            ("games=leduc", "limits=1 plies,2 plies,3 plies,4 plies,5 plies", "iterations=250",
-             "blueprints=uniform,fixed:1,fixed:2,fixed:4,fixed:6,quantal:0.2,fixed:4~0.3~0,"
-             "fixed:2~0.6~0,fixed:6~0.6~1,fixed:2~1.0~2,mmd:leduc,rnad:leduc",
-             "own_ranges=played", "given_cfvs=transformations", "schemes=block"), 15,
-            "sepot/leduc/plies"),
-        *(
-            Row("sepot", "ablation", "ours", None,
-                (f"games={game}", "iterations=250", "own_ranges=played",
-                 "given_cfvs=transformations,critic", "schemes=block",
-                 "gadgets=resolving,refined,max_margin"), 5, f"sepot/{folder}/gadgets")
-            for folder, game in (("goofspiel_5", "goofspiel_5_descending"), ("leduc", "leduc"))
-        ),
-        # By the default rates, and above a network of another learner.
-        *(
-            Row("sepot", "ablation", "ours", None,
-                ("games=goofspiel_5_descending", f"blueprints={learner}:goofspiel_5_descending",
-                 five, "critic_steps=20000", "critics=trained", "iterations=250",
-                 "own_ranges=played", "given_cfvs=transformations,critic", "schemes=block",
-                 "gadgets=resolving,refined"), 15, f"sepot/goofspiel_5/{place}")
-            for learner, place in (("mmd", "trained_20000"), ("rnad", "trained_rnad"))
-        ),
-        Row("sepot", "isolated", "ours", minutes=20),
-        Row("sepot", "critic_errors", "ours", None,
-            ("games=goofspiel_5_descending,leduc", five, "iterations=250"), 10),
-        Row("sepot", "earned", "ours", None, (five, "iterations=250"), 5),
-        Row("sepot", "short_critics", "ours", None, (five, "iterations=250"), 20),
-        Row("sepot", "refined", "ours", minutes=10),
-        Row("sepot", "refined_resolving", "ours", minutes=15),
         Row("sepot", "distilled", "section 4.3", None,
             ("games=leduc,goofspiel_5_descending", "num_steps=20000",
              "steps_per_evaluation=20000"), 60, short_of="networks of 20,000 learner steps"),
         Row("sepot", "position", "section 2", None,
             ("network=rnad:{game}_long_{seed}", "seeds=0"), 5,
             "sepot/battleships_5x5", "one network, of 50,000 learner steps"),
-        Row("sepot", "readings", "ours", None,
-            ("games=goofspiel_5_descending,leduc,battleships_2x2", "iterations=250"), 5),
-        Row("sepot", "readings", "ours", None,
-            ("games=goofspiel_5_random", "iterations=250"), 200, "sepot/goofspiel_5_random"),
-        Row("sepot", "bounded", "ours", None,
-            ("iterations=250", "bounds=200,300,1000,2000,100000"), 5),
     ]  # fmt: skip
     return found
 
@@ -180,58 +111,6 @@ def _large_games() -> list[Row]:
             ("goofspiel_13_descending", "seeds=0", 504, 50, one_network),
             ("goofspiel_13_random", "seeds=0", 504, 75, one_network),
             ("battleships_5x5", "seeds=0", 504, 90, seen.format(one_network, "252")),
-        )
-    ]  # fmt: skip
-    found += [
-        Row("sepot", "residuals", "ours", None, (f"games={games}", *chosen), 10,
-            f"sepot/residuals{ending}")
-        for ending, games, chosen in (
-            ("", "goofspiel_8_descending", (three, "network=rnad:{game}_{seed}")),
-            ("_long", "goofspiel_8_descending", (three, "network=rnad:{game}_long_critic_{seed}")),
-            ("_13", "goofspiel_13_descending,goofspiel_13_random",
-             ("seeds=0", "network=rnad:{game}_{seed}", "num_histories=20")),
-        )
-    ]  # fmt: skip
-    # Searches of the first round alone, and of the first two, whose values are the least wrong.
-    found.append(
-        Row("sepot", "table_1", "ours", None,
-            ("games=goofspiel_8_descending", "seeds=0",
-             "network=rnad:{game}_long_critic_{seed}", "bounds=100,2000", "num_games=6000"), 20,
-            "sepot/goofspiel_8_descending/early_rounds", "one network of three, against itself")
-    )  # fmt: skip
-    # All else as in Table 1, and ten times as many games.
-    found.append(
-        Row("sepot", "exact_match", "ours", None,
-            ("games=goofspiel_8_descending", three, "network=rnad:{game}_{seed}", "bounds=100000",
-             "num_games=3334"), 120, "sepot/goofspiel_8_descending", one_bound)
-    )  # fmt: skip
-    found.append(
-        Row("sepot", "earned_large", "ours", None,
-            ("games=goofspiel_8_descending", three, "network=rnad:{game}_long_critic_{seed}",
-             "bounds=100000"), 60, short_of=one_bound)
-    )  # fmt: skip
-    found += [
-        Row("sepot", "readings_large", "ours", None,
-            ("games=goofspiel_8_descending", "seeds=0",
-             "network=rnad:{game}_long_critic_{seed}", "bounds=100000"), 60,
-            "sepot/goofspiel_8_descending", "one network of three"),
-        # Of the searches that exact returns tell to earn most in small games.
-        Row("sepot", "readings_match", "ours", None,
-            ("games=goofspiel_8_random", "seeds=0", "network=rnad:{game}_{seed}", "bounds=100000",
-             "num_games=2004", "readings=neither"), 40, "sepot/goofspiel_8_random", one_long),
-    ]  # fmt: skip
-    # How many histories and iterations was chosen with the network of seed 0 in the first game.
-    plain = "readings=defaults,no gadget"
-    found += [
-        Row("sepot", "late_rounds", "ours", None,
-            (f"games={game}", f"seeds={networks}", "network=rnad:{game}_{seed}", "bounds=400",
-             "iterations=250", f"num_games={number}", plain), 20,
-            f"sepot/{game}", short_of)
-        for game, networks, number, short_of in (
-            ("goofspiel_8_descending", "1,2", 1002, ""),
-            ("goofspiel_8_random", "0", 2004, one_long_alone),
-            ("goofspiel_13_descending", "0", 504, one_network_alone),
-            ("goofspiel_13_random", "0", 504, one_network_alone),
         )
     ]  # fmt: skip
     # The same networks, with critics that learned by the rates that helped in smaller games.

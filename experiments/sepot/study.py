@@ -21,7 +21,6 @@ import pyspiel
 
 from experiments import study as papers_study
 from experiments.sepot.evaluation import Evaluation, Search, compiled, evaluate
-from experiments.sepot.search_readings import READINGS
 from experiments.settings import check_least, check_seeds
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
@@ -77,10 +76,8 @@ class Settings:
       critics: ablation, and distilled with `network`: "exact", "trained" (`critic_steps` each, one
         for every seed), or both.
       own_ranges, given_cfvs, schemes, gadgets: ablation: which readings.
-      readings: readings_match, late_rounds: names of `sepot.search_readings.READINGS`.
       network: table_1, distilled: where networks are that were trained before, see
         `sepot.networks`.
-      last_rounds: late_rounds: how many are searched, the one of the last card included.
       bounds: table_1: the most unique histories of a search; late_rounds: the most that it starts
         from.
       num_games: table_1: games of each match.
@@ -111,8 +108,6 @@ class Settings:
     given_cfvs: tuple[str, ...] = ("transformations", "critic", "previous")
     schemes: tuple[str, ...] = ("block", "sliding")
     gadgets: tuple[str, ...] = ("resolving",)
-    readings: tuple[str, ...] = ("no gadget", "no choice", "neither")
-    last_rounds: int = 4
     network: str | None = None
     bounds: tuple[int, ...] = (25_000, 100_000)
     num_games: int = 1000
@@ -130,12 +125,8 @@ class Settings:
             raise ValueError(f"critics={self.critics} must be of 'exact' and 'trained'")
         if "trained" in self.critics and not self.critic_steps:
             raise ValueError("critics=trained needs critic_steps: blueprints have no critic beside")
-        if set(self.readings) - set(READINGS) or not self.readings:
-            raise ValueError(f"readings={self.readings} must be of {tuple(READINGS)}")
         positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
-        check_least(
-            self, **positive, critic_steps=0, num_strategies=2, num_histories=1, last_rounds=2
-        )
+        check_least(self, **positive, critic_steps=0, num_strategies=2, num_histories=1)
 
     def critic_of(self, seed: int) -> CriticConfig:
         """How the critic of a seed learns; its learning rate falls until its last step."""

@@ -42,7 +42,6 @@ from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.regularized import FixedPoint, Pair, Regularization, RegularizedGame
 from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.tree.visits import decision_visits
 
 
 class RegularizedFixedPoints(abc.ABC):
@@ -82,7 +81,7 @@ class RegularizedFixedPoints(abc.ABC):
         self._iteration = 0
         self._tolerance = tolerance
         self._max_iterations = max_iterations
-        visits = (decision_visits(self.tree, 0), decision_visits(self.tree, 1))
+        visits = (self.tree.decision_visits(0), self.tree.decision_visits(1))
         self._regularized = RegularizedGame(self.tree.sequence_form, visits)
 
     @property
@@ -261,7 +260,7 @@ def _reach(policy: ArrayPolicy, player: int) -> np.ndarray:
     plans = [realization_plan(t, s) for t, s in zip(treeplexes, policy.strategies, strict=True)]
     own = plans[player][treeplexes[player].parent_sequence]
     reach: np.ndarray = own * (
-        decision_visits(compile_game(policy.tree), player) @ plans[1 - player]
+        compile_game(policy.tree).decision_visits(player) @ plans[1 - player]
     )
     return reach
 

@@ -106,7 +106,7 @@ class RegularizedGame:
         Args:
           sequence_form: the whole game.
           visits: for each player, float64 [I_p, S_-p], chance's reach of its infosets by the
-            opponent's sequences: `tree.visits.decision_visits`.
+            opponent's sequences: `NumberedHistories.decision_visits`.
 
         Raises:
           ValueError: if the visits are not of these treeplexes.

@@ -21,7 +21,6 @@ from experiments.policy_gradients.experiments import EXPERIMENTS as POLICY_GRADI
 from experiments.responses import frontiers
 from experiments.responses.experiments import EXPERIMENTS as RESPONSES
 from experiments.sepot.ablation import ABLATION
-from experiments.sepot.earned import EARNED
 from experiments.sepot.experiments import EXPERIMENTS as SEPOT
 from experiments.study import (
     CONTRADICTED,
@@ -292,19 +291,6 @@ def test_the_paper_s_own_reading_counts_in_ablations() -> None:
     assert ABLATION.judge({table: rows[:1]}).verdict == MET
 
 
-def test_whole_games_and_strategies_that_never_learned_are_not_won() -> None:
-    cases = [("mmd:leduc", "1 rounds", 0.1), ("mmd:leduc", "2 rounds", -1.0), ("uniform", "1", -1)]
-    rows = [
-        {"game": "leduc", "blueprint": blueprint, "limit": limit, "earned": earned, "most": 0.2}
-        for blueprint, limit, earned in cases
-    ]
-    assert EARNED.judge is not None
-    assert EARNED.judge({"With exact critics": rows}) == (
-        MET,
-        "mmd:leduc, 1 rounds: 0.1000 of 0.2000",
-    )
-
-
 @pytest.mark.parametrize(
     ("at_30_percent", "paper", "expected"),
     [(0.021, 0.42, MET), (0.03, 0.42, PARTLY), (0.03, None, NOT_MET), (0.021, None, MET)],
@@ -361,17 +347,6 @@ def networks(by_seed: dict[str, list[float]], **more: Any) -> list[dict[str, Any
     ]
 
 
-@pytest.mark.parametrize(
-    ("particle", "expected"),
-    [([0.07, 0.08, 0.09], MET), ([0.11, 0.12, 0.13], NOT_MET), ([0.07, 0.13, 0.09], OPEN)],
-)
-def test_architectures_are_told_apart_by_seed(particle: list[float], expected: str) -> None:
-    last = networks({"positional": [0.09, 0.10, 0.11], "particle": particle})
-    judge = PARTICLE["on_policy"].judge
-    assert judge is not None
-    assert judge({SUMMARY: last, ALL_NUMBERS: []}).verdict == expected
-
-
 def test_all_that_figure_3_shows_is_judged() -> None:
     ends = {"positional": [0.09, 0.10, 0.11], "particle": [0.086, 0.096, 0.106]}
     errors = {"positional": 1e-5, "particle": 1e-3}
@@ -387,20 +362,6 @@ def test_all_that_figure_3_shows_is_judged() -> None:
         f"{PARTLY}: 1 of 4 parts hold; not: within a tenth, error 100 times as large, "
         "positional ahead at first"
     )
-
-
-@pytest.mark.parametrize(
-    ("mean", "expected"),
-    [(-0.04, MET), (-0.06, f"{PARTLY}: 1 of 2 parts hold; not: does not lose to highest action")],
-)
-def test_a_match_is_not_to_be_lost(mean: float, expected: str) -> None:
-    rows = [
-        {"opponent": opponent, "mean return": value, "± (95 %)": 0.05}
-        for opponent, value in (("uniform", 0.5), ("highest action", mean))
-    ]
-    judge = PARTICLE["match"].judge
-    assert judge is not None
-    assert judge({"Matches": rows}).verdict == expected
 
 
 def test_depth_and_width_are_judged_each_by_itself() -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from experiments.responses import late_mistakes, online, sampled_match, sweeps, times
+from experiments.responses import late_mistakes, sweeps
 from experiments.responses.experiments import EXPERIMENTS
 from experiments.responses.study import Settings, Study
 from experiments.study import MET, NOT_MET, OPEN, PARTLY, run
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit
@@ -63,33 +59,6 @@ def test_a_model_that_is_of_no_kind_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_parts_know_the_constants_that_decide_their_numbers(tmp_path: Path) -> None:
-    """Nothing is computed: a workspace that only notes what it is asked for."""
-
-    class Noting(Workspace):
-        def part(self, name: str, settings: Mapping[str, Any], compute: object) -> Any:
-            del compute
-            asked[name] = json.loads(json.dumps(settings))
-            return {}
-
-    asked: dict[str, Any] = {}
-    study = Study(Settings(games=("leduc",), models=("late:uniform",)), Noting(tmp_path))
-    late_mistakes.LATE_MISTAKES.compute(study)
-    online.ONLINE.compute(study)
-    kuhn = Study(Settings(games=("kuhn",)), study.workspace)
-    times.TIMES.compute(kuhn)
-    late = asked["late-leduc-late-uniform-0"]
-    assert (late["equilibrium_iterations"], late["num_samples"]) == (5000, 10)
-    assert late["methods"] == list(late_mistakes.METHODS)
-    match = asked["online-abd-0-0"]
-    assert (match["prior_iterations"], match["equilibrium_iterations"]) == (1000, 5000)
-    assert (match["iterations"], match["tolerance"]) == (2000, 1e-4)
-    assert asked["times-kuhn"]["max_iterations"] == 10_000
-    decisions = asked["times-play-kuhn"]
-    assert decisions["max_iterations"] == 10_000
-    assert (decisions["seconds_to_think"], decisions["num_episodes"]) == (0.04, 20)
-
-
 def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = DepthLimit(moves=1)
     monkeypatch.setattr(late_mistakes, "LIMITS", {"kuhn": limit})
@@ -118,52 +87,3 @@ def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     study = Study(Settings(games=("leduc",)), Workspace(tmp_path / "other"))
     with pytest.raises(ValueError, match="no depth limit for 'leduc'"):
         run(EXPERIMENTS, study, tmp_path / "results", ["late_mistakes"])
-
-
-def test_the_match_by_sampled_matrices_from_end_to_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sampled_match, "GAME", "battleships_2x2")
-    monkeypatch.setattr(sampled_match, "ROUNDS", 2)
-    search = dataclasses.replace(sampled_match.SEARCH, budget=4, num_rollouts=20)
-    monkeypatch.setattr(sampled_match, "SEARCH", search)
-    settings = Settings(network="rnad:battleships_2x2", num_games=6)
-    study = Study(settings, Workspace(tmp_path / "work"))
-    [path] = run(EXPERIMENTS, study, tmp_path / "results", ["sampled_match"])
-    told = json.loads(path.with_suffix(".json").read_text())
-    response, base = told["found"]
-    assert response["games"] == base["games"] == 6
-    assert response["share_searched"] > 0
-    assert told["gain"] == pytest.approx(response["mean"] - base["mean"])
-
-
-def test_matches_against_changing_opponents_from_end_to_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limit = DepthLimit(moves=1)
-    monkeypatch.setattr(online, "LIMITS", {"kuhn": limit})
-    sizes = {"GAME": "kuhn", "SEEDS": (0, 1), "HANDS": 80, "CHANGES_EVERY": 20, "RESOLVE_EVERY": 10}
-    for name, value in sizes.items():
-        monkeypatch.setattr(online, name, value)
-    study = Study(Settings(players=(1,)), Workspace(tmp_path / "work"))
-    [path] = run(EXPERIMENTS, study, tmp_path / "results", ["online"])
-    told = json.loads(path.with_suffix(".json").read_text())
-    assert {len(matches) for matches in told["found"].values()} == {2}
-    rows = told["found"]["best_response"][0]
-    assert [row["opponent"] for row in rows[::2]] == [*online.OPPONENTS, online.OPPONENTS[0]]
-    assert [row["hands"] for row in rows] == [10, 20, 30, 40, 50, 60, 70, 80]
-    tree = study.tree("kuhn")
-    for row in rows:
-        model = late_mistakes.model_of(row["opponent"], tree, limit)
-        assert row["expected"] <= best_response_value(tree, model, 1) + 1e-9
-    phases = told["tables"]["After a change"]
-    assert len(phases) == 2 * len(told["found"])
-    # The first twenty hands follow no change: only hands 70 and 80 are of the first opponent.
-    for response, matches in told["found"].items():
-        own = [row for row in phases if row["response"] == response]
-        for row, index in zip(own, (6, 7), strict=True):
-            expected = sum(match[index]["expected"] for match in matches) / 2
-            assert row[online.OPPONENTS[0]] == pytest.approx(expected)
-    first = told["tables"]["All hands"][0]
-    spread = f"{first['earned']:.3g} ± {first['half_width']:.2g}"
-    assert told["headline"].startswith(f"earned per hand (95 %, 2 seeds): data_biased {spread}, ")

@@ -90,44 +90,6 @@ def test_architectures(tmp_path):
         assert found[1]["mse"] == pytest.approx(np.mean(errors))
 
 
-def test_on_policy(tmp_path):
-    whole = study(tmp_path / "work")
-    report = EXPERIMENTS["on_policy"].report(whole)
-    summary, points = tables(report)
-    rows = {(row["kind"], row["round"]): row for row in points}
-    assert list(rows) == [(kind, n) for kind in ("positional", "particle") for n in (0, 1)]
-    assert [row["kind"] for row in summary] == ["positional", "particle"]
-    for kind in ("positional", "particle"):
-        folders = sorted((tmp_path / "work" / "on_policy").glob(f"{kind}-*"))
-        networks = [load_network(folder / "network.safetensors") for folder in folders]
-        assert [network.kind for network in networks] == [f"{kind}_network"] * 2
-        values, solvers = [], []
-        for network in networks:
-            solver = DLCFRSolver(GOOFSPIEL_4, network, DepthLimit(rounds=2))
-            solver.run(20)
-            values.append(trunk_losses(solver.trunk, solver.average_policy()).nash_conv)
-            solvers.append(solver)
-        assert rows[kind, 1]["by network"] == pytest.approx(values, abs=1e-9)
-        assert rows[kind, 1]["trunk_nash_conv"] == pytest.approx(np.mean(values), abs=1e-9)
-        for solver in solvers:
-            solver.run(180)
-        longer = [trunk_losses(s.trunk, s.average_policy()).nash_conv for s in solvers]
-        [last] = [row for row in summary if row["kind"] == kind]
-        assert last["longer"] == pytest.approx(np.mean(longer), abs=1e-9)
-        added = rows[kind, 1]["num_samples"] - rows[kind, 0]["num_samples"]
-        assert added == 5 * 9  # ranges asked for, of 9 leaf public states
-    settings = report.more["settings"]
-    assert "training" not in settings, "rounds have trainings of their own"
-    assert settings["on_policy"]["num_rounds"] == 1
-    assert settings["on_policy"]["num_iterations"] == 20
-    assert not [name for name in whole.workspace.reused if name.startswith("on_policy")]
-    resumed = study(tmp_path / "work")
-    again = EXPERIMENTS["on_policy"].report(resumed)
-    # Two rounds of two networks of two kinds.
-    assert len([n for n in resumed.workspace.reused if n.startswith("on_policy")]) == 8
-    assert [row["by network"] for row in tables(again)[1]] == [row["by network"] for row in points]
-
-
 def test_the_support_leaves_out_what_is_hardly_reached():
     # The last two come to less than a thousandth of 1 together, the last three to more.
     reach = np.array([0.0004, 0.6, 0.0005, 0.0002, 0.0, 0.3989])
@@ -228,7 +190,6 @@ def test_errors(tmp_path):
         ("architectures", {"game": None}, "no game was given"),
         ("architectures", {"training": none_kept}, "networks_per_decade=0"),
         ("fractions", {"played": 2}, "played=2 leaves no look-ahead"),
-        ("match", {}, "a match needs a network"),
     ):
         with pytest.raises(ValueError, match=message):
             EXPERIMENTS[experiment].compute(study(tmp_path / "work", **changes))

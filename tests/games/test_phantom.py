@@ -140,11 +140,6 @@ def test_equals_the_twin_in_random_playthroughs(board: str, version: Version) ->
     assert len(lengths) > 3
 
 
-def test_value_is_the_twins(version: Version) -> None:
-    ours, twin = version.load("hex 2x2")
-    assert twins.game_value(ours) == pytest.approx(twins.game_value(twin), abs=1e-9)
-
-
 def test_rules_keep_their_contract(version: Version) -> None:
     conformance.check_rules(version.dark_hex(2, 2))
 
@@ -154,9 +149,8 @@ def test_rules_keep_their_contract_on_a_larger_board(version: Version) -> None:
     conformance.check_rules(version.dark_hex(3, 2), max_histories=3_000_000)
 
 
-@pytest.mark.parametrize("board", ["ttt", "hex 2x2"])
-def test_openspiel_game_keeps_its_contract(board: str, version: Version) -> None:
-    conformance.check_openspiel_game(version.load(board)[0], num_walks=3)
+def test_openspiel_game_keeps_its_contract(version: Version) -> None:
+    conformance.check_openspiel_game(version.load("hex 2x2")[0], num_walks=3)
 
 
 def test_turns_are_as_long_as_all_their_tries_may_be() -> None:
@@ -234,7 +228,7 @@ def test_drawn_histories_of_large_games_have_the_observations(
     rules: PhantomRules,
 ) -> None:
     generator = np.random.default_rng(0)
-    for _ in range(10):
+    for _ in range(3):
         state = rules.initial_state(1)
         while not state.over[0]:
             for player in (0, 1):

@@ -11,7 +11,7 @@ import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms import best_response, cfr, exploitability
+from spiel_dl.algorithms import best_response, exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
@@ -135,18 +135,6 @@ def test_from_policy_does_not_copy_a_policy_of_the_same_tree() -> None:
     assert_equal(ArrayPolicy.from_policy(other_tree, policy), policy)
 
 
-def test_policies_of_a_solver_are_snapshots() -> None:
-    solver = cfr.CFRPlusSolver("kuhn_poker")
-    solver.run(5)
-    current, average = solver.current_policy(), solver.average_policy()
-    before = [strategy.copy() for policy in (current, average) for strategy in policy.strategies]
-    solver.run(5)
-    after = [strategy for policy in (current, average) for strategy in policy.strategies]
-    for old, new in zip(before, after, strict=True):
-        np.testing.assert_array_equal(old, new)
-    assert not np.array_equal(solver.average_policy().strategies[0], average.strategies[0])
-
-
 @pytest.mark.parametrize("name", [*GAMES, PIG, "matrix_rps"])
 def test_save_and_load_is_exact(name: str, tmp_path: Path) -> None:
     policy = random_array_policy(GameTree.from_game(name), seed=4)
@@ -161,14 +149,6 @@ def test_save_and_load_is_exact(name: str, tmp_path: Path) -> None:
         assert str(loaded.tree.game) == str(policy.tree.game)
         assert_equal(loaded, policy)
     assert ArrayPolicy.load(path, policy.tree).tree is policy.tree
-
-
-def test_a_saved_policy_replaces_the_old_one(tmp_path: Path) -> None:
-    tree = GameTree.from_game("kuhn_poker")
-    path = tmp_path / "policy.safetensors"
-    for seed in (1, 2):
-        random_array_policy(tree, seed).save(path)
-    assert_equal(ArrayPolicy.load(path), random_array_policy(tree, 2))
 
 
 def test_a_policy_of_another_game_is_not_loaded(tmp_path: Path) -> None:
@@ -189,7 +169,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ArrayPolicy.load(tmp_path)
 
 
-@pytest.mark.parametrize("part", [0.0, 0.02, 0.5, 0.99])
+@pytest.mark.parametrize("part", [0.0, 0.5])
 def test_a_truncated_file_is_refused(part: float, tmp_path: Path) -> None:
     path = tmp_path / "policy.safetensors"
     ArrayPolicy.uniform(GameTree.from_game("kuhn_poker")).save(path)
@@ -216,12 +196,6 @@ def test_files_that_hold_no_policy_are_refused(
     tensor_files.save(path, {name: np.ones(5) for name in names}, header)
     with pytest.raises(ValueError, match=message):
         ArrayPolicy.load(path)
-
-
-def test_strategies_of_a_wrong_length_are_refused() -> None:
-    tree = GameTree.from_game("kuhn_poker")
-    with pytest.raises(ValueError, match=r"player 1 has 13 sequences in kuhn_poker.*\(12,\)"):
-        ArrayPolicy(tree, (np.ones(13), np.ones(12)))
 
 
 def test_numbers_that_are_no_strategy_are_refused(tmp_path: Path) -> None:
@@ -295,28 +269,6 @@ def test_states_of_other_games_are_refused() -> None:
             assert len(policy.action_probabilities(state, 0)) > 1
             with pytest.raises(ValueError, match=r"the state is of .* ask in states of that"):
                 policy.action_probabilities(foreign, 0)
-
-
-def test_states_in_which_no_player_moves_are_refused() -> None:
-    policy = ArrayPolicy.uniform(GameTree.from_game("kuhn_poker"))
-    state = policy.tree.game.new_initial_state()
-    for player in (None, 0, 1):
-        with pytest.raises(ValueError, match=r"no player moves .* current player is -1"):
-            policy.action_probabilities(state, player)
-    for action in (0, 1, 0, 0):
-        state.apply_action(action)
-    assert state.is_terminal()
-    for player in (None, 0, 1):
-        with pytest.raises(ValueError, match=r"no player moves .* current player is -4"):
-            policy.action_probabilities(state, player)
-
-
-def test_wrong_players_are_refused() -> None:
-    policy = ArrayPolicy.uniform(GameTree.from_game("kuhn_poker"))
-    state = policy.tree.game.new_initial_state().child(0).child(1)
-    for player in (1, 2):
-        with pytest.raises(ValueError, match=rf"player {player} does not move .* player is 0"):
-            policy.action_probabilities(state, player)
 
 
 def assert_equal(one: ArrayPolicy, other: ArrayPolicy) -> None:

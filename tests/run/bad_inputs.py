@@ -282,8 +282,6 @@ FILES = [
     ),
     Bad("publish.py --run_dir=nowhere", "nowhere holds no run: there is no config.json"),
     Bad("publish.py --run_dir=run", "run holds no run of a learner; give one of run/train.py"),
-    Bad("report_learners.py --run=nowhere --output=new/report", "nowhere holds no run"),
-    Bad("report_learners.py --run=torn_config --output=new/report", "config.json is damaged"),
     Bad(
         "reproduce.py --paper=learners --set=peer=nowhere.json --run_dir=new/run",
         "No such file or directory: nowhere.json",

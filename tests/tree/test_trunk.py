@@ -119,15 +119,6 @@ def test_limit_beyond_the_game_leaves_no_leaf():
     assert abs(difference).sum() == 0
 
 
-def test_public_states_may_be_numpy_integers():
-    tree = GameTree.from_game("kuhn_poker")
-    [state] = cut(tree, DepthLimit(moves=1)).leaves.public_states[:1]
-    expected = cut(tree, DepthLimit(moves=1), int(state))
-    for given in (state, [state], np.array([state])):
-        found = cut(tree, DepthLimit(moves=1), given)
-        np.testing.assert_array_equal(found.extent.root_of_history, expected.extent.root_of_history)
-
-
 def test_values_of_subgames_add_up_to_the_best_response():
     """A best response in the subgames, hung onto the trunk, is a best response in the game."""
     tree = GameTree.from_game(LEDUC)

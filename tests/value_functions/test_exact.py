@@ -74,14 +74,6 @@ def test_batches_are_rows():
             np.testing.assert_array_equal(batch[player][row], single[player])
 
 
-def test_no_more_iterations_than_may_be():
-    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
-    function = ExactValue(1e-12, max_iterations=50).bind(leaves)
-    with pytest.warns(RuntimeWarning, match="after 50 iterations"):
-        function.evaluate(*random_ranges(leaves, 3))
-    assert function._minimizer.num_averaged == 50
-
-
 def test_errors():
     with pytest.raises(ValueError, match="tolerance=0"):
         ExactValue(tolerance=0)
@@ -102,12 +94,6 @@ def test_ranges_that_are_none_are_refused(value):
         values.evaluate(wrong, np.ones(6))
     with pytest.raises(ValueError, match="player 1's range has entries that are negative or not"):
         values.evaluate(np.ones(6), wrong)
-
-
-def test_an_empty_batch_has_no_values():
-    values = ExactValue().bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
-    found = values.evaluate(np.zeros((0, 6)), np.zeros((0, 6)))
-    assert [each.shape for each in found] == [(0, 6), (0, 6)]
 
 
 def test_evaluations_that_do_not_come_to_the_tolerance_are_counted_and_warned_of():
