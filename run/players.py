@@ -5,9 +5,9 @@ from __future__ import annotations
 from spiel_dl.commands import config_flags, script
 from spiel_dl.play import registry
 from spiel_dl.play.requests import SearchOptions
-from spiel_dl.search.resolving import GADGETS
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, SAFETY
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.gadgets import GADGETS
 from spiel_dl.tree.depth_limit import default_depth_limit
 from spiel_dl.tree.load import turn_based_game
 

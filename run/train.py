@@ -28,7 +28,6 @@ _SAID = {
     "loss": "squared error of values",
     "critic_loss": "critic's squared error",
     "nash_conv": "NashConv",
-    "target_nash_conv": "NashConv of the fixed point headed for",
     "nash_conv_fine_tuned": "NashConv, fine-tuned",
     "critic_error": "critic's mean error",
     "trunk_nash_conv": "trunk NashConv of DL-CFR+",

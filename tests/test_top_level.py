@@ -20,7 +20,6 @@ WITHOUT_NETWORKS = (
     "dl_cfr",
     "generate_data",
     "large_games",
-    "compare_cfr",
 )
 """Commands that may never be asked for a network; the others train or publish one."""
 

@@ -20,7 +20,7 @@ from spiel_dl.play.requests import Request, SearchOptions
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import SeatsPolicy
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.variant_names import VARIANTS
+from spiel_dl.solvers.variants import VARIANTS
 from spiel_dl.system import tensor_files
 from spiel_dl.system.messages import did_you_mean
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE

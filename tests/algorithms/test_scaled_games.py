@@ -16,8 +16,7 @@ from spiel_dl.games.openspiel import RulesGame
 from spiel_dl.games.rules import Rules
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
-from spiel_dl.solvers.variant_names import VARIANTS
-from spiel_dl.solvers.variants import Weighting
+from spiel_dl.solvers.variants import VARIANTS
 from spiel_dl.tree import cut
 from spiel_dl.tree.load import turn_based_game
 
@@ -97,7 +96,7 @@ def mmd(tree: dl.GameTree) -> dl.ArrayPolicy:
 
 
 ALGORITHMS: dict[str, Algorithm] = {
-    **{name: solved(name) for name, each in VARIANTS.items() if isinstance(each, Weighting)},
+    **{name: solved(name) for name in VARIANTS},
     "solve": dl.solve,
     "DL-CFR": dl_cfr,
     "continual resolving": continual_resolving,
