@@ -77,24 +77,18 @@ def solve(
 ) -> SolvedPolicy:
     """Solves a game within a time.
 
-        Args:
-          game: the game, its game string, or the compiled game.
-          seconds: wall-clock to take at most, about; at least one iteration is done, and compiling a
-            game is not interrupted. Loading compiled loops counts, too.
-    <<<<<<< HEAD
-          exploitability: stop as soon as this is reached, in units of utility; None: 1e-9 of the
-            game's largest one, see `solvers.effort.share_of_largest`.
-          variant: of CFR: a name in `solvers.variants.VARIANTS`, or a `Weighting`.
-    =======
-          exploitability: stop as soon as this is reached, in units of utility; None: 1e-9, and in games
-            whose utilities differ by less than 1, as much less.
-          variant: of CFR: a name in `solvers.variants.VARIANTS`, or a `Weighting`.
-    >>>>>>> 4ba28f46655d77f7be990793fbdb06f5331c57f2
-          num_threads: threads per iteration; pays from about 100,000 terminal histories on.
+    Args:
+      game: the game, its game string, or the compiled game.
+      seconds: wall-clock to take at most, about; at least one iteration is done, and compiling a
+        game is not interrupted. Loading compiled loops counts, too.
+      exploitability: stop as soon as this is reached, in units of utility; None: 1e-9 of the
+        game's largest one, see `solvers.effort.share_of_largest`.
+      variant: of CFR: a name in `solvers.variants.VARIANTS`, or a `Weighting`.
+      num_threads: threads per iteration; pays from about 100,000 terminal histories on.
 
-        Raises:
-          ValueError: if the game cannot be compiled, the seconds are not positive, the exploitability
-            is negative, or there is no such variant.
+    Raises:
+      ValueError: if the game cannot be compiled, the seconds are not positive, the exploitability
+        is negative, or there is no such variant.
     """
     start = time.perf_counter()
     if not 0 < seconds < math.inf:
