@@ -12,23 +12,20 @@ from typing import Annotated, Any
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.commands import config_flags, script
-from spiel_dl.commands.parameters import Bounds, Positive
 from spiel_dl.runs import dl_cfr_run
 from spiel_dl.runs.solver_run import PLOT_FILE
+from spiel_dl.system.parameters import Bounds, Positive
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.value_functions import network_files
 
 _LIMIT = script.depth_limit()
 _VALUES = config_flags.define(
     network_files.load_value_function,
-    "Values at the leaves",
     names={"name": "value_function"},
     defaults={"name": network_files.EXACT},
     texts={"name": "exact, zero, or the file of a network."},
 )
-_RESTARTS = config_flags.define(
-    DLCFRSolver, "Restarts from the average", only=["restart_every", "restart_growth"]
-)
+_RESTARTS = config_flags.define(DLCFRSolver, only=["restart_every", "restart_growth"])
 _RUN = script.run_directory(is_required=True)
 
 

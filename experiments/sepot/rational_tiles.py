@@ -5,7 +5,6 @@ How much of each network's policy is on them, before and after search; see `sepo
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from experiments.sepot import position as sepot_position
@@ -60,7 +59,6 @@ def _position(study: Study) -> Rows:
 
 
 def _position_report(study: Study, rows: Rows) -> Report:
-    search = sepot_position.SEARCH
     chance = len(sepot_position.RATIONAL_TILES) / sepot_position.NUM_OPEN
     return Report(
         POSITION.title,
@@ -68,7 +66,7 @@ def _position_report(study: Study, rows: Rows) -> Report:
             "Probability of shooting at one of the five tiles that can hold anything: "
             f"{', '.join(sepot_position.RATIONAL_TILES)}. Chance alone would give {chance:.3f} "
             "here; the paper does not say what it would give there.",
-            f"Searches have {search.iterations} iterations of CFR+.",
+            f"Searches have {sepot_position.EFFORT.iterations} iterations of CFR+.",
         ],
         {
             "By seed and step": Table.of(
@@ -113,18 +111,17 @@ def _answer(
     study: GameStudy, limit: DepthLimit, seed: int, checkpoint: str, step: int | None
 ) -> dict[str, Any]:
     """A row of the table; the step is that of the study's own training."""
-    search = dataclasses.replace(sepot_position.SEARCH, depth_limit=limit)
     settings = {
         "game": study.game,
         "file": registry.digest(checkpoint),
         "depth_limit": str(limit),
-        "iterations": search.iterations,
+        "iterations": sepot_position.EFFORT.iterations,
     }
 
     def measure() -> dict[str, float]:
         blueprint, critic = checkpoints.load(checkpoint)
         assert isinstance(blueprint, NetworkPolicy)  # The game is too large for tables.
-        return sepot_position.measure(blueprint, critic, search)._asdict()
+        return sepot_position.measure(blueprint, critic, limit)._asdict()
 
     labels = {"seed": seed} | ({} if step is None else {"step": step})
     told = [f"{key} {value}" for key, value in labels.items()]

@@ -32,8 +32,7 @@ import pyspiel
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
-from spiel_dl.solvers.variant_names import variant_by_name
-from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant, check_goes_by_regrets
+from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.trunk import cut
@@ -66,7 +65,7 @@ class DLCFRSolver:
         value_function: ValueFunction | None,
         depth_limit: DepthLimit,
         *,
-        variant: str | AnyVariant = CFR_PLUS,
+        variant: str | Weighting = CFR_PLUS,
         alternating_updates: bool = True,
         restart_every: int | None = None,
         restart_growth: float = 2.0,
@@ -88,14 +87,12 @@ class DLCFRSolver:
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if it goes on at the leaves and no
-            value function is given, if there are no leaves and one is given, if numbers of restarts
-            are not positive, or if the variant cannot be restarted.
+            value function is given, if there are no leaves and one is given, or if numbers of
+            restarts are not positive.
         """
         variant = variant_by_name(variant)
         if restart_every is not None and restart_every < 1:
             raise ValueError(f"restart_every={restart_every} must be at least 1, or None")
-        if restart_every is not None:
-            check_goes_by_regrets(variant)
         if not restart_growth > 0:
             raise ValueError(f"restart_growth={restart_growth} must be positive")
         check_arguments(value_function, depth_limit)

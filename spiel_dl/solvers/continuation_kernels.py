@@ -143,9 +143,8 @@ def values_of_second(blocks, weights, values):
 
 
 @_jit
-def _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv):
+def _update_second(blocks, begin, end, weights, ranges, learner, now, weight, tolerance, cfv):
     """`update_second` for the infosets from `begin` to before `end`."""
-    average_weight, tolerance = rates
     regret, strategy = learner.regret, learner.strategy
     is_fixed = learner.is_fixed
     num_infosets = ranges.size
@@ -155,7 +154,7 @@ def _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv
         last = first + num_choices
         _values_of_block(blocks, infoset, weights, cfv[first:last])
         for s in range(first, last):
-            learner.average[s] += average_weight * ranges[infoset] * learner.strategy[s]
+            learner.average[s] += weight * ranges[infoset] * learner.strategy[s]
         value = 0.0
         for s in range(first, last):
             value += strategy[s] * cfv[s]
@@ -165,7 +164,7 @@ def _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv
 
 
 @_jit
-def update_second(blocks, shares, weights, ranges, learner, now, rates, cfv):
+def update_second(blocks, shares, weights, ranges, learner, now, weight, tolerance, cfv):
     """The second side's part of an iteration.
 
     Args:
@@ -174,19 +173,20 @@ def update_second(blocks, shares, weights, ranges, learner, now, rates, cfv):
       weights: float64 [L_0 K_0], the first side's reach of its choices.
       ranges: float64 [L_1], the second side's own reach of its infosets.
       learner: Learned of the second side; its regret, strategy and average of choices are updated.
-      now: what the variant's functions need in this iteration.
-      rates: the iterate's weight in the average, and the tolerance; see `kernels.update_regrets`.
+      now: the `kernels.rates` of this iteration.
+      weight: of the iterate in the average.
+      tolerance: weights up to this count as zero in regret matching.
       cfv: float64 [L_1 + L_1 K_1], the values of infosets and choices before the update;
         overwritten.
     """
     for share in range(shares.size - 1):
         begin, end = shares[share], shares[share + 1]
-        _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv)
+        _update_second(blocks, begin, end, weights, ranges, learner, now, weight, tolerance, cfv)
 
 
 @numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
-def update_second_parallel(blocks, shares, weights, ranges, learner, now, rates, cfv):
+def update_second_parallel(blocks, shares, weights, ranges, learner, now, weight, tolerance, cfv):
     """`update_second` on numba's threads."""
     for share in numba.prange(shares.size - 1):
         begin, end = shares[share], shares[share + 1]
-        _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv)
+        _update_second(blocks, begin, end, weights, ranges, learner, now, weight, tolerance, cfv)

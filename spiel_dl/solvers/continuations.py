@@ -25,9 +25,8 @@ from spiel_dl.solvers.checks import check_num_threads
 from spiel_dl.solvers.continuation_kernels import Blocks
 from spiel_dl.solvers.minimizer_state import new_learned
 from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE, Pair
-from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy
-from spiel_dl.solvers.variants import AnyVariant, check_infoset_by_infoset
+from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree.sequence_form import Treeplex
 
 
@@ -105,7 +104,7 @@ class ContinuationChoices:
     def __init__(
         self,
         continuations: Continuations,
-        variant: AnyVariant,
+        variant: Weighting,
         utility_range: float,
         num_threads: int = 1,
     ):
@@ -118,18 +117,15 @@ class ContinuationChoices:
           num_threads: threads for the payoffs. Results depend on it in the last digits only.
 
         Raises:
-          ValueError: if `num_threads` is not a number of threads that numba can use, or if the
-            variant updates whole players at once.
+          ValueError: if `num_threads` is not a number of threads that numba can use.
         """
         check_num_threads(num_threads)
-        check_infoset_by_infoset(variant)
         self._num_threads = num_threads
         self._continuations = continuations
-        self._numbers = variant.loop_numbers
-        self._parts = variant.parts
+        self._numbers = variant.numbers
         self._tolerance = RELATIVE_TOLERANCE * utility_range
         self._treeplexes = [self._treeplex(side) for side in (0, 1)]
-        self._learners = [new_learned(t, variant.memory) for t in self._treeplexes]
+        self._learners = [new_learned(t) for t in self._treeplexes]
         self._cfvs = [np.zeros(t.num_sequences) for t in self._treeplexes]
         self._num_updates = [0, 0]
         # A share for each thread. Blocks differ in width, so columns, not infosets, are shared out.
@@ -162,14 +158,9 @@ class ContinuationChoices:
         return self._cfvs[side][: len(ranges[side])].copy()
 
     def average_choices(self, side: int) -> np.ndarray:
-        """The average choice in each leaf infoset of a side: float64 [L, K].
-
-        The current one before the variant begins to average, as a clock may stop it there.
-        """
-        learner = self._learners[side]
-        if not learner.average.any():
-            return self._by_infoset(side, learner.strategy)
-        return self._by_infoset(side, behaviour_strategy(self._treeplexes[side], learner.average))
+        """The average choice in each leaf infoset of a side: float64 [L, K]."""
+        average = self._learners[side].average
+        return self._by_infoset(side, behaviour_strategy(self._treeplexes[side], average))
 
     def best_values(self, side: int, range_of_other: np.ndarray) -> np.ndarray:
         """What a side's best choices earn it against the other side's average: float64 [L].
@@ -198,7 +189,7 @@ class ContinuationChoices:
         cfv, num_roots = self._cfvs[0], self._treeplexes[0].num_root_sequences
         cfv[:num_roots] = 0.0
         np.sum(self._partial, axis=0, out=cfv[num_roots:])
-        self._loops.update_player(
+        kernels.update_player(
             self._treeplexes[0].arrays,
             self._learners[0],
             self._num_updates[0],
@@ -209,12 +200,10 @@ class ContinuationChoices:
 
     def _update_second(self, range_of_second: np.ndarray) -> None:
         iteration = float(self._num_updates[1])
-        now = self._loops.rates(iteration, self._numbers)
-        rates = (self._loops.average(iteration, self._numbers), self._tolerance)
         update_second = (
-            self._loops.update_second
+            continuation_kernels.update_second
             if self._num_threads == 1
-            else self._loops.update_second_parallel
+            else continuation_kernels.update_second_parallel
         )
         update_second(
             self._continuations.blocks,
@@ -222,14 +211,11 @@ class ContinuationChoices:
             self._learners[0].realization[self._below(0)],
             np.ascontiguousarray(range_of_second),
             self._learners[1],
-            now,
-            rates,
+            kernels.rates(iteration, self._numbers),
+            kernels.average(iteration, self._numbers),
+            self._tolerance,
             self._cfvs[1],
         )
-
-    @property
-    def _loops(self) -> Loops:
-        return loops_of(self._parts)
 
     def _below(self, side: int) -> slice:
         """The sequences of a side's choices."""

@@ -11,7 +11,7 @@ import numpy as np
 from spiel_dl.solvers import kernels
 from spiel_dl.solvers.kernels import Learned
 from spiel_dl.solvers.strategies import check_strategy
-from spiel_dl.solvers.variants import AnyVariant
+from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex, TreeplexArrays
 
@@ -19,22 +19,18 @@ Pair = tuple[np.ndarray, np.ndarray]
 GameArrays = tuple[
     tuple[TreeplexArrays, TreeplexArrays], tuple[kernels.SlicedPayoffs, kernels.SlicedPayoffs], Pair
 ]
-FIELDS = ("regret", "strategy", "realization", "average", "memory")
+FIELDS = ("regret", "strategy", "realization", "average")
 # States are saved and loaded as they are, but perhaps on machines that round differently.
 _TOLERANCE = 1e-6
 
 
-def new_learned(treeplex: Treeplex, memory: int = 0) -> Learned:
-    """A learner that has learned nothing yet, with a reach of 1 everywhere.
-
-    `memory` is how many numbers it remembers for each sequence besides.
-    """
+def new_learned(treeplex: Treeplex) -> Learned:
+    """A learner that has learned nothing yet, with a reach of 1 everywhere."""
     return Learned(
         regret=np.zeros(treeplex.num_sequences),
         strategy=treeplex.uniform_strategy(),
         realization=np.ones(treeplex.num_sequences),
         average=np.zeros(treeplex.num_sequences),
-        memory=np.zeros(memory * treeplex.num_sequences),
         inflow=np.zeros(0),
         is_fixed=np.zeros(treeplex.num_infosets, np.bool_),
     )
@@ -82,43 +78,12 @@ def game_checksum(form: SequenceForm | FactoredForm) -> np.ndarray:
     return np.frombuffer(digest.digest(), np.uint8)
 
 
-def check_learned(learned: tuple[Learned, ...], variant: AnyVariant, num_averaged: int) -> None:
-    """Raises a ValueError if a variant's functions returned what they must not.
-
-    Regret matching takes NaN for no regret, and an average of weight 0 for a uniform strategy.
-    """
-    for player, learner in enumerate(learned):
-        found = f"{variant}, after {num_averaged} iterations: player {player}'s"
-        # First, for what follows a strategy that is NaN is NaN, too.
-        if not np.isfinite(learner.strategy).all():
-            raise ValueError(
-                f"{found} strategy is not finite; let the variant's derive return finite numbers"
-            )
-        if not np.isfinite(learner.regret).all():
-            raise ValueError(
-                f"{found} cumulative regrets are not all finite; let the variant's accumulate "
-                "return finite numbers"
-            )
-        average = learner.average
-        if not np.isfinite(average).all() or average.min(initial=0.0) < 0.0:
-            raise ValueError(
-                f"{found} average has entries that are negative or not finite; let the variant's "
-                "average return weights that are not negative, and whose sum is a finite number"
-            )
-        is_due = num_averaged >= variant.first_averaged and learner.realization.any()
-        if is_due and not average.any():
-            raise ValueError(
-                f"{found} average is 0 everywhere; let the variant's average return positive "
-                "weights, or say by first_averaged= with which iteration they begin"
-            )
-
-
 def check_state(
     state: Mapping[str, np.ndarray],
     own: Mapping[str, np.ndarray],
     treeplexes: tuple[Treeplex, Treeplex],
     learned: tuple[Learned, ...],
-    variant: AnyVariant,
+    variant: Weighting,
 ) -> None:
     """Holds a state to the game, the variant and the definitions of what is in it.
 
@@ -161,7 +126,7 @@ def check_state(
                 f"the state's regret_{player} is negative somewhere, which this variant of CFR "
                 "drops"
             )
-        _check_player(state, player, treeplex, learned[player], variant.averages_plans)
+        _check_player(state, player, treeplex, learned[player])
 
 
 def _add(digest: Any, array: np.ndarray, dtype: type) -> None:
@@ -185,7 +150,6 @@ def _check_player(
     player: int,
     treeplex: Treeplex,
     learner: Learned,
-    averages_plans: bool,
 ) -> None:
     """Strategies are distributions, plans and averages nonnegative, and they fit together."""
     arrays = {field: np.asarray(state[f"{field}_{player}"], np.float64) for field in FIELDS}
@@ -212,8 +176,7 @@ def _check_player(
         raise ValueError(f"the state's average_{player} is of no iterations, but not zero")
     entered = average[treeplex.parent_sequence]
     left = treeplex.sum_per_infoset(average)
-    is_of_plans = averages_plans and not learner.inflow.size
-    if is_of_plans and not _are_close(entered, left):
+    if not learner.inflow.size and not _are_close(entered, left):
         raise ValueError(f"the state's average_{player} is not a sum of realization plans")
 
 

@@ -7,7 +7,6 @@ from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
@@ -187,12 +186,6 @@ def test_states_of_solvers_that_were_made_otherwise_change_nothing():
     again.load_state({name: array for name, array in before.items() if name != "made"})
     for name, array in again.state().items():
         np.testing.assert_array_equal(array, before[name], err_msg=name)
-
-
-@pytest.mark.parametrize("name", ["reg-cfr", "greedy"])
-def test_variants_that_do_not_play_by_their_regrets_are_not_restarted(name):
-    with pytest.raises(ValueError, match="leave out restarts"):
-        DLCFRSolver("kuhn_poker", None, BEYOND_THE_GAME, variant=VARIANTS[name], restart_every=10)
 
 
 @pytest.mark.parametrize("every", [None, 200])

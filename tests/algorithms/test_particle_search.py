@@ -214,17 +214,6 @@ def test_given_values_are_those_of_the_particles_that_are_left():
     np.testing.assert_allclose(np.sort(paid), np.sort(kept.reach[0] / own.sum() * given))
 
 
-def test_gadgets_without_a_maker_are_refused():
-    particles = Particles.of_public_state(state_after(GOOFSPIEL.format(3), []))
-    trunk = sparse_trunk(particles, DepthLimit(rounds=1))
-    ranges = root_ranges(trunk, particles)
-    for gadget in ("reach_max_margin", "unsafe"):
-        with pytest.raises(ValueError, match=f"gadget='{gadget}' must be one of"):
-            Resolver(0, gadget, np.zeros(particles.num_particles)).put_on_top(
-                trunk, particles, ranges
-            )
-
-
 def random_states(game_string, num_games, seed):
     """States of random games in which a player acts."""
     generator = np.random.default_rng(seed)

@@ -32,6 +32,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
+from tests.solvers import refined_programs
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
@@ -201,7 +202,7 @@ def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
         given, groups = cfvs(blueprint), leaves.public_state_of_infoset(1 - player)
         c = refinements.weights(weights, prior, groups)
         c /= c.max()
-        exact = refinements.solve_resolving(form, player, own, given, c)
+        exact = refined_programs.solve_resolving(form, player, own, given, c)
         assert np.maximum(cfvs(found[weights]) - given, 0).sum() < 1e-3
         assert c @ cfvs(found[weights]) == pytest.approx(exact.second, abs=1e-2)
         assert c @ cfvs(found[None]) > exact.second + 0.02

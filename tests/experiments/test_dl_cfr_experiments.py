@@ -16,13 +16,14 @@ from experiments.dl_cfr import study as dl_cfr_study
 from experiments.dl_cfr.experiments import EXPERIMENTS
 from experiments.dl_cfr.study import DOMAINS, Settings, Study
 from experiments.study import run
-from spiel_dl.algorithms import continual_resolving
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses, trunk_nash_conv
 from spiel_dl.runs import reports
 from spiel_dl.runs.dl_cfr_run import METRIC
 from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue
@@ -225,10 +226,10 @@ def test_resolving_is_judged_as_openspiel_does(finished: Path) -> None:
     rows = read(finished, "resolving")["rows"]
     sources = ["optimal", "network of seed 0", "network of seed 1"]
     assert [(row["source"], row["gadget"]) for row in rows] == list(
-        itertools.product(sources, continual_resolving.GADGETS)
+        itertools.product(sources, gadgets.GADGETS)
     )
     path = finished / "work" / "on_policy" / "seed-1" / "network.safetensors"
-    policy = continual_resolving.ContinualResolvingPolicy(
+    policy = ContinualResolvingPolicy(
         SETTINGS.data.game,
         PositionalNetwork.load(path),
         SETTINGS.data.depth_limit,

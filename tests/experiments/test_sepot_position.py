@@ -1,6 +1,5 @@
 """The Battleships position of section 2, by enumeration and by search."""
 
-import dataclasses
 import itertools
 import math
 
@@ -168,8 +167,7 @@ def test_the_report_asks_at_every_limit(tmp_path):
     assert [row["limit"] for row in rows] == ["1 moves", "2 moves"]
     blueprint, critic = checkpoints.load(checkpoint)
     for row, limit in zip(rows, limits, strict=True):
-        search = dataclasses.replace(sepot_position.SEARCH, depth_limit=limit)
-        answer = sepot_position.measure(blueprint, critic, search)
+        answer = sepot_position.measure(blueprint, critic, limit)
         assert (row["network"], row["search"]) == (answer.network, answer.search)
     assert rows[0]["search"] != rows[1]["search"]
     held = [row["search"] > row["network"] for row in rows]

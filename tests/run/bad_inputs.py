@@ -121,9 +121,6 @@ NUMBERS = [
     Bad(f"{EXPLOIT} --half_life=nan", "--half_life=nan: must be a number"),
     Bad(f"{EXPLOIT} --response=cdrnr --rounds=1", "has no rounds; give the depth limit in moves"),
     Bad(f"{EXPLOIT} --full_trust_at=0", "--full_trust_at=0.0"),
-    Bad("compare_cfr.py --iterations=0", "--iterations=0: must be at least 1"),
-    Bad("search_schedule.py --iterations=5", "iterations=5 must be at least 10"),
-    Bad("search_schedule.py --candidates=0", "--candidates=0: must be at least 1"),
 ]
 
 CHOICES = [
@@ -140,7 +137,6 @@ CHOICES = [
     Bad(f"{PLAY} --seat=3", "value should be one of <0|1|random>"),
     Bad(f"{SHOW} --policy=uniform --moves=3 --device=tpu", "--device=tpu cannot be used here"),
     Bad(f"{EXPLOIT} --response=shrug", "value should be one of <"),
-    Bad("compare_cfr.py --game=kuhn_poker --variants=nothing", "nothing"),
     Bad("reproduce.py --paper=alphago", "value should be one of <"),
     Bad(
         "reproduce.py --paper=dl_cfr --domain=chess", "must be one of: goofspiel, oshi_zumo, leduc"
@@ -163,8 +159,8 @@ FLAGS = [
     Bad(f"{SOLVE} --colour=red", "--help lists the flags"),
     Bad(f"{SOLVE} --run_dir=", "--run_dir is empty"),
     Bad(f"{SOLVE} --output=new", "--output is --run_dir here"),
-    Bad(TRUNK, "give exactly one of --moves, --plies and --rounds"),
-    Bad(f"{TRUNK} --moves=1 --plies=1", "give exactly one of --moves, --plies and --rounds"),
+    Bad(TRUNK, "give exactly one of moves, plies and rounds"),
+    Bad(f"{TRUNK} --moves=1 --plies=1", "give exactly one of moves, plies and rounds"),
     Bad(f"{TRUNK} --rounds=1", "has no rounds"),
     Bad("dl_cfr.py --game=kuhn_poker --moves=1", "give --run_dir: "),
     Bad("generate_data.py --game=kuhn_poker --moves=1", "give --run_dir: "),
@@ -182,10 +178,10 @@ FLAGS = [
     Bad(f"{SHOW} --search=cdbr:uniform --moves=3", "--search is --policy here"),
     Bad(f"{MATCH} --second=uniform --work_dir=new", "--work_dir is --run_dir here"),
     Bad("reproduce.py --paper=dl_cfr --output_dir=new", "--output_dir is --output here"),
-    Bad(f"{SHOW} --policy=uniform", "give exactly one of --moves, --plies and --rounds"),
+    Bad(f"{SHOW} --policy=uniform", "give exactly one of moves, plies and rounds"),
     Bad(f"{SHOW} --policy=uniform --rounds=3", "has no rounds"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3", "give --output: "),
-    Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "give exactly one of --moves"),
+    Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "give exactly one of moves"),
     Bad(f"{MATCH} --second=cfr:3 --iterations=9", "--iterations: not used by uniform and cfr:3;"),
     Bad(f"{MATCH} --second=rnr:0.5:cfr:3 --moves=1", "--moves: not used by uniform and rnr:0.5"),
     Bad(f"{PLAY} --opponent=uniform --budget=3", "--budget: not used by uniform; leave them out"),

@@ -74,7 +74,6 @@ def second_side(is_fixed: list[bool]) -> Learned:
         strategy=np.array([1, 1, 1.0, 0, 0.5, 0.5]),
         realization=np.ones(6),
         average=np.zeros(6),
-        memory=np.zeros(0),
         inflow=np.zeros(0),
         is_fixed=np.array(is_fixed),
     )
@@ -98,7 +97,7 @@ def test_an_update_by_hand(is_parallel, is_fixed):
         if is_parallel and numba.config.NUMBA_NUM_THREADS > 1
         else continuation_kernels.update_second
     )
-    now, rates = (1.0, 0.0, 0.0), (3.0, 1e-12)
+    now = (1.0, 0.0, 0.0)
     update(
         blocks,
         np.array([0, 1, 2]),
@@ -106,7 +105,8 @@ def test_an_update_by_hand(is_parallel, is_fixed):
         np.array([0.5, 0]),
         learner,
         now,
-        rates,
+        3.0,
+        1e-12,
         cfv,
     )
     # Values under the old choices: -2, and (-3 - 1) / 2.

@@ -14,7 +14,6 @@ from spiel_dl.solvers.variants import (
     DISCOUNTED_CFR,
     LINEAR_CFR,
     PREDICTIVE_CFR_PLUS,
-    Variant,
     Weighting,
 )
 
@@ -123,35 +122,6 @@ def test_updates_as_in_plain_numpy(num_choices, variant, num_threads):
         uniform = np.full_like(average, 1 / average.shape[1])
         expected = np.divide(average, total, out=uniform, where=total > 0)
         np.testing.assert_allclose(choices.average_choices(side), expected, atol=1e-9)
-
-
-def beyond_1000(iteration: float, _numbers: tuple[float, ...]) -> float:
-    return 1.0 if iteration > 1000.0 else 0.0
-
-
-def plus(regret: float, newest: float, _now: tuple[float, ...]) -> float:
-    return max(regret + newest, 0.0)
-
-
-def the_regret(regret: float, _newest: float, _now: tuple[float, ...]) -> float:
-    return regret
-
-
-def test_before_the_average_begins_choices_are_the_current_ones():
-    """A clock may stop a variant that averages late; uniform choices were told then."""
-    leaves = random_leaves((2, 7))
-    late = Variant(plus, the_regret, beyond_1000, first_averaged=1001)
-    choices = ContinuationChoices(leaves.continuations(), late, UTILITY_RANGE)
-    found = []
-    for step in range(20):
-        choices.update(step % 2, leaves.ranges(0))
-        found.append([choices.average_choices(side).copy() for side in (0, 1)])
-    for side in (0, 1):
-        assert np.ptp(found[-1][side], axis=1).max() > 0.5, "uniform"
-        assert not np.allclose(found[-1][side], found[-3][side]), "it does not follow"
-        values = choices.best_values(side, leaves.ranges(0)[1 - side])
-        others = found[-1][1 - side] * leaves.ranges(0)[1 - side][:, None]
-        np.testing.assert_allclose(values, leaves.values(side, others).max(axis=1), atol=1e-9)
 
 
 @pytest.mark.skipif(MANY_THREADS < 2, reason="numba has one thread only")

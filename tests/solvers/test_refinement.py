@@ -15,6 +15,7 @@ from spiel_dl.solvers.restricted_game import RestrictedGame, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from tests.solvers import refined_programs
 
 LEDUC = ("leduc_poker", DepthLimit(plies=3))
 GOOFSPIEL = (
@@ -94,7 +95,7 @@ def test_cfr_with_floors_comes_to_the_refined_solution(game, limit, kind, player
     for name in refinement.WEIGHTS:
         weights = refinement.weights(name, *found.prior)
         weights /= weights.max()
-        exact = refinement.solve_resolving(*given, weights)
+        exact = refined_programs.solve_resolving(*given, weights)
         assert exact.first == pytest.approx(found.cfvs.sum(), abs=1e-6)
         assert worst_case(found, player, exact.plan) <= before + 1e-6
         floors = refinement.floors(name, *found.prior)
@@ -133,15 +134,15 @@ def test_refined_solutions_of_single_public_states(game, limit, gadget_name, pla
         given = (form, player, own_range, cfvs)
         if gadget_name == "resolving":
             plain, small = gadgets.resolving(*given), gadgets.resolving(*given, floors)
-            exact = refinement.solve_resolving(*given, weights)
+            exact = refined_programs.solve_resolving(*given, weights)
         elif gadget_name == "max_margin":
             plain, small = gadgets.max_margin(*given), gadgets.max_margin(*given, floors)
-            exact = refinement.solve_max_margin(*given, weights)
+            exact = refined_programs.solve_max_margin(*given, weights)
         else:
             plain = gadgets.reach_max_margin(*given, gifts)
             small = gadgets.reach_max_margin(*given, gifts, floors)
             cfvs = cfvs + gifts
-            exact = refinement.solve_max_margin(form, player, own_range, cfvs, weights)
+            exact = refined_programs.solve_max_margin(form, player, own_range, cfvs, weights)
         value = linear_program.solve(plain.sequence_form, plain.root_ranges).value
         assert exact.first == pytest.approx(-value if player == 0 else value, abs=1e-7)
         margins = exact.cfvs - cfvs
@@ -163,7 +164,7 @@ def test_the_least_exploitable_solution(game, limit, player):
     found = subgames(game, limit, "1", player)
     trunk = cut(found.tree, limit)
     strategy = found.combine(found.below)[trunk.sequences[player]]
-    plan = refinement.least_exploitable(
+    plan = refined_programs.least_exploitable(
         trunk.sequence_form,
         realization_plan(trunk.sequence_form.treeplexes[player], strategy),
         trunk.leaves.sequences[1 - player],
@@ -175,7 +176,7 @@ def test_the_least_exploitable_solution(game, limit, player):
     cfvs = best_response(found.form, 1 - player, plan).cfv[: len(found.cfvs)]
     assert (cfvs <= found.cfvs + 1e-7).all()
     others = [
-        refinement.solve_resolving(
+        refined_programs.solve_resolving(
             found.form,
             player,
             found.own_range,
@@ -213,14 +214,14 @@ def test_max_margin_side_by_side_is_one_public_state_after_the_other(player, flo
         )
         value += solved.value
         if not floored:
-            refined = refinement.solve_max_margin(*alone, weights[others])
+            refined = refined_programs.solve_max_margin(*alone, weights[others])
             exact = [exact[0] + refined.first, exact[1] + refined.second]
     solved = linear_program.solve(
         together.sequence_form, together.root_ranges, inflows=together.inflows
     )
     assert solved.value == pytest.approx(value, abs=1e-7)
     if not floored:
-        refined = refinement.solve_max_margin(*given, weights, groups=groups)
+        refined = refined_programs.solve_max_margin(*given, weights, groups=groups)
         assert [refined.first, refined.second] == pytest.approx(exact, abs=1e-5)
 
 

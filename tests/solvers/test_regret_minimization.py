@@ -204,25 +204,15 @@ def test_equilibrium_is_a_fixed_point(game_name):
     minimizer = RegretMinimizer(tree.sequence_form)
     for player in (0, 1):
         strategy = behaviour_strategy(tree.treeplexes[player], equilibrium.plans[player])
-        minimizer.warm_start(player, strategy, weight=1.0)
+        learner = minimizer.learned[player]
+        learner.strategy[:] = strategy
+        learner.regret[1:] = strategy[1:]
+        minimizer.set_range(player, np.ones(1))
     for _ in range(20):
         minimizer.run(1)
         for player in (0, 1):
             plan = minimizer.learned[player].realization
             np.testing.assert_allclose(plan, equilibrium.plans[player], rtol=0, atol=1e-9)
-
-
-def test_warm_start_is_played_first_and_left_when_it_is_bad():
-    form = matrix_game([[1, 0], [0, -1]])
-    minimizer = RegretMinimizer(form)
-    bad = np.array([1.0, 0.0, 1.0])
-    minimizer.warm_start(0, bad, weight=3)
-    np.testing.assert_array_equal(minimizer.learned[0].strategy, bad)
-    # Regret 3 * utility range 2 = 6 for the bad row; each iteration takes at most 1 off its lead.
-    minimizer.run(2)
-    assert minimizer.learned[0].strategy[2] > 0.5
-    minimizer.run(50)
-    np.testing.assert_allclose(minimizer.learned[0].strategy[1:], [1, 0], atol=1e-12)
 
 
 def test_subgame_with_ranges_and_constants_comes_to_the_lp_value():
@@ -386,10 +376,6 @@ def test_bad_input_is_refused():
         minimizer.set_range(1, np.array([0.5, -0.1]))
     with pytest.raises(ValueError, match="not a distribution"):
         minimizer.hold_fixed(0, everything, np.array([1, 1, 0.5, 0.6, 1, 0]))
-    with pytest.raises(ValueError, match="one number per sequence"):
-        minimizer.warm_start(0, np.ones(3), 1.0)
-    with pytest.raises(ValueError, match="weight=0"):
-        minimizer.warm_start(0, form.treeplexes[0].uniform_strategy(), 0)
     with pytest.raises(ValueError, match="infosets has shape"):
         minimizer.hold_fixed(0, np.ones(5, np.bool_), np.ones(6))
     with pytest.raises(ValueError, match="gamma"):
