@@ -25,7 +25,6 @@ _VALUES = config_flags.define(
     defaults={"name": network_files.EXACT},
     texts={"name": "exact, zero, or the file of a network."},
 )
-_RESTARTS = config_flags.define(DLCFRSolver, only=["restart_every", "restart_growth"])
 _RUN = script.run_directory(is_required=True)
 
 
@@ -82,14 +81,11 @@ def _solver(
 ) -> tuple[DLCFRSolver, dict[str, Any]]:
     """A fresh solver as the flags describe it, and what identifies its run."""
     values = _VALUES.values
-    every, growth = (_RESTARTS.values[name] for name in ("restart_every", "restart_growth"))
-    if every is None:
-        _RESTARTS.refuse("used with --restart_every only", only=["restart_growth"])
     if values["name"] != network_files.EXACT:
         only = ["exact_tolerance", "warm_start"]
         _VALUES.refuse("used with --value_function=exact only", only=only)
     limit = _LIMIT.build()
-    solver = _RESTARTS.build(
+    solver = DLCFRSolver(
         game,
         _VALUES.build(),
         limit,
@@ -103,7 +99,6 @@ def _solver(
         "value_function_checksum": dl_cfr_run.file_checksum(values["name"]),
         "exact_tolerance": values["exact_tolerance"],
         "warm_start": values["warm_start"],
-        "restarts": None if every is None else {"every": every, "growth": growth},
         "solver": variant,
         "alternating_updates": alternating_updates,
     }

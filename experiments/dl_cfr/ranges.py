@@ -16,7 +16,7 @@ import numpy as np
 
 from experiments.dl_cfr.study import ALL_NUMBERS, BOUNDS, NETWORKS, SUMMARY, Study
 from experiments.study import Experiment, Judgement, Tables, verdict
-from spiel_dl.algorithms.dl_cfr import asked_ranges
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.system.steps import log_spaced_steps
@@ -265,6 +265,12 @@ def _statistics(
         ask = functools.partial(_ask_network, study, trained.path, iterations)
         by_source[f"DL-CFR+, network of seed {seed}"] = part(trained.directory.name, ask)
     return by_source, means
+
+
+def asked_ranges(solver: DLCFRSolver, iterations: Sequence[int]) -> Values:
+    """The ranges with which a fresh solver begins some of its iterations: float64 [n, L_p] each."""
+    range_0, range_1 = evaluated_ranges(solver, iterations)
+    return range_0[::2], range_1[::2]  # The others are those after player 0's updates.
 
 
 def _ask_network(study: Study, path: Path, iterations: Sequence[int]) -> Values:

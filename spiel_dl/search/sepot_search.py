@@ -267,7 +267,7 @@ class Searcher:
                 leaf_values.values_for(order[players[0]], ranges[order[0]], ranges[order[1]])
             ], None
         effort, player = self.config.effort, order[leaf_values.player]
-        choices = leaf_values.choices(effort.variant, effort.num_threads)
+        choices = leaf_values.choices(effort.variant)
 
         def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
             side = int(players[0] != player)

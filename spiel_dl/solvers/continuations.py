@@ -16,12 +16,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from spiel_dl.solvers import continuation_kernels, kernels
-from spiel_dl.solvers.checks import check_num_threads
 from spiel_dl.solvers.continuation_kernels import Blocks
 from spiel_dl.solvers.minimizer_state import new_learned
 from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE, Pair
@@ -88,9 +86,8 @@ class Continuations(NamedTuple):
         if side == 1:
             continuation_kernels.values_of_second(self.blocks, weights.reshape(-1), values)
             return values
-        everything, everywhere = np.array([0, len(weights)]), np.ones(len(weights))
-        flat = values.reshape(1, -1)
-        continuation_kernels.values_of_first(self.blocks, everything, everywhere, weights, flat)
+        everywhere = np.ones(len(weights))
+        continuation_kernels.values_of_first(self.blocks, everywhere, weights, values.reshape(-1))
         return values
 
 
@@ -106,7 +103,6 @@ class ContinuationChoices:
         continuations: Continuations,
         variant: Weighting,
         utility_range: float,
-        num_threads: int = 1,
     ):
         """Starts at uniform choices.
 
@@ -114,13 +110,7 @@ class ContinuationChoices:
           continuations: what there is to choose.
           variant: the variant of CFR.
           utility_range: largest minus smallest utility.
-          num_threads: threads for the payoffs. Results depend on it in the last digits only.
-
-        Raises:
-          ValueError: if `num_threads` is not a number of threads that numba can use.
         """
-        check_num_threads(num_threads)
-        self._num_threads = num_threads
         self._continuations = continuations
         self._numbers = variant.numbers
         self._tolerance = RELATIVE_TOLERANCE * utility_range
@@ -128,12 +118,6 @@ class ContinuationChoices:
         self._learners = [new_learned(t) for t in self._treeplexes]
         self._cfvs = [np.zeros(t.num_sequences) for t in self._treeplexes]
         self._num_updates = [0, 0]
-        # A share for each thread. Blocks differ in width, so columns, not infosets, are shared out.
-        starts = continuations.blocks.starts
-        inner = np.arange(1, num_threads) * starts[-1] // num_threads
-        bounds = np.searchsorted(starts[:-1], inner).tolist()
-        self._shares = np.array([0, *bounds, len(starts) - 1])
-        self._partial = np.empty((num_threads, self._learners[0].strategy[self._below(0)].size))
 
     def update(self, side: int, ranges: Pair) -> np.ndarray:
         """Does one side's part of an iteration.
@@ -146,9 +130,6 @@ class ContinuationChoices:
           float64 [L], the side's counterfactual values under the choices before this update.
         """
         self._num_updates[side] += 1
-        if self._num_threads > 1:
-            # Only if asked for, as in `RegretMinimizer`.
-            numba.set_num_threads(self._num_threads)
         self._learners[0].realization[: len(ranges[0])] = ranges[0]
         kernels.realize(self._treeplexes[0].arrays, self._learners[0])
         if side == 0:
@@ -173,22 +154,15 @@ class ContinuationChoices:
         return self._continuations.values(side, weights).max(axis=1)
 
     def _update_first(self, range_of_second: np.ndarray) -> None:
-        values_of_first = (
-            continuation_kernels.values_of_first
-            if self._num_threads == 1
-            else continuation_kernels.values_of_first_parallel
-        )
         choices = self._by_infoset(1, self._learners[1].strategy)
-        values_of_first(
+        cfv = self._cfvs[0]
+        cfv[: self._treeplexes[0].num_root_sequences] = 0.0
+        continuation_kernels.values_of_first(
             self._continuations.blocks,
-            self._shares,
             np.ascontiguousarray(range_of_second),
             choices,
-            self._partial,
+            cfv[self._below(0)],
         )
-        cfv, num_roots = self._cfvs[0], self._treeplexes[0].num_root_sequences
-        cfv[:num_roots] = 0.0
-        np.sum(self._partial, axis=0, out=cfv[num_roots:])
         kernels.update_player(
             self._treeplexes[0].arrays,
             self._learners[0],
@@ -200,14 +174,8 @@ class ContinuationChoices:
 
     def _update_second(self, range_of_second: np.ndarray) -> None:
         iteration = float(self._num_updates[1])
-        update_second = (
-            continuation_kernels.update_second
-            if self._num_threads == 1
-            else continuation_kernels.update_second_parallel
-        )
-        update_second(
+        continuation_kernels.update_second(
             self._continuations.blocks,
-            self._shares,
             self._learners[0].realization[self._below(0)],
             np.ascontiguousarray(range_of_second),
             self._learners[1],

@@ -87,7 +87,7 @@ def solve(game: RestrictedGame, effort: Effort) -> Solution:
     """
     if not game.opponent_has_choices:
         return _best_response(game)
-    minimizer = start(game, effort, num_threads=effort.num_threads)
+    minimizer = start(game, effort)
     best, lower, upper = minimizer.learned[0].strategy.copy(), -np.inf, np.inf
     clock = Clock(effort)
     tolerance = effort.tolerance
@@ -177,17 +177,12 @@ def start(
     effort: Effort,
     *,
     alternating_updates: bool = True,
-    num_threads: int = 1,
 ) -> RegretMinimizer:
-    """A regret minimizer for a restricted game: player 1's plans are the free parts z.
-
-    Above leaves games end rarely, so more than one thread would cost more there than it saves.
-    """
+    """A regret minimizer for a restricted game: player 1's plans are the free parts z."""
     minimizer = RegretMinimizer(
         game.sequence_form,
         effort.variant,
         alternating_updates=alternating_updates,
-        num_threads=num_threads,
     )
     minimizer.hold_fixed(0, *game.fixed)
     for player in (0, 1):

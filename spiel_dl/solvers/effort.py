@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import time
 
-from spiel_dl.solvers.checks import check_num_threads
 from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
 from spiel_dl.tree.counts import checked_count
 
@@ -25,15 +24,12 @@ class Effort:
         others, give such a share of their range.
       seconds: Stop after so long, but not before the first iteration; None: no limit.
       variant: The variant of CFR, or its name, as `variants.VARIANTS` has them.
-      num_threads: Threads for the payoffs. Results do not depend on it, but for their last digits
-        where players choose among continuations at the leaves.
     """
 
     iterations: int = 1000
     tolerance: float | None = None
     seconds: float | None = None
     variant: Weighting = CFR_PLUS
-    num_threads: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variant", variant_by_name(self.variant))
@@ -42,8 +38,6 @@ class Effort:
             raise ValueError(f"tolerance={self.tolerance} must be at least 0, or None")
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"seconds={self.seconds} must be positive, or None")
-        check_num_threads(self.num_threads)
-        object.__setattr__(self, "num_threads", int(self.num_threads))
 
     def in_unit(self, unit: float) -> Effort:
         """The same effort in a game whose utilities are scaled by a number."""

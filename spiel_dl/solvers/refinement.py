@@ -11,8 +11,8 @@ opponent's best-response cfvs v and a weight c for each of its root infosets,
     c (v - w) / r. With r the reach of a root infoset by chance and the player, margins are in
     utility units; with r = 1, as in `solvers.gadgets`, they are unnormalised.
 
-Two linear programs do this exactly (`tests/solvers/refined_programs.py`). CFR comes close to it
-if the opponent passes at least a small reach into the subgame: `floors`, which the gadgets take.
+CFR comes close to it if the opponent passes at least a small reach into the subgame: `floors`,
+which the gadgets take.
 """
 
 from __future__ import annotations

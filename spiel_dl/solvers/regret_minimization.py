@@ -231,29 +231,6 @@ class RegretMinimizer:
         for learner in self.learned:
             learner.average[:] = 0.0
 
-    def restart(self, growth: float) -> None:
-        """Goes on from the average: it is played next, and a new average begins.
-
-        In each infoset, cumulative regrets become a multiple of the average's probabilities. Their
-        sum grows, so that iterates move by smaller steps than before.
-
-        Args:
-          growth: what the sum of an infoset's positive regrets is multiplied by; positive.
-
-        Raises:
-          ValueError: if the growth is not positive, or there was no iteration yet.
-        """
-        if not growth > 0:
-            raise ValueError(f"growth={growth} must be positive")
-        if self.num_averaged == 0:
-            raise ValueError("there is no average before the first iteration")
-        for player, learner in enumerate(self.learned):
-            treeplex = self.sequence_form.treeplexes[player]
-            sums = treeplex.sum_per_infoset(np.maximum(learner.regret, 0.0))
-            sizes = treeplex.per_sequence(growth * sums)
-            self._start_at(player, self.average_strategy(player), sizes)
-        self.begin_average()
-
     def set_range(self, player: int, root_range: np.ndarray) -> None:
         """Sets a player's reach of its root sequences: float64 [num_root_sequences].
 
@@ -329,11 +306,10 @@ class RegretMinimizer:
         """Goes on from a `state()` of a minimizer of the same game and variant.
 
         Raises:
-          ValueError: if the state is of another game or variant, or if it is not consistent: if a
-            strategy is no distribution, say. Nothing has changed then.
+          ValueError: if the state is of another game or variant, or not finite. Nothing has
+            changed then.
         """
-        treeplexes = self.sequence_form.treeplexes
-        minimizer_state.check_state(state, self.state(), treeplexes, self.learned, self.variant)
+        minimizer_state.check_state(state, self.state())
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
         for name, array in minimizer_state.arrays_of(self.learned).items():
@@ -342,14 +318,6 @@ class RegretMinimizer:
     @functools.cached_property
     def _game_checksum(self) -> np.ndarray:
         return minimizer_state.game_checksum(self.sequence_form)
-
-    def _start_at(self, player: int, strategy: np.ndarray, sizes: np.ndarray | float) -> None:
-        """Makes regret matching come to a strategy, with these sums of an infoset's regrets."""
-        learner = self.learned[player]
-        free = self.sequence_form.treeplexes[player].sequences_of(~learner.is_fixed)
-        learner.regret[free] = (sizes * strategy)[free]
-        learner.strategy[free] = strategy[free]
-        self._realize(player)
 
     def _realize(self, player: int) -> None:
         kernels.realize(self._treeplexes[player], self.learned[player])

@@ -14,10 +14,11 @@ from open_spiel.python.algorithms import exploitability as openspiel_exploitabil
 
 from experiments.dl_cfr import study as dl_cfr_study
 from experiments.dl_cfr.experiments import EXPERIMENTS
+from experiments.dl_cfr.ranges import asked_ranges
 from experiments.dl_cfr.study import DOMAINS, Settings, Study
 from experiments.study import run
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses, trunk_nash_conv
 from spiel_dl.runs import reports
 from spiel_dl.runs.dl_cfr_run import METRIC

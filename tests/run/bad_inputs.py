@@ -83,8 +83,6 @@ NUMBERS = [
     Bad(f"{TRUNK} --moves=0", "--moves=0"),
     Bad(f"{TRUNK} --moves=1 --value_function=zero --exact_tolerance=1", "used with --value_fun"),
     Bad(f"{TRUNK} --moves=1 --exact_tolerance=-1", "tolerance=-1.0"),
-    Bad(f"{TRUNK} --moves=1 --restart_growth=2", "used with --restart_every only"),
-    Bad(f"{TRUNK} --moves=1 --restart_every=0", "restart_every"),
     Bad(f"{DATA} --plies=-3", "--plies=-3: must be at least 1"),
     Bad(f"{DATA} --moves=100", "ends above a depth limit of 100 moves"),
     Bad(f"{DATA} --moves=1 --shards=0", "--shards=0: must be at least 1"),

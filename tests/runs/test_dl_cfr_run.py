@@ -34,9 +34,7 @@ def run(
     reference: bool = True,
     warm_start: bool = False,
 ) -> dict[str, list[dict[str, float]]]:
-    every = 10 if warm_start else None
-    values = ExactValue(1e-3, warm_start=warm_start)
-    solver = DLCFRSolver(tree, values, LIMIT, restart_every=every, restart_growth=1.5)
+    solver = DLCFRSolver(tree, ExactValue(1e-3, warm_start=warm_start), LIMIT)
     return dl_cfr_run.run_dl_cfr(
         solver,
         RunDirectory(path, {}, resume=resume),
