@@ -96,8 +96,9 @@ class ResolvingStep(ModelStep):
         trunk = self.cut([piece])
         side = self.order(player).index(player)
         form = self.form(player, trunk)
-        # The opponent's range is scaled as well, lest it vanish in long games.
-        others = start.opponent_range / (start.opponent_range.sum() or 1.0)
+        others = start.opponent_range
+        if self._gadget == "unsafe":  # Scaled as the player's own, lest it vanish in long games.
+            others = others / (others.sum() or 1.0)
         roots = gadgets.Roots(start.player_range, others, start.opponent_cfvs, start.gifts)
         gadget = gadgets.put_on_top(self._gadget, form, side, roots, self._weights)
         mass = 1.0

@@ -190,15 +190,6 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
         dl.load_policy("sepot:ppo:one")
 
 
-@pytest.mark.parametrize(
-    "place",
-    ["", "--run_dir=runs/x", "--run_dir runs/x", "-run_dir runs/x", "--resume --run_dir 'a b'"],
-)
-def test_commands_do_not_say_where_the_run_lay(place: str) -> None:
-    command = f"python run/train.py --preset=leduc {place} --seed 3"
-    assert publishing._without_place(command) == "python run/train.py --preset=leduc --seed 3"
-
-
 def test_a_preset_with_the_game_gives_the_name(trained: Path) -> None:
     header = {"game": "leduc_poker()", "algorithm": "mmd"}
     assert publishing._whole_name(None, header, "mmd") == "mmd:leduc_poker"
