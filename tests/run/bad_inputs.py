@@ -85,7 +85,7 @@ CHOICES = [
     Bad(f"{DATA} --moves=1 --engine=in_process --num_workers=2", "--num_workers=2 need"),
     Bad(f"{DATA} --moves=1 --ray_address=localhost:1 --engine=processes", "take ray"),
     Bad(f"{FIT} --loss=l3", "value should be one of <"),
-    Bad(f"{FIT} --device=tpu", "--device=tpu cannot be used here; take cpu"),
+    Bad(f"{FIT} --device=tpu", "--device='tpu' cannot be used here; take 'cpu'"),
     Bad(f"{KUHN} --algorithm=alphazero", "value should be one of <rnad|mmd|ppo|critic|particle>"),
     Bad(f"{KUHN} --transformations=some", "--transformations='some' must be one of paper, pure"),
 ]
@@ -103,7 +103,7 @@ FLAGS = [
     Bad(f"{KUHN} --preset=leduc", "Exactly one of (game, preset)"),
     Bad(f"{SHOW} --moves=3", "give --policy: what to show"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3", "give --output: "),
-    Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "give exactly one of moves"),
+    Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "--plies, --rounds: not used by"),
     Bad(f"{MATCH} --second=cfr:3 --iterations=9", "--iterations: not used by uniform and cfr:3;"),
     Bad(f"{MATCH} --second=rnr:0.5:cfr:3 --moves=1", "--moves: not used by uniform and rnr:0.5"),
     Bad(f"{PLAY} --opponent=uniform --budget=3", "--budget: not used by uniform; leave them out"),
