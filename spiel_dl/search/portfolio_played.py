@@ -185,8 +185,9 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         game = restrict(form, ranges, plan, everywhere, self.how.p)
         solution = depth_limited.solve(game, self.how.effort)
         self.gap = solution.gap
-        if self.how.effort.tolerance is not None:
-            self._num_unfinished += int(self.gap > self.how.effort.tolerance)
+        tolerance = self.how.effort.allowed_gap(form.utility_range)
+        if tolerance is not None:
+            self._num_unfinished += int(self.gap > tolerance)
         found = realization_plan(own, solution.strategy[: own.num_sequences], ranges[0])
         if self.watch is not None:
             plans = (found, above) if player == 0 else (above, found)

@@ -250,8 +250,9 @@ class Searcher:
             leaves = Leaves(sequences, *self._valuers(leaf_values, order))
             solution = depth_limited.solve_with_leaves(game, leaves, effort, record=False)
         self.gap = solution.gap
-        if effort.tolerance is not None:
-            self.num_unfinished += solution.gap > effort.tolerance
+        tolerance = effort.allowed_gap(game.sequence_form.utility_range)
+        if tolerance is not None:
+            self.num_unfinished += solution.gap > tolerance
         first, second = (solution.plans[order[p]][gadget.new_sequences[p]] for p in (0, 1))
         return first, second
 
