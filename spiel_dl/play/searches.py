@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _EFFORT = Effort(DEFAULT_EFFORT.iterations)
 _RESPONSE_EFFORT = Effort(DEFAULT_EFFORT.iterations, tolerance=1e-6)
-"""Of responses: they stop at this gap, in utility units."""
+"""Of responses: they stop at this gap."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,7 +19,6 @@ MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""
 DEFAULT_EFFORT = Effort(iterations=1500, tolerance=1e-4, variant=PREDICTIVE_CFR_PLUS)
-"""The tolerance is in utility units, see `Effort`."""
 _PORTFOLIO_EFFORT = Effort(iterations=200)
 PAPERS_EFFORT = Effort(iterations=1500)
 """The paper's Table 2: CFR+."""
@@ -49,7 +48,7 @@ class SearchConfig:
       refinement: What the opponent's root infosets count where it need not enter: "ones", "prior"
         (by the blueprint's reach) or "mixed", see `solvers.refinement`; None: the gadget is not
         refined.
-      effort: How long to iterate in each search. With a tolerance, in utility units, it stops at
+      effort: How long to iterate in each search. With a tolerance it stops at
         the gap of the game above the leaves, and public states are searched one by one; without
         one, where it looks to the end of the game, or with leaf_choice="best_response", which has
         no gap, all iterations are done.
