@@ -296,19 +296,3 @@ def test_strings_for_people() -> None:
     )
     random_order = _game("num_cards=3").new_initial_state()
     assert random_order.action_to_string(-1, 0) == "Deal 1"
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ("num_cards=1", "num_cards=1 is out of range; use 2 to 127"),
-        ("num_cards=128", "num_cards=128 is out of range"),
-        ("points_order=shuffled", "points_order='shuffled' is unknown; use one of"),
-        ("returns_type=total_points", "returns_type='total_points' is unknown; use one of"),
-        ("num_cards=4,num_turns=5", "num_turns=5 is out of range; use 1 to num_cards=4"),
-        ("num_turns=0", "num_turns=0 is out of range"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        _game(parameters)

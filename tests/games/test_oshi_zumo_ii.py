@@ -225,21 +225,3 @@ def test_strings_for_people() -> None:
     assert state.observation_string(0) == (
         "player=0; location=5; player_0_has_bid=0; game_over=; coins=3"
     )
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ("coins=0", "coins=0 is out of range; use 1 to 32766"),
-        ("coins=32767", "coins=32767 is out of range"),
-        ("coins=4,min_bid=5", "min_bid=5 is out of range; use 0 to coins=4"),
-        ("min_bid=-1", "min_bid=-1 is out of range"),
-        ("start_location=100000", "start_location=100000 is out of range; use 0 to 16000"),
-        ("start_location=-1", "start_location=-1 is out of range; use 0 to 16000"),
-        ("min_bid=0", "optimal_endgame=True needs min_bid > 0"),
-        ("horizon=0", "horizon=0 is out of range; use 1 or more"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        pyspiel.load_game(f"python_oshi_zumo_ii({parameters})")
