@@ -13,7 +13,6 @@ import collections
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
@@ -255,9 +254,9 @@ class SearchPolicy(openspiel_policy.Policy):
         solution = search(root, self.spec, self.effort)
         self.num_searches += root.num_public_states
         self.gap += solution.gap / root.unit
-        if self.effort.tolerance is not None:
-            tolerance = self.effort.tolerance * root.unit
-            self.num_unfinished += bool(not np.isnan(solution.gap) and solution.gap > tolerance)
+        form = root.trunk.sequence_form
+        tolerance = self.effort.in_unit(root.unit).allowed_gap(form.utility_range)
+        self.num_unfinished += tolerance is not None and solution.gap > tolerance
         if self.watch is not None:
             self.watch(solution)
         return solution
