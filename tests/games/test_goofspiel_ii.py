@@ -226,25 +226,6 @@ def test_openspiel_game_keeps_its_contract(parameters: str) -> None:
     conformance.check_openspiel_game(_game(parameters), num_walks=2)
 
 
-@pytest.mark.parametrize("order", ["random", "descending"])
-def test_reconstruction_of_thirteen_cards_holds_the_true_history(order: str) -> None:
-    rules = GoofspielIIRules(13, order)
-    generator = np.random.default_rng(3)
-    state, history, reach = rules.initial_state(), [], 1.0
-    for length in range(6 if order == "random" else 4):
-        _, action, probability = rules.successors(state)
-        pick = int(generator.integers(len(action)))
-        history.append(int(action[pick]))
-        reach *= float(probability[pick])
-        state = rules.apply(state, action[pick : pick + 1])
-        found = rules.consistent_histories(rules.public_tensor(state)[0])
-        assert found.complete
-        assert found.actions.shape == (found.num_seen, length + 1)
-        (row,) = (found.actions == torch.tensor(history)).all(dim=1).nonzero()[:, 0]
-        assert found.chance_reach[row].item() == pytest.approx(reach, rel=1e-12)
-        assert found.states.batch_size == found.num_seen
-
-
 def test_reconstruction_stops_at_its_limit() -> None:
     rules = GoofspielIIRules(5, "descending")
     state = rules.initial_state()

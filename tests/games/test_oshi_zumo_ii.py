@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-import numpy as np
 import pyspiel
 import pytest
 
@@ -138,32 +137,6 @@ def test_equals_twin_at_every_pair_of_bids(parameters: dict) -> None:
                 successor.apply_actions([first, second])
                 stack.append((pending.child(second), successor))
     assert count > 20
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"coins": 50, "min_bid": 0, "start_location": 3, "optimal_endgame": False, "horizon": 60},
-        {"coins": 50, "min_bid": 3, "start_location": 2, "optimal_endgame": False},
-    ],
-)
-def test_equals_twin_in_random_playthroughs(parameters: dict) -> None:
-    game, twin = _game(parameters), _twin(parameters)
-    generator = np.random.default_rng(0)
-    for _ in range(10):
-        mine, yours = game.new_initial_state(), twin.new_initial_state()
-        while not yours.is_terminal():
-            bids = []
-            for player in (0, 1):
-                legal = yours.legal_actions(player)
-                assert mine.legal_actions() == legal
-                # Small bids, so that games are long.
-                bids.append(int(legal[min(generator.geometric(0.3) - 1, len(legal) - 1)]))
-                mine.apply_action(bids[-1])
-            yours.apply_actions(bids)
-            assert str(mine).splitlines()[-1] == "Field: " + str(yours).split()[-1]
-        assert mine.is_terminal()
-        assert mine.returns() == yours.returns()
 
 
 def test_counts_of_the_dl_cfr_paper() -> None:
