@@ -2,11 +2,8 @@
 
 Their sections 4.2 and 5.3 leave open what `SearchConfig` has as options:
 
-  own range    the player's where it searches: "played", or the "blueprint"'s as if it had not
-               searched before
-  given cfvs   what the opponent may have instead: of the critic's identity ("critic"), of the
-               transformation that is best in each infoset ("transformations"), or what it could get
-               against the search before ("previous")
+  given cfvs   what the opponent may have instead: of the critic's identity ("critic"), or of the
+               transformation that is best in each infoset ("transformations")
   scheme       "sliding" searches again at every level, "block" where the last search ends
   gadget       "resolving" as they have it, "refined" (the same, refined by weights of 1), or
                "max_margin"
@@ -104,13 +101,10 @@ class Case(NamedTuple):
     def config(self) -> SearchConfig:
         """How to search."""
         assert self.reading is not None
-        own_range, given, scheme, gadget = self.reading
+        _, given, scheme, gadget = self.reading
         return SearchConfig(
             scheme,
-            # Where there was no search, in the first place, as the paper has it.
-            "critic" if given == "previous" else given,
-            continual=given == "previous",
-            own_range=own_range,
+            given,
             gadget="max_margin" if gadget == "max_margin" else "resolving",
             refinement="ones" if gadget == "refined" else None,
             effort=Effort(self.study.settings.iterations, variant=PREDICTIVE_CFR_PLUS),

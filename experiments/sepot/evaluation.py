@@ -52,8 +52,8 @@ class Search(NamedTuple):
         if self.cfvs not in known:
             raise ValueError(f"cfvs={self.cfvs!r} must be one of {known}")
         return SearchConfig(
-            given_cfvs=CRITIC if self.cfvs == SEARCHES else self.cfvs,
-            continual=self.cfvs == SEARCHES,
+            # In blocks, what the search before says is what the best transformation earns.
+            given_cfvs=CRITIC if self.cfvs == CRITIC else TRANSFORMATIONS,
             effort=Effort(self.iterations, variant=PREDICTIVE_CFR_PLUS),
         )
 

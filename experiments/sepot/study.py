@@ -104,8 +104,8 @@ class Settings:
     device: str = "cpu"
     blueprints: tuple[str, ...] = ()
     critics: tuple[str, ...] = ("exact",)
-    own_ranges: tuple[str, ...] = ("played", "blueprint")
-    given_cfvs: tuple[str, ...] = ("transformations", "critic", "previous")
+    own_ranges: tuple[str, ...] = ("played",)
+    given_cfvs: tuple[str, ...] = ("transformations", "critic")
     schemes: tuple[str, ...] = ("block", "sliding")
     gadgets: tuple[str, ...] = ("resolving",)
     network: str | None = None

@@ -91,7 +91,7 @@ def test_a_policy_network_and_its_critic(trained: Path, models: Path) -> None:
     # SePoT searches with both.
     state = game.new_initial_state().child(0).child(1)
     limit = DepthLimit(moves=1)
-    for searched in ("sepot:kuhn", "sepot:rnad:kuhn", "sepot_continual:kuhn"):
+    for searched in ("sepot:kuhn", "sepot:rnad:kuhn"):
         found = dl.load_policy(searched, depth_limit=limit).action_probabilities(state)
         assert sum(found.values()) == pytest.approx(1)
         assert registry.path_in(searched) == models / model.file
