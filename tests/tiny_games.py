@@ -58,6 +58,25 @@ t "" 6 "" { -2, 2 }
 """
 )
 
+# The same, but a difference of 0.5 with a, and with b player 1 goes on after l, and may go wrong.
+RARELY_ENTERED_AND_WRONG = (
+    ROOT
+    + """c "" 1 "" { "a" 0.5 "b" 0.5 } 0
+p "" 2 1 "a" { "in" "out" } 0
+p "" 1 1 "entered" { "l" "r" } 0
+t "" 1 "" { 0, 0 }
+t "" 2 "" { -0.5, 0.5 }
+t "" 3 "" { 1, -1 }
+p "" 2 2 "b" { "in" "out" } 0
+p "" 1 1 "entered" { "l" "r" } 0
+p "" 2 3 "went on" { "right" "wrong" } 0
+t "" 4 "" { -1, 1 }
+t "" 5 "" { 1, -1 }
+t "" 6 "" { 1, -1 }
+t "" 7 "" { -2, 2 }
+"""
+)
+
 
 def _game_type(
     name: str,

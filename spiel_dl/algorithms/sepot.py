@@ -29,19 +29,21 @@ Why these are the defaults of `SearchConfig` (`experiments/sepot/ablation.py` me
   * *Given cfvs of the best transformation.* At its leaves, a search lets the opponent take the
     transformation that is best there, and the next search begins there. Given cfvs of the identity
     (`as_printed`) are lower where the opponent's own blueprint errs, and nothing keeps it at them.
-    In blocks, those of the best one are the very cfvs that `continual` takes from the search
-    before: no earlier search has to be known for them, only the own range.
 
-What may be relied upon, with ranges that are played and `continual` searches:
+What may be relied upon:
 
-  * If they look to the end of the game and `given_cfvs` is "best_response", no search makes its
-    player more exploitable, up to the error of the solution: what the player would do otherwise
-    keeps the opponent at its given cfvs, so the gadget can be solved.
-  * If the blueprint is an equilibrium, the transformations are all continuations of the opponent,
-    and the first search starts at the root, the searched policy is an equilibrium.
+  * If searches look to the end of the game, and the opponent is given what best responses to the
+    blueprint earn (by a `Spec` of one's own), none makes its player more exploitable, up to the
+    error of the solution: what the player would do otherwise keeps the opponent at its given cfvs,
+    so the gadget can be solved.
+  * In blocks, with `given_cfvs="transformations"`: if the blueprint is an equilibrium, the
+    transformations are all continuations of the opponent, and the first search starts at the root,
+    the searched policy is an equilibrium. With "critic" it need not be one. An equilibrium may err
+    where the opponent never comes; cfvs of the identity then cannot be kept there, and a search
+    gives up what matters elsewhere (`tests/algorithms/test_sepot.py` has such a game).
 
-In blocks, the second holds without `continual`. Outside these conditions nothing is guaranteed: few
-transformations do not cover what an opponent can do behind the leaves.
+Outside these conditions nothing is guaranteed: few transformations do not cover what an opponent
+can do behind the leaves.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from spiel_dl.learning.transformations import (
 )
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.root import Root
+from spiel_dl.search.spec import Root
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
@@ -33,6 +33,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
+from tests import tiny_games
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
@@ -107,6 +108,23 @@ def test_an_equilibrium_stays_one(game, limit, transformations):
     policy = searched(blueprint, transformations, limit)
     assert exploitability.nash_conv(policy.tree, policy.to_array_policy()) < 1e-2
     assert policy.num_searches > 2
+
+
+@pytest.mark.parametrize(("given_cfvs", "expected"), [("transformations", 0.0), ("critic", 0.25)])
+def test_an_equilibrium_needs_cfvs_of_all_continuations(given_cfvs, expected):
+    """The blueprint is wrong with b, where it never comes, so its cfv there cannot be kept.
+
+    The search gives up a, where player 1 does come, to lower b's from 0.5 towards -0.5.
+    """
+    tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.RARELY_ENTERED_AND_WRONG))
+    # Player 0: l. Player 1: in with a, out with b, and wrong.
+    strategies = ([1, 1, 0], [1, 1, 0, 0, 1, 0, 1])
+    blueprint = ArrayPolicy(tree, (np.array(strategies[0]), np.array(strategies[1])))
+    assert exploitability.nash_conv(tree, blueprint) == 0
+    config = SearchConfig(given_cfvs=given_cfvs)
+    policy = searched(blueprint, pure_transformations(6), DepthLimit(moves=1), config)
+    found = exploitability.nash_conv(tree, policy.to_array_policy())
+    assert found == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize("given_cfvs", ["transformations", "critic"])
