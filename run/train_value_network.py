@@ -12,7 +12,6 @@ from spiel_dl.value_functions.validation import ERROR_TITLES, UNNORMALISED
 
 _TRAINING = config_flags.define(
     training.TrainingConfig,
-    "Training",
     leave_out=["mass_share", "epochs_per_validation", "split_seed"],
     names={"left_out_states": "left_out_state"},
     choices={"loss": training.LOSSES},
@@ -23,7 +22,7 @@ _TRAINING = config_flags.define(
         "seed": "seed of parameters and batches.",
     },
 )
-_NETWORK = config_flags.define(PositionalNetwork, "A new network", leave_out=["layer_norm"])
+_NETWORK = config_flags.define(PositionalNetwork, leave_out=["layer_norm"])
 _RUN = script.run_directory(is_required=True)
 
 

@@ -111,13 +111,11 @@ def corner_strategy(game: FactoredGame, player: int, policy: str) -> tuple[np.nd
     return np.concatenate(strategy), np.concatenate(barred)
 
 
-def evaluate_all(
-    name: str, policies: Sequence[str], threads: int, dtype: str
-) -> list[dict[str, Any]]:
+def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[str, Any]]:
     """A row for each policy: values, seconds, and what making tables took before."""
 
     def make() -> FactoredGame:
-        game = factored_game(GAMES[name].string, num_threads=threads, dtype=dtype)
+        game = factored_game(GAMES[name].string, num_threads=threads)
         if GAMES[name].is_quick:
             plans = [
                 best_response.realization_plan(t, t.uniform_strategy()) for t in game.treeplexes
@@ -209,7 +207,6 @@ def measure(
     peer_python: str | None = None,
     peer: str | None = None,
     peer_games: tuple[str, ...] = (),
-    dtypes: tuple[str, ...] = ("float64",),
 ) -> Report:
     """Evaluates games, and the peer's numbers.
 
@@ -219,7 +216,6 @@ def measure(
       peer_python: a Python that can import what the peer needs. Default, or empty: no peer.
       peer: a clone of exp-a-spiel, built.
       peer_games: which games the peer evaluates besides its small one.
-      dtypes: of what payoffs are added up in; errors are those against the first.
     """
     if bool(peer_python) != bool(peer):
         raise ValueError(f"peer_python={peer_python} and peer={peer}; pass both, or neither")
@@ -232,13 +228,7 @@ def measure(
     for name in games:
         is_any = GAMES[name].has_tensors and GAMES[name].is_quick
         chosen = policies if is_any or name in peer_games else ("uniform",)
-        found = []
-        for dtype in dtypes:
-            for k, row in enumerate(_in_process(evaluate_all, name, chosen, threads, dtype)):
-                if len(dtypes) > 1:
-                    exact = found[k] if found[k:] else row
-                    row |= {"dtype": dtype, "error": _difference(row, exact)}
-                found.append(row)
+        found = list(_in_process(evaluate_all, name, chosen, threads))
         for row in found:
             row["exploitability"] = (row["best_0"] + row["best_1"]) / 2
         if peer_python and peer and name in peer_games:
@@ -251,17 +241,13 @@ def measure(
         for row in _in_process(evaluate_corner, large_policies.NAMES, threads):
             corner.append(_beside(row, theirs[row["policy"]]))
             print(corner[-1], flush=True)
-    return _report(rows, corner, threads, dtypes)
+    return _report(rows, corner, threads)
 
 
-def _report(
-    rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: int, dtypes: Sequence[str]
-) -> Report:
+def _report(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: int) -> Report:
     titles = {
         "game": "game",
         "policy": "policy",
-        "dtype": "sums in",
-        "error": "largest error",
         "exploitability": "exploitability",
         "processor": "processor (s)",
         "seconds": "wall-clock (s)",
@@ -276,7 +262,7 @@ def _report(
         "Games too large to list, evaluated exactly",
         [
             f"One evaluation: value, both best responses, exploitability. {threads} "
-            f"thread{'s' if threads > 1 else ''}, {' or '.join(dtypes)}; a process per game, whose "
+            f"thread{'s' if threads > 1 else ''}; a process per game, whose "
             "peak of memory is that of all its policies. Tables, which are made once, and asking "
             "the policy are not counted. The processor's seconds are of all threads. At the end of "
             f"the run {idle:.1f} processes wanted the machine's {os.cpu_count()} cores.",

@@ -21,7 +21,6 @@ import common
 import numpy as np
 import pyspiel
 import scipy.sparse
-import torch
 
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning import history_tensors
@@ -53,7 +52,7 @@ DEPTH_LIMIT = DepthLimit(rounds=1)
 HIDDEN_SIZES = (256, 256)
 # Looks at the gap, every 25 iterations: enough to come to that of 1,500 iterations of CFR+.
 MAX_ITERATIONS = 5000
-WRITTEN_OUT = "written out, threads: 1"
+WRITTEN_OUT = "written out"
 
 
 class Searcher(NamedTuple):
@@ -64,8 +63,7 @@ class Searcher(NamedTuple):
     critic: NetworkCritic
 
     def policy(self, effort: Effort) -> SePoTPlayPolicy:
-        """A policy by search on all threads."""
-        effort = dataclasses.replace(effort, num_threads=torch.get_num_threads())
+        """A policy by search."""
         # Searched by itself: the rounds before are played by the network.
         config = SearchConfig.as_printed(first_level=NUM_ROUNDS, effort=effort)
         return SePoTPlayPolicy(
@@ -153,9 +151,9 @@ def write_out(trunk: Trunk, utilities: np.ndarray) -> SequenceForm:
     return SequenceForm((own, opponent), trunk + at_leaves.tocsr(), form.utility_range)
 
 
-def solve(problem: Problem, iterations: int, num_threads: int) -> np.ndarray:
+def solve(problem: Problem, iterations: int) -> np.ndarray:
     """Player 0's average plan by our search: float64 [S_0]."""
-    return search(problem, Effort(iterations, num_threads=num_threads))[0]
+    return search(problem, Effort(iterations))[0]
 
 
 def search(problem: Problem, effort: Effort) -> tuple[np.ndarray, float]:
@@ -172,15 +170,13 @@ def search(problem: Problem, effort: Effort) -> tuple[np.ndarray, float]:
 
 def to_the_same_gap(problem: Problem, iterations: int, rounds: int) -> list[dict[str, Any]]:
     """CFR+ without looking at the gap, and predictive CFR+ until it has come to that one's gap."""
-    threads = torch.get_num_threads()
-    fixed = Effort(iterations, num_threads=threads)
+    fixed = Effort(iterations)
     _, gap = search(problem, dataclasses.replace(fixed, tolerance=0.0))
-    until = Effort(MAX_ITERATIONS, gap, variant=PREDICTIVE_CFR_PLUS, num_threads=threads)
-    default = dataclasses.replace(DEFAULT_EFFORT, num_threads=threads)
+    until = Effort(MAX_ITERATIONS, gap, variant=PREDICTIVE_CFR_PLUS)
     efforts = {
         f"CFR+, {iterations:,} iterations": fixed,
         "predictive CFR+, until the same gap": until,
-        f"the default: until a gap of {DEFAULT_EFFORT.tolerance}": default,
+        f"the default: until a gap of {DEFAULT_EFFORT.tolerance}": DEFAULT_EFFORT,
     }
     found = [
         {name: common.timed(functools.partial(search, problem, effort))[1] for name, effort in each}
@@ -227,10 +223,9 @@ def search_seconds(
 def solutions(problem: Problem, iterations: int, rounds: int) -> list[dict[str, Any]]:
     """Median seconds of CFR+ by both ways, preparation included, and how far they are apart."""
     ways: dict[str, Callable[[], np.ndarray]] = {
-        f"search, threads: {threads}": lambda threads=threads: solve(problem, iterations, threads)
-        for threads in sorted({1, torch.get_num_threads()})
+        "search": lambda: solve(problem, iterations),
+        WRITTEN_OUT: lambda: solve_written_out(problem, iterations),
     }
-    ways[WRITTEN_OUT] = lambda: solve_written_out(problem, iterations)
     rows = []
     found = [{name: common.timed(way) for name, way in ways.items()} for _ in range(rounds)]
     exact = found[-1][WRITTEN_OUT][0]

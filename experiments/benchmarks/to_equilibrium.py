@@ -20,9 +20,7 @@ from spiel_dl.runs.reports import Report, Table
 GAME = "leduc_poker"
 EXPLOITABILITY = 1e-9
 BOUND = 2.0
-VARIANTS = (
-    "hs-pdcfr+", "hs-pcfr+(30)", "pcfr+(5)", "pdcfr+", "pcfr+", "dcfr+", "vad-cfr",
-)  # fmt: skip
+VARIANTS = ("hs-pcfr+(30)", "pcfr+(5)", "pdcfr+", "pcfr+", "dcfr+")
 
 
 def by_variant(name: str, seconds: float) -> dict[str, Any]:

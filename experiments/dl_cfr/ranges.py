@@ -28,7 +28,7 @@ from experiments.dl_cfr.study import (
 )
 from experiments.experiment import Experiment, Row
 from experiments.verdicts import Judgement, Tables, verdict
-from spiel_dl.algorithms.dl_cfr import asked_ranges
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.system.steps import log_spaced_steps
@@ -209,6 +209,12 @@ ROWS = tuple(
     )
     for domain, data in (("goofspiel", GOOFSPIEL), ("oshi_zumo", OSHI_ZUMO), ("leduc", LEDUC))
 )
+
+
+def asked_ranges(solver: DLCFRSolver, iterations: Sequence[int]) -> Values:
+    """The ranges with which a fresh solver begins some of its iterations: float64 [n, L_p] each."""
+    range_0, range_1 = evaluated_ranges(solver, iterations)
+    return range_0[::2], range_1[::2]  # The others are those after player 0's updates.
 
 
 def range_statistics(

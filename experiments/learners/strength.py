@@ -158,8 +158,6 @@ _COLUMNS = {
     "learner": "learner",
     "seed": "seed",
     "nash_conv": "NashConv (utility)",
-    "target_nash_conv": "of the exact fixed point",
-    "kl_from_target": "mean KL from that (nats)",
     "seconds": "seconds of learning",
     "steps_per_second": "learner steps/s",
 }

@@ -20,7 +20,8 @@ _PAPERS_GADGETS = ("full", "resolving", "max_margin", "reach_max_margin")
 _NOTHING = 0.01
 
 
-_SWEEP = Sweep(DepthLimit(moves=2))
+LIMIT = DepthLimit(moves=2)
+_SWEEP = Sweep(LIMIT)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,9 +23,7 @@ import pyspiel
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.play.presets import game_string
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -47,7 +45,7 @@ _FLEETS = (
 # In five moves, three good shots win half of the games in which the opponent's two have not won; a
 # wasted one, none. That counts for more than any value below 1 of what comes then; in fewer moves
 # nothing is decided but by the critic. In fewer iterations than usual, as the tree is large.
-SEARCH = SearchOptions(DepthLimit(moves=5), effort=Effort(iterations=200))
+LIMIT, EFFORT = DepthLimit(moves=5), Effort(iterations=200)
 
 
 class Answer(NamedTuple):
@@ -88,14 +86,18 @@ def rational_probability(probabilities: dict[int, float]) -> float:
 
 
 def measure(
-    blueprint: NetworkPolicy, critic: NetworkCritic, search: SearchOptions = SEARCH
+    blueprint: NetworkPolicy,
+    critic: NetworkCritic,
+    depth_limit: DepthLimit = LIMIT,
+    effort: Effort = EFFORT,
 ) -> Answer:
     """What a network and search on top of it do in the position.
 
     Args:
       blueprint: of the preset "battleships_5x5".
       critic: of this blueprint.
-      search: how to search.
+      depth_limit: how deep to look.
+      effort: how to solve.
 
     Raises:
       ValueError: if they are of another game.
@@ -107,8 +109,8 @@ def measure(
         state.get_game(),
         blueprint.act,
         critic,
-        search.depth_limit,
-        config=SearchConfig(first_level=level, effort=search.effort_or(DEFAULT_EFFORT)),
+        depth_limit,
+        config=SearchConfig(first_level=level, effort=effort),
     )
     alone = rational_probability(blueprint.action_probabilities(state))
     start = time.perf_counter()

@@ -10,8 +10,8 @@ import functools
 
 import numpy as np
 
+from experiments.fixed_points.fixed_points import MMDFixedPoints, RNaDFixedPoints
 from experiments.sepot.evaluation import compiled
-from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints, RNaDFixedPoints
 from spiel_dl.play import registry
 from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy

@@ -68,7 +68,6 @@ def _compute(study: Study) -> Rows:
 
 
 def _report(study: Study, rows: Rows) -> Report:
-    search = battleships.SEARCH
     chance = len(battleships.RATIONAL_TILES) / battleships.NUM_OPEN
     return Report(
         POSITION.title,
@@ -76,7 +75,7 @@ def _report(study: Study, rows: Rows) -> Report:
             "Probability of shooting at one of the five tiles that can hold anything: "
             f"{', '.join(battleships.RATIONAL_TILES)}. Chance alone would give {chance:.3f} "
             "here; the paper does not say what it would give there.",
-            f"Searches have {search.iterations} iterations of CFR+.",
+            f"Searches have {battleships.EFFORT.iterations} iterations of CFR+.",
         ],
         {
             "By seed": Table.of(
@@ -130,18 +129,17 @@ def _answer(
     study: GameStudy[Settings], limit: DepthLimit, seed: int, checkpoint: str
 ) -> dict[str, Any]:
     """A row of the table."""
-    search = dataclasses.replace(battleships.SEARCH, depth_limit=limit)
     settings = {
         "game": study.game,
         "file": registry.digest(checkpoint),
         "depth_limit": str(limit),
-        "iterations": search.iterations,
+        "iterations": battleships.EFFORT.iterations,
     }
 
     def measure() -> dict[str, float]:
         blueprint, critic = checkpoints.load(checkpoint)
         assert isinstance(blueprint, NetworkPolicy)  # The game is too large for tables.
-        return battleships.measure(blueprint, critic, search)._asdict()
+        return battleships.measure(blueprint, critic, limit)._asdict()
 
     name = file_name("position", f"seed {seed}", limit)
     found = study.workspace.part(name, settings, measure)

@@ -24,7 +24,6 @@ from experiments.sepot.paper_results import paper_result
 from experiments.sepot.study import GameStudy
 from experiments.verdicts import verdict
 from spiel_dl.play import registry, zoo
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -252,7 +251,11 @@ def _match(
         opponent,
         num_games=settings.num_games,
         seed=match,
-        search=SearchOptions(study.limits[0], most, settings.iterations),
+        options={
+            "depth_limit": study.limits[0],
+            "max_histories": most,
+            "effort": settings.iterations,
+        },
         control_variates=own,
         device=settings.device,
         workspace=study.workspace.within(name),

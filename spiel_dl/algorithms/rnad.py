@@ -44,7 +44,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from spiel_dl.algorithms.regularized_fixed_points import RNaDFixedPoints
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
@@ -55,9 +54,7 @@ from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.vtrace import Targets, v_trace
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import log_policy
-from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame
 
@@ -229,23 +226,6 @@ class RNaDSolver(SelfPlayLearner):
     def _tensors(self) -> dict[str, torch.Tensor]:
         ahead = {} if self._ahead is None else {"parameters_ahead": self._ahead.parameters}
         return {**super()._tensors(), **ahead}
-
-    def fixed_points(self) -> RNaDFixedPoints:
-        """What is headed for in the second half of a period, exactly, as the next fixed point.
-
-        Raises:
-          ValueError: if the game is not compiled.
-        """
-        last = self.regularization_policy()
-        players = zip(last.tree.treeplexes, last.strategies, strict=True)
-        first, second = (behaviour_strategy(t, s ** self.sharpness()) for t, s in players)
-        reference = ArrayPolicy(last.tree, (first, second))
-        return RNaDFixedPoints(last.tree, reference, eta=self.config.eta * self.utility_scale)
-
-    @property
-    def is_regularized(self) -> bool:
-        """Whether there are fixed points to head for."""
-        return self.config.eta > 0
 
     def sharpness(self) -> float:
         """The power to which regularisation policies are taken at this step."""

@@ -6,9 +6,9 @@ import dataclasses
 import math
 from typing import Any
 
-from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.solvers.effort import Effort, check_effort
+from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.pieces import SCHEMES
@@ -16,7 +16,6 @@ from spiel_dl.tree.pieces import SCHEMES
 GIVEN_CFVS = ("transformations", "critic", "best_response")
 OWN_RANGES = ("played", "blueprint")
 LEAF_CHOICES = ("regret_matching", "best_response")
-GADGETS = ("resolving", "max_margin", "unsafe")
 SAFETY = ("none", "values", "allocated", "updated")
 """How knowledge-limited searches are kept from harm, see `search.knowledge_limited_step`."""
 MAX_HISTORIES = 25_000
@@ -107,7 +106,7 @@ class SearchConfig:
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
         check_effort(self.effort)
-        refinements.check_gadget(self.gadget, self.refinement, GADGETS)
+        check_gadget(self.gadget, self.refinement, WITHOUT_GIFTS)
         if self.gadget == "unsafe" and self.continual:
             raise ValueError(
                 "gadget='unsafe' needs continual=False: without a gadget the opponent has no given "

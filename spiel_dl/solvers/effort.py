@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 
-from spiel_dl.solvers.checks import check_num_threads
-from spiel_dl.solvers.variant_names import variant_by_name
-from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant
+from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
 from spiel_dl.tree.counts import checked_count
 
 _STRETCH = 100
@@ -25,16 +23,13 @@ class Effort:
         Defaults of searches (1e-4 or 1e-6) are for games whose utilities are about 1 to 100; in
         others, give such a share of their range.
       seconds: Stop after so long, but not before the first iteration; None: no limit.
-      variant: The variant of CFR, or its name, as `variant_names.VARIANTS` has them.
-      num_threads: Threads for the payoffs. Results do not depend on it, but for their last digits
-        where players choose among continuations at the leaves.
+      variant: The variant of CFR, or its name, as `variants.VARIANTS` has them.
     """
 
     iterations: int = 1000
     tolerance: float | None = None
     seconds: float | None = None
-    variant: AnyVariant = CFR_PLUS
-    num_threads: int = 1
+    variant: Weighting = CFR_PLUS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variant", variant_by_name(self.variant))
@@ -43,8 +38,6 @@ class Effort:
             raise ValueError(f"tolerance={self.tolerance} must be at least 0, or None")
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"seconds={self.seconds} must be positive, or None")
-        check_num_threads(self.num_threads)
-        object.__setattr__(self, "num_threads", int(self.num_threads))
 
     def in_unit(self, unit: float) -> Effort:
         """The same effort in a game whose utilities are scaled by a number."""
@@ -54,22 +47,10 @@ class Effort:
 
 
 def check_effort(effort: object) -> None:
-    """Raises a ValueError if an effort is something else, or too little for its variant."""
+    """Raises a ValueError if an effort is something else."""
     if not isinstance(effort, Effort):
         example = effort if isinstance(effort, int) and effort > 0 else 100
         raise ValueError(f"effort={effort!r} must be an Effort, such as Effort({example})")
-    check_averages(effort)
-
-
-def check_averages(effort: Effort) -> None:
-    """Raises a ValueError if a search would end before its variant begins to average plans."""
-    variant = effort.variant
-    if variant.averages_plans and effort.iterations < variant.first_averaged:
-        raise ValueError(
-            f"iterations={effort.iterations}, but {variant} averages from iteration "
-            f"{variant.first_averaged} on, and searches take averages; do more iterations, or "
-            "take another variant"
-        )
 
 
 def check_no_tolerance(effort: Effort) -> None:

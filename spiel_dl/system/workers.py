@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import collections
 import contextlib
+import functools
 import logging
 import multiprocessing
 import os
@@ -14,11 +15,13 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for_futures
 from concurrent.futures.process import BrokenProcessPool
 from types import ModuleType
 from typing import Any, Generic, Self, TypeVar
+
+import pebble
 
 from spiel_dl.system.messages import how_to_install
 
@@ -118,34 +121,76 @@ def _hopeless(number: int, num_deaths: int, death: DeathError) -> WorkerDiedErro
     return error
 
 
+class _Process(multiprocessing.context.SpawnProcess):
+    """A process that starts in the environment of workers."""
+
+    def start(self) -> None:
+        with worker_environment():
+            super().start()
+
+
+class SpawnContext(multiprocessing.context.SpawnContext):
+    """Starts workers. A forked one would inherit locks of threads that it does not have."""
+
+    Process = _Process
+
+
+DEATHS = (pebble.ProcessExpired, BrokenProcessPool)
+"""What a future of a `KillablePool` raises if its process died."""
+
+
+class KillablePool:
+    """Processes, each started when it is needed; another takes the place of one that is killed."""
+
+    def __init__(self, num_workers: int, initializer: Callable[..., None], *arguments: Any):
+        """Starts nothing yet.
+
+        Args:
+          num_workers: how many.
+          initializer: what each process does first.
+          *arguments: of that.
+        """
+        self._start = functools.partial(
+            pebble.ProcessPool,
+            num_workers,
+            initializer=initializer,
+            initargs=arguments,
+            context=SpawnContext(),
+        )
+        self._pool = self._start()
+
+    def schedule(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """What a function will answer; to cancel it kills its process."""
+        if not self._pool.active:  # A process died while it was idle.
+            self.end(is_now=True)
+            self._pool = self._start()
+        future: Future[Any] = self._pool.schedule(function, arguments)
+        return future
+
+    def end(self, *, is_now: bool) -> None:
+        """Ends all processes, if need be by killing them, or waits for what they do."""
+        if is_now:
+            self._pool.stop()
+        else:
+            self._pool.close()
+        self._pool.join()
+
+
 class Processes(Crew[Future[Any]]):
-    """Each worker is a pool of one process: if that dies, no other's work is lost with it."""
+    """Processes of this machine; if one dies, another takes its place."""
 
     def __init__(self, function: Callable[[Any], Any], num_workers: int):
+        """Starts them when there is work."""
         self._function = function
-        self._idle = [self._new_pool() for _ in range(num_workers)]
-        self._busy: dict[Future[Any], ProcessPoolExecutor] = {}
+        self._pool = KillablePool(num_workers, end_with_parent)
 
     def __exit__(self, *exception: object) -> None:
-        pools = (*self._idle, *self._busy.values())
-        if KeyboardInterrupt in exception:  # Nobody waits for what is under way.
-            for process in [each for pool in pools for each in (pool._processes or {}).values()]:
-                process.kill()
-        for pool in pools:
-            pool.shutdown()
+        # After Ctrl-C, nobody waits for what is under way.
+        self._pool.end(is_now=KeyboardInterrupt in exception)
 
     def submit(self, item: Any) -> Future[Any]:
         """See `Crew`."""
-        pool = self._idle.pop()
-        with worker_environment():
-            try:
-                future = pool.submit(self._function, item)
-            except BrokenProcessPool:  # The process died while it was idle.
-                pool.shutdown()
-                pool = self._new_pool()
-                future = pool.submit(self._function, item)
-        self._busy[future] = pool
-        return future
+        return self._pool.schedule(self._function, item)
 
     def wait(self, tickets: Collection[Future[Any]]) -> Collection[Future[Any]]:
         """See `Crew`."""
@@ -153,22 +198,10 @@ class Processes(Crew[Future[Any]]):
 
     def result(self, ticket: Future[Any]) -> Any:
         """See `Crew`."""
-        pool = self._busy.pop(ticket)
         try:
             return ticket.result()
-        except BrokenProcessPool as error:
-            pool.shutdown()
-            pool = self._new_pool()
+        except DEATHS as error:
             raise DeathError from error
-        finally:
-            self._idle.append(pool)
-
-    @staticmethod
-    def _new_pool() -> ProcessPoolExecutor:
-        """A pool whose process starts with its first item."""
-        # A forked process would inherit the locks of threads that it does not have.
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(1, context, initializer=end_with_parent)
 
 
 def _of_workers() -> dict[str, str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.dl_cfr import ranges as dl_cfr_ranges
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver, asked_ranges, evaluated_ranges
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from tests.made_up_values import MadeUpValue
 
@@ -52,23 +52,6 @@ def test_evaluated_ranges_are_all_that_the_value_function_gets(alternating: bool
     kept = [pair for i in (0, 1, 4) for pair in asked[each * i : each * (i + 1)]]
     for player in (0, 1):
         np.testing.assert_array_equal(found[player], np.stack([pair[player] for pair in kept]))
-
-
-def test_asked_ranges_are_those_the_value_function_gets() -> None:
-    """Of the first player's update in each iteration."""
-    asked = []
-
-    def record(range_0: np.ndarray, range_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        asked.append((range_0.copy(), range_1.copy()))
-        return np.zeros_like(range_0), np.zeros_like(range_1)
-
-    tree = GameTree.from_game(GAME)
-    ranges = asked_ranges(DLCFRSolver(tree, MadeUpValue(record), LIMIT), [1, 2, 5])
-    assert len(asked) == 2 * 4, "the last iteration is not needed"
-    for row, iteration in enumerate((1, 2)):
-        for player in (0, 1):
-            expected = asked[2 * (iteration - 1)][player]
-            np.testing.assert_array_equal(ranges[player][row], expected)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import torch
 
 from spiel_dl.games import views
 from spiel_dl.games.leduc import LeducRules
+from tests.games.openspiel_conformance import all_states
 
 SMALL_GAMES = [
     "python_goofspiel_ii(num_cards=3,points_order=random)",
@@ -23,17 +24,6 @@ SMALL_GAMES = [
     "python_dark_hex(num_rows=2,num_cols=2)",
     "python_leduc(deal_ranks=true,num_ranks=2,max_raises=0)",
 ]
-
-
-def all_states(game):
-    stack = [game.new_initial_state()]
-    while stack:
-        state = stack.pop()
-        yield state
-        if state.is_chance_node():
-            stack += [state.child(outcome) for outcome, _ in state.chance_outcomes()]
-        elif not state.is_terminal():
-            stack += [state.child(action) for action in state.legal_actions()]
 
 
 def play(game_string, *actions):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import collections
-import json
-import random
 
 import pyspiel
 import pytest
@@ -15,7 +13,6 @@ from spiel_dl.play.public_tree_view import PublicTreeView, view_public_tree
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
-from tests import tiny_games
 
 WHOLE = DepthLimit(moves=100)
 GOOFSPIEL = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
@@ -183,21 +180,6 @@ def test_the_depth_limit_ends_the_tree() -> None:
     assert view.depth_limit == "1 rounds"
 
 
-def test_any_policy_will_do() -> None:
-    policy, view = look("leduc_poker", DepthLimit(plies=2))
-    again = view_public_tree("leduc_poker", policy.to_tabular(), DepthLimit(plies=2), "random")
-    assert again.public_states[5].infosets == view.public_states[5].infosets
-
-
-def test_games_without_a_clock() -> None:
-    """Histories of a public state may follow one another; it is reached once all the same."""
-    tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.NO_CLOCK))
-    view = view_public_tree(tree, ArrayPolicy.uniform(tree), WHOLE, "uniform")
-    assert view.public_states[0].reach == 1
-    assert view.public_states[0].value == pytest.approx(view.value)
-    assert all(state.reach <= 1 for state in view.public_states)
-
-
 def test_simultaneous_moves_and_games_in_python() -> None:
     goofspiel = "goofspiel(num_cards=3,imp_info=True)"
     one_round = DepthLimit(rounds=1)
@@ -208,15 +190,6 @@ def test_simultaneous_moves_and_games_in_python() -> None:
     ):
         policy, view = look(game, limit)
         assert view.value == pytest.approx(exploitability.expected_value(policy.tree, policy))
-
-
-def test_it_becomes_json_without_loss() -> None:
-    _, view = look("leduc_poker", DepthLimit(plies=2))
-    told = json.loads(json.dumps(view.to_json(), allow_nan=False))
-    number = random.Random(0).randrange(len(view.public_states))
-    state = view.public_states[number]
-    assert told["public_states"][number]["infosets"][1][0]["cfv"] == state.infosets[1][0].cfv
-    assert told["game"] == "leduc_poker()"
 
 
 def test_too_large_trees_are_refused_with_the_remedy() -> None:

@@ -13,6 +13,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import best_response, exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from tests import reference
@@ -20,17 +21,6 @@ from tests import reference
 GOOFSPIEL_3 = "goofspiel(imp_info=True,num_cards=3,points_order=random)"
 PIG = "pig(players=2,winscore=2,horizon=3)"
 GAMES = ["kuhn_poker", "python_kuhn_poker", GOOFSPIEL_3, "liars_dice(numdice=1,dice_sides=2)"]
-
-
-def random_array_policy(tree: GameTree, seed: int = 0) -> ArrayPolicy:
-    rng = np.random.default_rng(seed)
-    strategies = []
-    for treeplex in tree.treeplexes:
-        strategy = rng.exponential(size=treeplex.num_sequences)
-        strategy[0] = 1.0
-        strategy[1:] /= np.repeat(treeplex.sum_per_infoset(strategy), treeplex.num_actions)
-        strategies.append(strategy)
-    return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
 def states_of(game: pyspiel.Game) -> Iterator[pyspiel.State]:
@@ -51,7 +41,7 @@ def states_of(game: pyspiel.Game) -> Iterator[pyspiel.State]:
 def test_answers_are_distributions_over_all_legal_actions(name: str) -> None:
     game = reference.turn_based(pyspiel.load_game(name))
     tree = GameTree.from_game(game)
-    policy = random_array_policy(tree)
+    policy = random_policy(tree, 0)
     num_answers = 0
     for state in states_of(game):
         if state.is_terminal() or state.is_chance_node():
@@ -69,7 +59,7 @@ def test_answers_are_distributions_over_all_legal_actions(name: str) -> None:
 @pytest.mark.parametrize("name", [GOOFSPIEL_3, "matrix_rps"])
 def test_answers_on_the_simultaneous_original_are_those_on_the_converted_game(name: str) -> None:
     original = pyspiel.load_game(name)
-    policy = random_array_policy(GameTree.from_game(original))
+    policy = random_policy(GameTree.from_game(original), 0)
     converted = {
         tuple(state.history()): state for state in states_of(reference.turn_based(original))
     }
@@ -91,7 +81,7 @@ def test_answers_on_the_simultaneous_original_are_those_on_the_converted_game(na
 @pytest.mark.parametrize("name", GAMES)
 def test_to_tabular_and_back(name: str) -> None:
     tree = GameTree.from_game(name)
-    policy = random_array_policy(tree, seed=1)
+    policy = random_policy(tree, seed=1)
     tabular = policy.to_tabular()
     assert isinstance(tabular, openspiel_policy.TabularPolicy)
     for state in states_of(tree.game):
@@ -110,7 +100,7 @@ def test_to_tabular_and_back(name: str) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_to_pyspiel_and_back(name: str) -> None:
     tree = GameTree.from_game(name)
-    policy = random_array_policy(tree, seed=2)
+    policy = random_policy(tree, seed=2)
     table = policy.to_pyspiel()
     assert isinstance(table, pyspiel.TabularPolicy)
     assert len(table.policy_table()) == tree.num_infosets(0) + tree.num_infosets(1)
@@ -129,7 +119,7 @@ def test_games_that_openspiels_tables_confuse_are_refused(convert: str) -> None:
 
 def test_from_policy_does_not_copy_a_policy_of_the_same_tree() -> None:
     tree = GameTree.from_game("kuhn_poker")
-    policy = random_array_policy(tree)
+    policy = random_policy(tree, 0)
     assert ArrayPolicy.from_policy(tree, policy) is policy
     other_tree = GameTree.from_game("kuhn_poker")
     assert_equal(ArrayPolicy.from_policy(other_tree, policy), policy)
@@ -137,7 +127,7 @@ def test_from_policy_does_not_copy_a_policy_of_the_same_tree() -> None:
 
 @pytest.mark.parametrize("name", [*GAMES, PIG, "matrix_rps"])
 def test_save_and_load_is_exact(name: str, tmp_path: Path) -> None:
-    policy = random_array_policy(GameTree.from_game(name), seed=4)
+    policy = random_policy(GameTree.from_game(name), seed=4)
     path = tmp_path / "policy.safetensors"
     policy.save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["policy.safetensors"]
@@ -200,7 +190,7 @@ def test_files_that_hold_no_policy_are_refused(
 
 def test_numbers_that_are_no_strategy_are_refused(tmp_path: Path) -> None:
     tree = GameTree.from_game("kuhn_poker")
-    right = random_array_policy(tree).strategies
+    right = random_policy(tree, 0).strategies
     half_empty = right[1].copy()
     half_empty[0] = 0.5
     negative = right[1].copy()

@@ -8,8 +8,9 @@ from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl as dl
 from spiel_dl.factored.families import factored_game
-from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
+from spiel_dl.policies.array_policy import read_strategy
 from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import SeatsPolicy, UniformPolicy
 from spiel_dl.tree.factored_game import FactoredGame
@@ -40,16 +41,6 @@ def network_policy(game: pyspiel.Game) -> NetworkPolicy:
     sizes = (game.information_state_tensor_size(), game.num_distinct_actions())
     network = PolicyNetwork(*sizes, (16,))
     return NetworkPolicy(game, network, 5 * network.initial_parameters(seed=1))
-
-
-def random_policy(game: FactoredGame, seed: int = 0) -> ArrayPolicy:
-    generator = np.random.default_rng(seed)
-    strategies = []
-    for treeplex in game.treeplexes:
-        weights = generator.exponential(size=treeplex.num_sequences)
-        sums = np.repeat(treeplex.sum_per_infoset(weights), treeplex.num_actions)
-        strategies.append(np.concatenate([[1.0], weights[1:] / sums]))
-    return ArrayPolicy(game, (strategies[0], strategies[1]))
 
 
 @pytest.mark.parametrize(
@@ -86,14 +77,14 @@ def test_a_network_of_another_game_is_refused() -> None:
 
 
 def test_a_policy_is_read_state_by_state(game: FactoredGame) -> None:
-    policy = random_policy(game)
+    policy = random_policy(game, 0)
     for player in (0, 1):
         found = read_strategy(game, ByState(policy), player)
         np.testing.assert_array_equal(found, policy.strategies[player])
 
 
 def test_each_seat_is_asked_for_its_own(game: FactoredGame) -> None:
-    policy = random_policy(game)
+    policy = random_policy(game, 0)
     seats = SeatsPolicy((UniformPolicy(game.game, [0, 1]), policy))
     np.testing.assert_array_equal(
         read_strategy(game, seats, 0), game.treeplexes[0].uniform_strategy()
@@ -179,4 +170,4 @@ def test_what_needs_a_list_of_histories_says_so(game: FactoredGame) -> None:
     with pytest.raises(ValueError, match="too many to list, which is needed here"):
         dl.compile_game(game)
     with pytest.raises(ValueError, match="OpenSpiel's tables would list all its histories"):
-        random_policy(game).to_tabular()
+        random_policy(game, 0).to_tabular()

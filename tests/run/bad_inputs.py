@@ -18,6 +18,8 @@ class Bad(NamedTuple):
 
 GOOFSPIEL = "--game=python_goofspiel_ii"
 NEW = "--run_dir=new"
+REPRODUCE = "reproduce.py --only=dl_cfr/leduc/checkpoints --output=new"
+LEARNERS = "reproduce.py --only=learners/leduc/strength --output=new"
 SOLVE = "solve.py --game=kuhn_poker --iterations=10"
 GO_ON = "solve.py --game=kuhn_poker --iterations=100 --resume --run_dir="
 TRUNK = "dl_cfr.py --game=kuhn_poker --iterations=10 --run_dir=new"
@@ -83,8 +85,6 @@ NUMBERS = [
     Bad(f"{TRUNK} --moves=0", "--moves=0"),
     Bad(f"{TRUNK} --moves=1 --value_function=zero --exact_tolerance=1", "used with --value_fun"),
     Bad(f"{TRUNK} --moves=1 --exact_tolerance=-1", "tolerance=-1.0"),
-    Bad(f"{TRUNK} --moves=1 --restart_growth=2", "used with --restart_every only"),
-    Bad(f"{TRUNK} --moves=1 --restart_every=0", "restart_every"),
     Bad(f"{DATA} --plies=-3", "--plies=-3: must be at least 1"),
     Bad(f"{DATA} --moves=100", "ends above a depth limit of 100 moves"),
     Bad(f"{DATA} --moves=1 --shards=0", "--shards=0: must be at least 1"),
@@ -121,9 +121,6 @@ NUMBERS = [
     Bad(f"{EXPLOIT} --half_life=nan", "--half_life=nan: must be a number"),
     Bad(f"{EXPLOIT} --response=cdrnr --rounds=1", "has no rounds; give the depth limit in moves"),
     Bad(f"{EXPLOIT} --full_trust_at=0", "--full_trust_at=0.0"),
-    Bad("compare_cfr.py --iterations=0", "--iterations=0: must be at least 1"),
-    Bad("search_schedule.py --iterations=5", "iterations=5 must be at least 10"),
-    Bad("search_schedule.py --candidates=0", "--candidates=0: must be at least 1"),
 ]
 
 CHOICES = [
@@ -140,21 +137,11 @@ CHOICES = [
     Bad(f"{PLAY} --seat=3", "value should be one of <0|1|random>"),
     Bad(f"{SHOW} --policy=uniform --moves=3 --device=tpu", "--device=tpu cannot be used here"),
     Bad(f"{EXPLOIT} --response=shrug", "value should be one of <"),
-    Bad("compare_cfr.py --game=kuhn_poker --variants=nothing", "nothing"),
-    Bad("reproduce.py --paper=alphago", "value should be one of <"),
-    Bad(
-        "reproduce.py --paper=dl_cfr --domain=chess", "must be one of: goofspiel, oshi_zumo, leduc"
-    ),
-    Bad(
-        "reproduce.py --paper=dl_cfr --domain=leduc --only=all",
-        "experiment 'all' must be one of checkpoints, left_out",
-    ),
-    Bad(
-        "reproduce.py --paper=dl_cfr --domain=leduc --set=colour=red",
-        "there is no setting 'colour'; there are data, num_shards",
-    ),
-    Bad("reproduce.py --paper=dl_cfr --domain=leduc --set=num_shards", "num_shards"),
-    Bad("reproduce.py --paper=dl_cfr --domain=leduc --set=num_shards=few", "num_shards"),
+    Bad("reproduce.py --only=alphago --output=new", "'alphago' names no row"),
+    Bad("reproduce.py --only=dl_cfr/* --output=new", "--output is for one row"),
+    Bad(f"{REPRODUCE} --set=colour=red", "no setting 'colour'; there are data, num_shards"),
+    Bad(f"{REPRODUCE} --set=num_shards", "num_shards"),
+    Bad(f"{REPRODUCE} --set=num_shards=few", "num_shards"),
 ]
 
 FLAGS = [
@@ -163,8 +150,8 @@ FLAGS = [
     Bad(f"{SOLVE} --colour=red", "--help lists the flags"),
     Bad(f"{SOLVE} --run_dir=", "--run_dir is empty"),
     Bad(f"{SOLVE} --output=new", "--output is --run_dir here"),
-    Bad(TRUNK, "give exactly one of --moves, --plies and --rounds"),
-    Bad(f"{TRUNK} --moves=1 --plies=1", "give exactly one of --moves, --plies and --rounds"),
+    Bad(TRUNK, "give exactly one of moves, plies and rounds"),
+    Bad(f"{TRUNK} --moves=1 --plies=1", "give exactly one of moves, plies and rounds"),
     Bad(f"{TRUNK} --rounds=1", "has no rounds"),
     Bad("dl_cfr.py --game=kuhn_poker --moves=1", "give --run_dir: "),
     Bad("generate_data.py --game=kuhn_poker --moves=1", "give --run_dir: "),
@@ -181,18 +168,18 @@ FLAGS = [
     Bad(f"{SHOW} --moves=3", "give --policy: what to show"),
     Bad(f"{SHOW} --search=cdbr:uniform --moves=3", "--search is --policy here"),
     Bad(f"{MATCH} --second=uniform --work_dir=new", "--work_dir is --run_dir here"),
-    Bad("reproduce.py --paper=dl_cfr --output_dir=new", "--output_dir is --output here"),
-    Bad(f"{SHOW} --policy=uniform", "give exactly one of --moves, --plies and --rounds"),
+    Bad("reproduce.py --all --output_dir=new", "--output_dir is --output here"),
+    Bad(f"{SHOW} --policy=uniform", "give exactly one of moves, plies and rounds"),
     Bad(f"{SHOW} --policy=uniform --rounds=3", "has no rounds"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3", "give --output: "),
-    Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "give exactly one of --moves"),
+    Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "give exactly one of moves"),
     Bad(f"{MATCH} --second=cfr:3 --iterations=9", "--iterations: not used by uniform and cfr:3;"),
     Bad(f"{MATCH} --second=rnr:0.5:cfr:3 --moves=1", "--moves: not used by uniform and rnr:0.5"),
     Bad(f"{PLAY} --opponent=uniform --budget=3", "--budget: not used by uniform; leave them out"),
     Bad(f"{PLAY} --opponent=human --order=2 --budget=5", "--budget, --order: not used by human"),
     Bad(MATCH, "give --second: "),
-    Bad("reproduce.py", "give --all or --paper, one of"),
-    Bad("reproduce.py --paper=dl_cfr", "give --domain, one of"),
+    Bad("reproduce.py", "give --all or --only; --list says which rows there are"),
+    Bad("reproduce.py --all --set=seeds=3", "take --output: results/ is the rows'"),
     Bad("large_games.py --games=kuhn_poker", "python_phantom_ttt, python_dark_hex,"),
     Bad("large_games.py --games=", "OpenSpiel has no game ''"),
 ]
@@ -282,16 +269,12 @@ FILES = [
     ),
     Bad("publish.py --run_dir=nowhere", "nowhere holds no run: there is no config.json"),
     Bad("publish.py --run_dir=run", "run holds no run of a learner; give one of run/train.py"),
+    Bad(f"{LEARNERS} --set=peer=nowhere.json", "No such file or directory: nowhere.json"),
     Bad(
-        "reproduce.py --paper=learners --set=peer=nowhere.json --run_dir=new/run",
-        "No such file or directory: nowhere.json",
+        f"{LEARNERS} --set=peer=run/config.json", "run/config.json is no result of rlg_strength.py"
     ),
     Bad(
-        "reproduce.py --paper=learners --set=peer=run/config.json --run_dir=new/run",
-        "run/config.json is no result of rlg_strength.py",
-    ),
-    Bad(
-        "reproduce.py --paper=learners --set=algorithms=dqn --run_dir=new/run",
+        f"{LEARNERS} --set=algorithms=dqn",
         "algorithms=('dqn',) must be some of rnad, mmd, ppo",
     ),
 ]

@@ -43,9 +43,3 @@ def test_keys_cannot_be_guessed() -> None:
     keys = {sessions.add(PLACE, OPPONENT, 0, {}).key for _ in range(100)}
     assert len(keys) == 100
     assert min(map(len, keys)) >= 22
-
-
-@pytest.mark.parametrize(("max_games", "max_age"), [(0, 1.0), (1, 0.0)])
-def test_wrong_numbers(max_games: int, max_age: float) -> None:
-    with pytest.raises(ValueError, match="must be positive"):
-        Sessions(max_games, max_age)

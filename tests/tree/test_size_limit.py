@@ -32,7 +32,7 @@ def test_a_hopeless_game_is_refused_by_its_estimate(
 ) -> None:
     # Of the first histories; the machine's speed then does not matter.
     monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
-    message = r"\(\d{1,3} seen.*histories by \d+ random playouts.*GiB are available.*Solve a small"
+    message = r"\(\d{1,3} seen.*histories by random playouts.*GiB are available.*Solve a small"
     with pytest.raises(TooManyHistoriesError, match=message):
         GameTree.from_game(game_string)
 
@@ -53,8 +53,6 @@ def test_the_lower_bound_is_below_and_the_average_near(
     for seed in range(5):
         estimate = estimate_histories(game, num_playouts=300, seconds=math.inf, seed=seed)
         assert num_histories / 40 < estimate.at_least < num_histories
-        assert estimate.num_playouts == 300
-        assert not estimate.is_cut_short
     many = estimate_histories(game, num_playouts=4000, seconds=math.inf)
     assert 0.5 < many.mean / num_histories < 2.0
 

@@ -11,19 +11,18 @@ import pytest
 import scipy.optimize
 import torch
 
-from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.algorithms.regularized_fixed_points import (
+from experiments.fixed_points.fixed_points import (
     MMDFixedPoints,
     RegularizedFixedPoints,
     RNaDFixedPoints,
-    distance,
 )
+from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.policy_gradient import move_ratio
 from spiel_dl.learning.vtrace import v_trace
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
-from tests.algorithms.fixed_point_checks import (
+from tests.experiments.fixed_point_checks import (
     KUHN,
     KuhnEquations,
     best_regularised_value,
@@ -245,46 +244,6 @@ def test_there_the_expected_gradient_of_the_sampled_learner_is_zero(kind: str) -
         other = RNaDFixedPoints(KUHN, reference, eta=ETA)
     other.run(1)
     assert gradient(other.current_policy(), reference).abs().max() > 1e-4
-
-
-def test_the_distance_by_hand() -> None:
-    """Matching pennies: the policy errs for player 0 only, who makes one of two decisions."""
-    payoffs = [[1.0, -1.0], [-1.0, 1.0]]
-    game = pyspiel.create_matrix_game(payoffs, [[-1.0, 1.0], [1.0, -1.0]])
-    tree = GameTree.from_game(game)
-    target = ArrayPolicy.uniform(tree)
-    policy = ArrayPolicy(tree, (np.array([1, 0.9, 0.1]), target.strategies[1]))
-    found = distance(tree, policy, target)
-    divergence = 0.5 * math.log(0.5 / 0.9) + 0.5 * math.log(0.5 / 0.1)
-    assert found.mean_kl == pytest.approx(divergence / 2)
-    assert found.largest_total_variation == pytest.approx(0.4)
-    assert found.nash_conv == pytest.approx(0.8)
-    assert found.target_nash_conv == pytest.approx(0.0)
-    assert distance(tree, target, target) == pytest.approx((0, 0, 0, 0))
-    pure = ArrayPolicy(tree, (np.array([1.0, 1.0, 0.0]), target.strategies[1]))
-    assert distance(tree, pure, target).mean_kl == math.inf
-    assert distance(tree, target, pure).mean_kl == pytest.approx(math.log(2) / 2)
-
-
-def test_the_distance_counts_only_what_the_target_reaches() -> None:
-    """In Kuhn poker, after a bet that the target never makes, everything is one."""
-    tree = GameTree.from_game(KUHN)
-    passive = [s.copy() for s in ArrayPolicy.uniform(tree).strategies]
-    state = tree.game.new_initial_state()
-    for action in (0, 1):
-        state.apply_action(action)
-    for player, treeplex in enumerate(tree.treeplexes):
-        passive[player][1:] = np.tile([1.0, 0.0], treeplex.num_infosets)
-    target = ArrayPolicy(tree, (passive[0], passive[1]))
-    state.apply_action(1)
-    infoset = tree.find_infoset(state, 1)
-    other = passive[1].copy()
-    other[tree.treeplexes[1].sequences(infoset)] = [0.5, 0.5]
-    found = distance(tree, ArrayPolicy(tree, (passive[0], other)), target)
-    assert found.mean_kl == 0
-    assert found.largest_total_variation == 0
-    everywhere = distance(tree, ArrayPolicy(tree, (passive[0], other)), target, least_reach=0.0)
-    assert everywhere.largest_total_variation == pytest.approx(0.5)
 
 
 def test_what_is_not_found_is_counted() -> None:

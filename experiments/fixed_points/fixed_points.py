@@ -4,10 +4,9 @@ A learner that is given time enough in each period follows these policies; how f
 is its own error, the rest of its exploitability is that of its target.
 
 ```python
-exact = regularized_fixed_points.RNaDFixedPoints("leduc_poker", eta=1.0)
+exact = fixed_points.RNaDFixedPoints("leduc_poker", eta=1.0)
 exact.run(5)
 print(exploitability.nash_conv(exact.game, exact.current_policy()), exact.num_unfinished)
-print(regularized_fixed_points.distance(exact.tree, learner.policy(), exact.current_policy()))
 ```
 
 R-NaD (Perolat et al. 2022; Kubíček et al. 2023, section 3.2): the mover pays
@@ -21,26 +20,23 @@ next magnet. So pi is proportional to magnet^(m / (t + m)) exp(q / (t + m)), whe
 PPO with entropy, and MMD with a uniform magnet, as `algorithms.mmd` has it: the same with a
 magnet_weight of 0, the agent quantal response equilibrium of their temperature.
 
-`spiel_dl.solvers.regularized` has the method. Two things that learners do are not in it: NeuRD's
-threshold, which keeps logits near each other, and R-NaD's slide from one regularisation policy to
-the next in the first half of a period.
+`regularized` has the method. Two things that learners do are not in it: NeuRD's threshold, which
+keeps logits near each other, and R-NaD's slide from one regularisation policy to the next in the
+first half of a period.
 """
 
 from __future__ import annotations
 
 import abc
 import math
-from typing import NamedTuple
 
 import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms.exploitability import nash_conv
+from experiments.fixed_points.regularized import FixedPoint, Pair, Regularization, RegularizedGame
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.checks import check_iterations
-from spiel_dl.solvers.regularized import FixedPoint, Pair, Regularization, RegularizedGame
 from spiel_dl.tree.load import AnyGame, compile_game
 
 
@@ -195,74 +191,6 @@ class MMDFixedPoints(RegularizedFixedPoints):
     def regularization(self, strategies: Pair) -> Regularization:
         """As `RegularizedFixedPoints`."""
         return Regularization(self._weight, _logarithms(strategies, self._share), paid=False)
-
-
-class Distance(NamedTuple):
-    """How far a policy is from the one it should be.
-
-    Attributes:
-      mean_kl: mean of KL(target, policy) over both players' decision infosets, each weighted by how
-        often the target comes there, in nats; infinite where the policy never does what the target
-        does.
-      largest_total_variation: at any infoset to which the target comes often enough.
-      nash_conv: of the policy, in utility units.
-      target_nash_conv: of the target.
-    """
-
-    mean_kl: float
-    largest_total_variation: float
-    nash_conv: float
-    target_nash_conv: float
-
-
-def distance(
-    game: AnyGame,
-    policy: openspiel_policy.Policy,
-    target: openspiel_policy.Policy,
-    *,
-    least_reach: float = 1e-3,
-) -> Distance:
-    """How far a policy is from a target, for example a learner's from its fixed point.
-
-    Args:
-      game: the game, its game string, or the compiled game.
-      policy: the policy.
-      target: what it should be.
-      least_reach: how likely the target must come to an infoset for it to count in the total
-        variation.
-
-    Raises:
-      ValueError: if the game cannot be compiled, or a policy is not one for it.
-    """
-    tree = compile_game(game, policy, target)
-    found, wanted = (ArrayPolicy.from_policy(tree, p) for p in (policy, target))
-    divergences, variations, reaches = [], [], []
-    for player, treeplex in enumerate(tree.treeplexes):
-        p, q = wanted.strategies[player], found.strategies[player]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(p > 0, p * np.log(p / q), 0.0)
-        divergences.append(treeplex.sum_per_infoset(terms))
-        variations.append(treeplex.sum_per_infoset(np.abs(p - q)) / 2)
-        reaches.append(_reach(wanted, player))
-    divergence, variation, reach = map(np.concatenate, (divergences, variations, reaches))
-    reached = reach > 0
-    return Distance(
-        mean_kl=float(np.average(divergence[reached], weights=reach[reached])),
-        largest_total_variation=float(variation[reach >= least_reach].max(initial=0.0)),
-        nash_conv=nash_conv(tree, found),
-        target_nash_conv=nash_conv(tree, wanted),
-    )
-
-
-def _reach(policy: ArrayPolicy, player: int) -> np.ndarray:
-    """How likely each of a player's decision infosets is come to: float64 [I]."""
-    treeplexes = policy.tree.treeplexes
-    plans = [realization_plan(t, s) for t, s in zip(treeplexes, policy.strategies, strict=True)]
-    own = plans[player][treeplexes[player].parent_sequence]
-    reach: np.ndarray = own * (
-        compile_game(policy.tree).decision_visits(player) @ plans[1 - player]
-    )
-    return reach
 
 
 def _logarithms(strategies: Pair, share: float) -> Pair:

@@ -8,7 +8,7 @@ import scipy.optimize
 import scipy.sparse
 import scipy.special
 
-from spiel_dl.solvers.regularized import FixedPoint, Regularization, RegularizedGame
+from experiments.fixed_points.regularized import FixedPoint, Regularization, RegularizedGame
 from tests.solvers.matrix_games import matrix_game
 
 PAYOFFS = [[2.0, 0.0, 0.5], [-1.0, 1.0, 0.0]]

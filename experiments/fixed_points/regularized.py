@@ -33,10 +33,11 @@ import math
 import numpy as np
 import scipy.sparse
 
-from spiel_dl.solvers import kernels, regularized_kernels
+from experiments.fixed_points import regularized_kernels
+from experiments.fixed_points.regularized_kernels import Side
+from spiel_dl.solvers import kernels
 from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.minimizer_state import Pair
-from spiel_dl.solvers.regularized_kernels import Side
 from spiel_dl.solvers.strategies import check_strategy
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
