@@ -17,7 +17,6 @@ from experiments.experiment import Experiment, Row
 from experiments.particle_search.study import (
     KLSS,
     METHODS,
-    VARIANTS,
     Settings,
     Study,
     blueprint_of,
@@ -139,7 +138,6 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "the largest one, and are held whole by smaller budgets.",
             f"Mirror-descent search makes one step of size {settings.stepsize} (in utility "
             f"ranges) by at least {settings.num_rollouts} rollouts.",
-            *(f"{METHODS[name]}: {_told(name)}." for name in settings.methods if name in VARIANTS),
         ],
         {_MEANS: Table(means, _TITLES), "All": Table.of(rows)},
         pictures,
@@ -162,11 +160,6 @@ def _judge(tables: Tables) -> Judgement:
         (MET if held else NOT_MET) if whole else "",
         f"{told} (blueprints {before:.3g}; {largest:.0%} of the histories)",
     )
-
-
-def _told(method: str) -> str:
-    """What a variant adds to a search's configuration."""
-    return ", ".join(f"{name}={value}" for name, value in VARIANTS[method].items())
 
 
 def _mean(rows: list[dict[str, Any]], game: str, method: str, share: float) -> dict[str, Any]:

@@ -33,22 +33,12 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.particles import rules_of
 
 PARTICLE_SEPOT, KLSS, MMDS = "particle_sepot", "klss", "mmds"
-_GROWING, _GROWING_VALUES, _UPDATED = "klss_growing", "klss_growing_values", "klss_updated"
 METHODS: Mapping[str, str] = {
     PARTICLE_SEPOT: "particle SePoT",
     KLSS: "knowledge-limited, order 1",
     MMDS: "mirror-descent search",
-    _GROWING: "knowledge-limited, growing",
-    _GROWING_VALUES: "growing, given cfvs of the subgame",
-    _UPDATED: "knowledge-limited, written back",
 }
 """Methods by name, and their names for people."""
-VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    _GROWING: {"num_expansions": 100},
-    _GROWING_VALUES: {"num_expansions": 100, "safety": "values"},
-    _UPDATED: {"safety": "updated"},
-}
-"""What variants of knowledge-limited search add to its `ParticleConfig`."""
 MAX_KEPT = 1_000_000
 """Searches on the way are the same for many infosets, and all are kept."""
 
@@ -153,7 +143,7 @@ def searched(
         critic,
         DepthLimit(rounds=1),
         config=SearchConfig(effort=Effort(settings.iterations)),
-        particles=ParticleConfig(budget=budget, seed=seed, **VARIANTS.get(method, {})),
+        particles=ParticleConfig(budget=budget, seed=seed),
         max_kept=MAX_KEPT,
     )
 
@@ -161,5 +151,4 @@ def searched(
 def part_settings(settings: Settings, **case: Any) -> dict[str, Any]:
     """What a part depends on."""
     names = ("iterations", "stepsize", "num_rollouts")
-    variant = VARIANTS.get(case.get("method", ""), {})
-    return {**case, **{name: getattr(settings, name) for name in names}, **variant}
+    return {**case, **{name: getattr(settings, name) for name in names}}

@@ -2,11 +2,8 @@
 
 Their sections 4.2 and 5.3 leave open what `SearchConfig` has as options:
 
-  own range    the player's where it searches: "played", or the "blueprint"'s as if it had not
-               searched before
-  given cfvs   what the opponent may have instead: of the critic's identity ("critic"), of the
-               transformation that is best in each infoset ("transformations"), or what it could get
-               against the search before ("previous")
+  given cfvs   what the opponent may have instead: of the critic's identity ("critic"), or of the
+               transformation that is best in each infoset ("transformations")
   scheme       "sliding" searches again at every level, "block" where the last search ends
   gadget       "resolving" as they have it, "refined" (the same, refined by weights of 1), or
                "max_margin"
@@ -65,9 +62,9 @@ Reading = tuple[str, str, str, str]
 class Readings:
     """Which readings are tried: all combinations, see the module's docstring."""
 
-    own_ranges: tuple[str, ...] = ("played", "blueprint")
-    given_cfvs: tuple[str, ...] = ("transformations", "critic", "previous")
-    schemes: tuple[str, ...] = ("block", "sliding")
+    own_ranges: tuple[str, ...] = ("played",)
+    given_cfvs: tuple[str, ...] = ("transformations", "critic")
+    schemes: tuple[str, ...] = ("block",)
     gadgets: tuple[str, ...] = ("resolving",)
 
 
@@ -159,13 +156,10 @@ class Case(NamedTuple):
     def config(self) -> SearchConfig:
         """How to search."""
         assert self.reading is not None
-        own_range, given, scheme, gadget = self.reading
+        _, given, scheme, gadget = self.reading
         return SearchConfig(
             scheme,
-            # Where there was no search, in the first place, as the paper has it.
-            "critic" if given == "previous" else given,
-            continual=given == "previous",
-            own_range=own_range,
+            given,
             gadget="max_margin" if gadget == "max_margin" else "resolving",
             refinement="ones" if gadget == "refined" else None,
             effort=Effort(self.study.settings.iterations, variant=PREDICTIVE_CFR_PLUS),
@@ -263,8 +257,6 @@ BLUEPRINTS = {
         "uniform", "fixed:1", "fixed:2", "fixed:4", "fixed:6", "quantal:0.2", "fixed:4~0.3~0",
         "fixed:2~0.6~0", "fixed:6~0.6~1", "fixed:2~1.0~2",
     ),
-    # The first fixed point is almost an equilibrium already.
-    "battleships_2x2": ("uniform", "fixed:1", "fixed:1~0.6~0", "fixed:1~1.0~1"),
 }  # fmt: skip
 
 
@@ -453,15 +445,15 @@ ABLATION = Experiment(
 )
 # Rates that were chosen in Goofspiel, descending, by a critic of seed 10.
 _CHOSEN = CriticConfig(learning_rate=0.003, final_learning_rate=0.0001, target_averaging=0.00001)
-_FEW = Readings(("played",), ("transformations", "critic"), ("block",))
+_GADGETS = Readings(gadgets=("resolving", "refined", "max_margin"))
 ROWS = (
     *(
-        Row(ABLATION, f"sepot/{folder}", Settings((game,), iterations=250), minutes=30)
-        for game, folder in (
-            ("goofspiel_5_descending", "goofspiel_5"),
-            ("leduc", "leduc"),
-            ("battleships_2x2", "battleships_2x2"),
+        Row(
+            ABLATION,
+            f"sepot/{folder}/gadgets",
+            Settings((game,), iterations=250, readings=_GADGETS),
         )
+        for game, folder in (("goofspiel_5_descending", "goofspiel_5"), ("leduc", "leduc"))
     ),
     *(
         Row(
@@ -472,7 +464,6 @@ ROWS = (
                 (0, 1, 2, 3, 4),
                 iterations=1000,
                 blueprints=("mmd:goofspiel_5_descending",),
-                readings=_FEW,
                 training=CriticTraining(steps, _CHOSEN),
             ),
             minutes=minutes,

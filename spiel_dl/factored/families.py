@@ -81,11 +81,6 @@ def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -
     return build(default_threads() if num_threads is None else num_threads)
 
 
-def has_factored_form(game: pyspiel.Game | str) -> bool:
-    """Whether `factored_game` builds a game; one that cannot be loaded raises a ValueError."""
-    return _find(load_turn_based(game)) is not None
-
-
 def compile_any(game: AnyGame, *policies: object) -> GameTree | FactoredGame:
     """The compiled form of a game: its list of histories or, where it is too long, factored.
 

@@ -25,7 +25,7 @@ from spiel_dl.learning.self_play import (
     Trajectories,
 )
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.system.workers import Crew, DeathError, Processes, WorkerDiedError
+from spiel_dl.system.workers import DEATHS, KillablePool, WorkerDiedError, end_with_parent
 
 _MOST_DEATHS = 3  # over one batch
 
@@ -82,8 +82,8 @@ class PlayedAhead:
         self._games, self._next = games, 0
         self.parameters = parameters.detach().repeat(num_workers, 1)
         self._orders: collections.deque[tuple[Any, _Order]] = collections.deque()
-        self._crew: Crew[Any] = Processes(_play, num_workers)
-        weakref.finalize(self, self._crew.__exit__)
+        self._pool = KillablePool(num_workers, end_with_parent)
+        weakref.finalize(self, self._pool.end, is_now=True)
 
     def begin_again(self, number: int) -> None:
         """Goes on with this batch, played by the `parameters` that are there for it."""
@@ -112,18 +112,18 @@ class PlayedAhead:
         """Lets a batch be played; its ticket, and what was ordered."""
         parameters = self.parameters[number % len(self.parameters)].numpy().copy()
         order = _Order(self._games, number, parameters)
-        return self._crew.submit(order), order
+        return self._pool.schedule(_play, order), order
 
     def _result(self) -> dict[str, Any]:
         """The oldest order's; begun again by another worker if one died over it."""
         ticket, order = self._orders.popleft()
         for death in range(1, _MOST_DEATHS + 1):
             try:
-                arrays: dict[str, Any] = self._crew.result(ticket)
+                arrays: dict[str, Any] = ticket.result()
                 return arrays
-            except DeathError:
+            except DEATHS:
                 if death < _MOST_DEATHS:
-                    ticket = self._crew.submit(order)
+                    ticket = self._pool.schedule(_play, order)
         raise WorkerDiedError(
             f"{_MOST_DEATHS} workers died over the games of step {order.number}; if memory was "
             'wanting, use fewer workers; in a script, begin below `if __name__ == "__main__":`, '

@@ -90,7 +90,7 @@ def solve(game: RestrictedGame, effort: Effort) -> Solution:
     minimizer = start(game, effort)
     best, lower, upper = minimizer.learned[0].strategy.copy(), -np.inf, np.inf
     clock = Clock(effort)
-    tolerance = effort.tolerance
+    tolerance = effort.allowed_gap(game.sequence_form.utility_range)
     while clock.allows(minimizer.iteration) and (tolerance is None or upper - lower > tolerance):
         minimizer.run(clock.stretch(minimizer.iteration))
         if tolerance is None:
@@ -141,8 +141,9 @@ def solve_with_leaves(
             recorder.record(players, plans, ranges, cfvs)
         return cfvs
 
-    clock, gap = Clock(effort), np.nan
-    tolerance = effort.tolerance if leaves.best_values is not None else None
+    clock, gap, tolerance = Clock(effort), np.nan, None
+    if leaves.best_values is not None:
+        tolerance = effort.allowed_gap(game.sequence_form.utility_range)
     while clock.allows(minimizer.iteration) and (tolerance is None or not gap <= tolerance):
         stretch = clock.stretch(minimizer.iteration)
         if tolerance is not None:

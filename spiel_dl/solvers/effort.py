@@ -19,9 +19,8 @@ class Effort:
 
     Attributes:
       iterations: At most so many iterations of CFR.
-      tolerance: Stop at this gap, in utility units, where it is known; None: do all iterations.
-        Defaults of searches (1e-4 or 1e-6) are for games whose utilities are about 1 to 100; in
-        others, give such a share of their range.
+      tolerance: Stop at this gap, where it is known, as a share of the game's largest utility, see
+        `share_of_largest`; None: do all iterations.
       seconds: Stop after so long, but not before the first iteration; None: no limit.
       variant: The variant of CFR, or its name, as `variants.VARIANTS` has them.
     """
@@ -39,11 +38,30 @@ class Effort:
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"seconds={self.seconds} must be positive, or None")
 
+    def allowed_gap(self, utility_range: float) -> float | None:
+        """The tolerance in utility units of a game, from its largest minus its smallest utility."""
+        if self.tolerance is None:
+            return None
+        return share_of_largest(self.tolerance, utility_range)
+
     def in_unit(self, unit: float) -> Effort:
         """The same effort in a game whose utilities are scaled by a number."""
         if self.tolerance is None:
             return self
         return dataclasses.replace(self, tolerance=self.tolerance * unit)
+
+
+def share_of_largest(share: float, utility_range: float) -> float:
+    """A share of a game's largest utility, which is half of its range: ranges may lie anywhere.
+
+    Args:
+      share: of 1.
+      utility_range: largest minus smallest utility.
+
+    Returns:
+      What it is in utility units.
+    """
+    return share * utility_range / 2
 
 
 def check_effort(effort: object) -> None:

@@ -65,11 +65,6 @@ class Weighting:
         """What the compiled loops are given."""
         return tuple(map(float, dataclasses.astuple(self)))
 
-    @property
-    def drops_negative(self) -> bool:
-        """Whether cumulative regrets are never negative."""
-        return self.beta == -math.inf
-
     def weight(self, iteration: int) -> float:
         """The weight of an iterate (counted from 1) in the average."""
         return float(kernels.average(float(iteration), self.numbers))

@@ -1,8 +1,7 @@
-"""Crews of workers, behind `spiel_dl.system.distributed`: processes, or tasks of a Ray cluster."""
+"""Processes that work for this one: killable ones of this machine, or a Ray cluster's."""
 
 from __future__ import annotations
 
-import abc
 import collections
 import contextlib
 import functools
@@ -14,18 +13,16 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for_futures
 from concurrent.futures.process import BrokenProcessPool
 from types import ModuleType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any
 
 import pebble
 
 from spiel_dl.system.messages import how_to_install
-
-Ticket = TypeVar("Ticket")
 
 _LOG = logging.getLogger(__name__)
 # Libraries read these once, when they are loaded, so a worker must be born with them.
@@ -37,88 +34,12 @@ _ONE_THREAD = {
 }
 # Of two threads, the later one would take what the earlier one sets for what was there before.
 _CHANGING_ENVIRONMENT = threading.RLock()
+DEATHS = (pebble.ProcessExpired, BrokenProcessPool)
+"""What a future of a `KillablePool` raises if its process died."""
 
 
 class WorkerDiedError(RuntimeError):
     """Workers died over one item more often than it may be retried."""
-
-
-class DeathError(Exception):
-    """A worker died over its item."""
-
-
-class Crew(abc.ABC, Generic[Ticket]):
-    """Workers of one function. Each item they are given gets a ticket, good for its result."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    @abc.abstractmethod
-    def __exit__(self, *_: object) -> None:
-        """Sends the workers home."""
-
-    @abc.abstractmethod
-    def submit(self, item: Any) -> Ticket:
-        """Gives an item to an idle worker."""
-
-    @abc.abstractmethod
-    def wait(self, tickets: Collection[Ticket]) -> Collection[Ticket]:
-        """Those whose items are finished, as soon as there is one."""
-
-    @abc.abstractmethod
-    def result(self, ticket: Ticket) -> Any:
-        """The result of a finished item.
-
-        Raises:
-          DeathError: if its worker died.
-          Exception: what the function raised.
-        """
-
-
-def share_out(
-    crew: Crew[Ticket], num_workers: int, items: Sequence[Any], max_retries: int
-) -> Generator[tuple[int, Any], None, None]:
-    """What `Engine.results` does, with a crew."""
-    waiting = collections.deque(range(len(items)))
-    under_way: dict[Ticket, int] = {}
-    deaths: collections.Counter[int] = collections.Counter()
-    failure: Exception | None = None
-    while under_way or (waiting and failure is None):
-        while waiting and failure is None and len(under_way) < num_workers:
-            number = waiting.popleft()
-            under_way[crew.submit(items[number])] = number
-        for ticket in crew.wait(under_way.keys()):
-            number = under_way.pop(ticket)
-            try:
-                result = crew.result(ticket)
-            except DeathError as death:
-                _LOG.warning("a worker died over item %d, counted from 0", number)
-                deaths[number] += 1
-                waiting.appendleft(number)
-                if deaths[number] > max_retries:
-                    failure = failure or _hopeless(number, deaths[number], death)
-            except Exception as error:
-                name_item(error, number, items[number])
-                failure = failure or error
-            else:
-                yield number, result
-    if failure is not None:
-        raise failure
-
-
-def name_item(error: Exception, number: int, item: object) -> None:
-    """Says in a note to an error which item it came from."""
-    error.add_note(f"raised for item {number}, counted from 0: {reprlib.repr(item)}")
-
-
-def _hopeless(number: int, num_deaths: int, death: DeathError) -> WorkerDiedError:
-    error = WorkerDiedError(
-        f"{num_deaths} worker(s) died over item {number}, counted from 0; if memory was wanting, "
-        'use fewer workers; in a script, begin below `if __name__ == "__main__":`, because '
-        "workers import it; and otherwise raise max_retries"
-    )
-    error.__cause__ = death.__cause__
-    return error
 
 
 class _Process(multiprocessing.context.SpawnProcess):
@@ -133,10 +54,6 @@ class SpawnContext(multiprocessing.context.SpawnContext):
     """Starts workers. A forked one would inherit locks of threads that it does not have."""
 
     Process = _Process
-
-
-DEATHS = (pebble.ProcessExpired, BrokenProcessPool)
-"""What a future of a `KillablePool` raises if its process died."""
 
 
 class KillablePool:
@@ -176,32 +93,63 @@ class KillablePool:
         self._pool.join()
 
 
-class Processes(Crew[Future[Any]]):
-    """Processes of this machine; if one dies, another takes its place."""
+def share_out(
+    submit: Callable[[Any], Future[Any]],
+    num_workers: int,
+    items: Sequence[Any],
+    max_retries: int,
+    deaths: tuple[type[Exception], ...] = DEATHS,
+) -> Generator[tuple[int, Any], None, None]:
+    """What `Engine.results` does.
 
-    def __init__(self, function: Callable[[Any], Any], num_workers: int):
-        """Starts them when there is work."""
-        self._function = function
-        self._pool = KillablePool(num_workers, end_with_parent)
+    Args:
+      submit: gives an item to an idle worker.
+      num_workers: how many items are under way at once.
+      items: all of them.
+      max_retries: how often an item is begun again.
+      deaths: errors by which a future says that its worker died.
+    """
+    waiting = collections.deque(range(len(items)))
+    under_way: dict[Future[Any], int] = {}
+    num_deaths: collections.Counter[int] = collections.Counter()
+    failure: BaseException | None = None
+    while under_way or (waiting and failure is None):
+        while waiting and failure is None and len(under_way) < num_workers:
+            number = waiting.popleft()
+            under_way[submit(items[number])] = number
+        for future in wait_for_futures(under_way, return_when=FIRST_COMPLETED).done:
+            number = under_way.pop(future)
+            error = future.exception()
+            if isinstance(error, deaths):
+                error = getattr(error, "cause", error)  # Ray's has that of the function within.
+            if error is None:
+                yield number, future.result()
+            elif isinstance(error, deaths):
+                _LOG.warning("a worker died over item %d, counted from 0", number)
+                num_deaths[number] += 1
+                waiting.appendleft(number)
+                if num_deaths[number] > max_retries:
+                    failure = failure or _hopeless(number, num_deaths[number], error)
+            else:
+                name_item(error, number, items[number])
+                failure = failure or error
+    if failure is not None:
+        raise failure
 
-    def __exit__(self, *exception: object) -> None:
-        # After Ctrl-C, nobody waits for what is under way.
-        self._pool.end(is_now=KeyboardInterrupt in exception)
 
-    def submit(self, item: Any) -> Future[Any]:
-        """See `Crew`."""
-        return self._pool.schedule(self._function, item)
+def name_item(error: BaseException, number: int, item: object) -> None:
+    """Says in a note to an error which item it came from."""
+    error.add_note(f"raised for item {number}, counted from 0: {reprlib.repr(item)}")
 
-    def wait(self, tickets: Collection[Future[Any]]) -> Collection[Future[Any]]:
-        """See `Crew`."""
-        return wait_for_futures(tickets, return_when=FIRST_COMPLETED).done
 
-    def result(self, ticket: Future[Any]) -> Any:
-        """See `Crew`."""
-        try:
-            return ticket.result()
-        except DEATHS as error:
-            raise DeathError from error
+def _hopeless(number: int, num_deaths: int, death: BaseException) -> WorkerDiedError:
+    error = WorkerDiedError(
+        f"{num_deaths} worker(s) died over item {number}, counted from 0; if memory was wanting, "
+        'use fewer workers; in a script, begin below `if __name__ == "__main__":`, because '
+        "workers import it; and otherwise raise max_retries"
+    )
+    error.__cause__ = death
+    return error
 
 
 def _of_workers() -> dict[str, str]:
@@ -231,41 +179,31 @@ def end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-class RayTasks(Crew[Any]):
-    """Each item is a task of a Ray cluster."""
+@contextlib.contextmanager
+def ray_tasks(
+    function: Callable[[Any], Any], num_cpus: int, address: str | None
+) -> Iterator[tuple[Callable[[Any], Future[Any]], type[Exception]]]:
+    """What submits items to a Ray cluster, and the error of a worker's death.
 
-    def __init__(self, function: Callable[[Any], Any], ray: ModuleType):
-        self._ray = ray
-        self._function = ray.put(function)
+    Arguments and errors are those of `_ray_connection`.
+    """
+    with _ray_connection(num_cpus, address) as ray:
+        shared, started = ray.put(function), []
         # Ray's own retries know no limit where memory was wanting.
-        self._task = ray.remote(_apply).options(
+        task = ray.remote(_apply).options(
             max_retries=0, num_cpus=1, runtime_env={"env_vars": _of_workers()}
         )
-        self._busy: set[Any] = set()
 
-    def __exit__(self, *_: object) -> None:
-        for ticket in self._busy:
-            self._ray.cancel(ticket, force=True)
+        def submit(item: Any) -> Future[Any]:
+            started.append(task.remote(shared, item))
+            future: Future[Any] = started[-1].future()
+            return future
 
-    def submit(self, item: Any) -> Any:
-        """See `Crew`."""
-        ticket = self._task.remote(self._function, item)
-        self._busy.add(ticket)
-        return ticket
-
-    def wait(self, tickets: Collection[Any]) -> Collection[Any]:
-        """See `Crew`."""
-        return self._ray.wait(list(tickets))[0]
-
-    def result(self, ticket: Any) -> Any:
-        """See `Crew`."""
-        self._busy.remove(ticket)
         try:
-            return self._ray.get(ticket)
-        except self._ray.exceptions.RayTaskError as error:
-            raise error.cause from error
-        except self._ray.exceptions.RayError as error:
-            raise DeathError from error
+            yield submit, ray.exceptions.RayError
+        finally:
+            for each in started:
+                ray.cancel(each, force=True)
 
 
 def _apply(function: Callable[[Any], Any], item: Any) -> Any:
@@ -274,7 +212,7 @@ def _apply(function: Callable[[Any], Any], item: Any) -> Any:
 
 
 @contextlib.contextmanager
-def ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
+def _ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
     """The module `ray`, connected to a cluster; a connection that is made here ends here.
 
     Args:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.leaf_set import LeafSet
@@ -50,8 +51,8 @@ class ExactValue(ValueFunction):
         """By default, values depend on the ranges alone.
 
         Args:
-          tolerance: stop once all gaps are at most this, in utility units. The default is for games
-            whose utilities are about 1 to 100; in others, give such a share.
+          tolerance: stop once all gaps are at most this share of the game's largest utility, see
+            `solvers.effort.share_of_largest`.
           max_iterations: stop at the latest after so many iterations. Gaps that are larger then are
             counted and warned of.
           stretch: iterations between two looks at the gaps; None: 100, or 1 with warm starts,
@@ -94,6 +95,7 @@ class ExactLeafValues(NormalizedLeafValues):
         self.gaps = np.zeros(0)
         self.num_unfinished = 0
         self._function = function
+        self._tolerance = share_of_largest(function.tolerance, leaves.subgames.utility_range)
         self._minimizer = RegretMinimizer(leaves.subgames, PREDICTIVE_CFR_PLUS)
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
@@ -128,7 +130,7 @@ class ExactLeafValues(NormalizedLeafValues):
             cfv_0, cfv_1 = (self._best_response_values(player) for player in (0, 1))
             self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
             self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)
-            if self.gaps.max(initial=0.0) <= function.tolerance:
+            if self.gaps.max(initial=0.0) <= self._tolerance:
                 return cfv_0, cfv_1
             if minimizer.num_averaged >= function.max_iterations:
                 self._warn()
@@ -140,8 +142,8 @@ class ExactLeafValues(NormalizedLeafValues):
         if self.num_unfinished == 1:
             warnings.warn(
                 f"optimal values are off by {self.gaps.max():.2g} after {function.max_iterations} "
-                f"iterations, more than tolerance={function.tolerance}; raise max_iterations or "
-                "the tolerance (num_unfinished counts such evaluations)",
+                f"iterations, more than {self._tolerance:.2g}; raise max_iterations or the "
+                "tolerance (num_unfinished counts such evaluations)",
                 RuntimeWarning,
                 stacklevel=5,
             )

@@ -109,7 +109,7 @@ def load_value_function(
     Args:
       name: "exact" for the optimal value function, "zero" for a draw at every leaf, or the path of
         a network's file.
-      exact_tolerance: gap of the subgames that "exact" solves, in utility units.
+      exact_tolerance: gap of the subgames that "exact" solves, a share of the largest utility.
       warm_start: "exact" begins with the regrets of the evaluation before.
       device: where a network computes.
 

@@ -126,7 +126,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["sepot", "sepot_continual"])
+@pytest.mark.parametrize("kind", ["sepot"])
 def test_sepot_reconstructed_and_compiled(checkpoint: Path, kind: str) -> None:
     for actions in ((0,), (0, 1), (1, 2, 0)):
         limit = DepthLimit(rounds=1)

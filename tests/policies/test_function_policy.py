@@ -155,5 +155,5 @@ def test_a_function_that_knows_what_is_legal_says_probabilities() -> None:
     assert policy.action_probabilities(state) == pytest.approx({1: 0.25, 2: 0.75})
     for wrong in (torch.zeros(1, 2), torch.full((1, 3), -0.5), torch.full((1, 3), torch.nan)):
         policy.function = MaskedFunction(lambda seen, legal, wrong=wrong: wrong)
-        with pytest.raises(ValueError, match="one probability for each action"):
+        with pytest.raises(ValueError, match="one finite probability for each action"):
             policy.action_probabilities(state)

@@ -33,9 +33,10 @@ def test_without_tolerance_all_iterations_are_done_and_averaged():
 
 def test_the_gap_is_certified():
     game = whole_game("leduc_poker")
-    solution = depth_limited.solve(game, Effort(5000, tolerance=1e-2))
+    solution = depth_limited.solve(game, Effort(5000, tolerance=1e-3))
     value = linear_program.solve(game.sequence_form).value
-    assert 0 <= value - game.guaranteed_value(solution.strategy) <= solution.gap <= 1e-2
+    # The largest utility is 13.
+    assert 0 <= value - game.guaranteed_value(solution.strategy) <= solution.gap <= 13e-3
 
 
 def test_linear_programs_are_exact():

@@ -42,7 +42,7 @@ ENVIRONMENT = {
     "NUMBA_NUM_THREADS": "2",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
-ON_RAY = pytest.param(RAY, marks=[pytest.mark.slow, pytest.mark.usefixtures("cluster")])
+ON_RAY = pytest.param(RAY, marks=pytest.mark.slow)
 WITH_WORKERS = pytest.mark.parametrize("engine", [PROCESSES, ON_RAY])
 WITH_ALL = pytest.mark.parametrize("engine", [IN_PROCESS, PROCESSES, ON_RAY])
 
@@ -54,6 +54,14 @@ def environment():
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
         yield
+
+
+@pytest.fixture(autouse=True)
+def connected(request):
+    """Ray's tests share a cluster."""
+    callspec = getattr(request.node, "callspec", None)
+    if callspec is not None and callspec.params.get("engine") is RAY:
+        request.getfixturevalue("cluster")
 
 
 @pytest.fixture(scope="module")

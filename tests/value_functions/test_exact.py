@@ -34,7 +34,7 @@ def test_range_weighted_values_are_the_lp_value(game, limit):
     expected = linear_program.solve(trunk.leaves.subgames, (ranges[0], ranges[1])).value
     assert ranges[0] @ values[0] == pytest.approx(expected, abs=1e-3)
     assert ranges[1] @ values[1] == pytest.approx(-expected, abs=1e-3)
-    assert function.gaps.max() <= 1e-4
+    assert function.gaps.max() <= 1e-5 * trunk.tree.utility_range
 
 
 @pytest.mark.parametrize(("game", "limit"), CASES)
@@ -46,7 +46,8 @@ def test_values_are_zero_sum_in_each_public_state(game, limit):
     sums = sum(leaves.sum_by_public_state(p, ranges[p] * values[p]) for p in (0, 1))
     masses = [leaves.sum_by_public_state(p, ranges[p]) for p in (0, 1)]
     assert (sums >= -1e-9).all()
-    assert (sums <= 1e-4 * masses[0] * masses[1] + 1e-9).all()
+    largest = leaves.tree.utility_range / 2
+    assert (sums <= largest * (1e-4 * masses[0] * masses[1] + 1e-9)).all()
 
 
 def test_values_are_homogeneous_in_the_opponents_range():
@@ -100,7 +101,7 @@ def test_evaluations_that_do_not_come_to_the_tolerance_are_counted_and_warned_of
     leaves = cut(GameTree.from_game("leduc_poker"), DepthLimit(plies=3)).leaves
     values = ExactValue(tolerance=1e-9, max_iterations=100).bind(leaves)
     ranges = random_ranges(leaves, seed=2)
-    with pytest.warns(RuntimeWarning, match="more than tolerance=1e-09; raise max_iterations"):
+    with pytest.warns(RuntimeWarning, match=r"more than 1\.3e-08; raise max_iterations"):
         values.evaluate(*ranges)
     values.evaluate(*ranges)
     assert values.num_unfinished == 2

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pyspiel
-import torch
 
 from spiel_dl.learning.rollouts import PlayOn
 from spiel_dl.search.beliefs import Beliefs
-from spiel_dl.search.played import PlayedAnswer, PlayedPath, PlayedStep
+from spiel_dl.search.played import PlayedSource, PlayedWay
+from spiel_dl.search.policy import Answer, Search
 from spiel_dl.search.policy_rows import (
     AnyBlueprint,
     TensorPolicy,
@@ -31,6 +31,7 @@ from spiel_dl.search.policy_rows import (
     play_on_by,
 )
 from spiel_dl.search.sepot_config import MirrorDescentConfig
+from spiel_dl.search.spec import Spec
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
@@ -49,13 +50,15 @@ class ActionValues(NamedTuple):
     policy: np.ndarray
 
 
-class MirrorDescentStep(PlayedStep[ActionValues]):
+class MirrorDescentSource(PlayedSource[ActionValues]):
     """Searches in every decision, each by itself.
 
     Attributes:
       config: how.
       num_drawn: how many searches were made in public states that were not listed.
     """
+
+    is_private = True
 
     def __init__(self, game: AnyGame, blueprint: AnyBlueprint, config: MirrorDescentConfig):
         """Loads the game; see `algorithms.mirror_descent_search.MirrorDescentPolicy`."""
@@ -64,7 +67,7 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
         self.num_drawn = 0
         self._beliefs = Beliefs(self.game, config.max_listed)
         acting = acting_blueprint(blueprint)
-        self._policies = TensorPolicy(self.rules, acting)
+        self.blueprint = TensorPolicy(self.rules, acting)
         self._play_on: PlayOn = play_on_by(self.rules, acting)
 
     @property
@@ -72,45 +75,48 @@ class MirrorDescentStep(PlayedStep[ActionValues]):
         """How often a draw was made anew, by uniform play; see `search.beliefs`."""
         return self._beliefs.num_regenerations
 
-    def first(self, path: PlayedPath) -> int:
-        """The decision at hand: no other one matters."""
-        return path.decisions[-1]
+    def first(self, way: PlayedWay) -> int | None:
+        """See `Source`: the decision at hand; no other one matters."""
+        return way.decisions[-1]
 
-    def following(self, path: PlayedPath, start: int, solution: ActionValues) -> int | None:
-        """The decision at hand, if what is solved is another one."""
-        del solution
-        last = path.decisions[-1]
-        return last if start < last else None
+    def following(self, way: PlayedWay, position: int, kept: ActionValues) -> int | None:
+        """See `Source`: the decision at hand, if what was searched is another one."""
+        del kept
+        last = way.decisions[-1]
+        return last if position < last else None
 
-    def solve(self, path: PlayedPath, start: int, before: ActionValues | None) -> ActionValues:
-        """Estimates action values, and makes the steps; see `PlayedStep`."""
-        del before
-        player = path.player
-        here = path.states.take(torch.tensor([start]))
-        legal = self.rules.legal_actions(here)[0]
-        actions = np.flatnonzero(legal.numpy())
-        policy = self._policies(here, player)[0, actions]
-        key = int(path.infoset_keys[start])
-        generator = np.random.default_rng([self.config.seed, player, key % (1 << 63)])
-        values = self._values(path, start, actions, generator)
+    def solve(
+        self,
+        way: PlayedWay,
+        position: int,
+        before: ActionValues | None,
+        spec: Spec,
+        search: Search,
+    ) -> ActionValues:
+        """Estimates action values, and makes the steps; see `Source`. No game is solved."""
+        del before, spec, search
+        here, player = way.here(position), way.player
+        actions = np.flatnonzero(self.rules.legal_actions(here)[0].numpy())
+        policy = self.blueprint(here, player)[0, actions]
+        generator = self.generator(self.config.seed, way, position)
+        values = self._values(way, position, actions, generator)
         return ActionValues(actions.tolist(), values, self._stepped(policy / policy.sum(), values))
 
-    def answer(
-        self, path: PlayedPath, state: pyspiel.State, solution: ActionValues
-    ) -> PlayedAnswer:
-        """The policy after the steps; see `PlayedStep`."""
-        del path, state
-        return PlayedAnswer(dict(zip(solution.actions, solution.policy.tolist(), strict=True)))
+    def answer(self, way: PlayedWay, state: pyspiel.State, kept: ActionValues | None) -> Answer:
+        """See `Source`: the policy after the steps."""
+        del way, state
+        assert kept is not None
+        return Answer(dict(zip(kept.actions, kept.policy.tolist(), strict=True)))
 
     def _values(
-        self, path: PlayedPath, start: int, actions: np.ndarray, generator: np.random.Generator
+        self, way: PlayedWay, position: int, actions: np.ndarray, generator: np.random.Generator
     ) -> np.ndarray:
         """What each action (int64 [A]) is worth to the player: float64 [A], in utility ranges."""
-        player, config = path.player, self.config
-        here = path.states.take(torch.tensor([start]))
-        public_key = int(path.public_keys[start])
+        player, config = way.player, self.config
+        here = way.here(position)
+        public_key = int(way.public_keys[position])
         tensor = self.rules.public_tensor(here, True)[0]
-        belief = self._beliefs.of(public_key, tensor, self._policies, changing=())
+        belief = self._beliefs.of(public_key, tensor, self.blueprint, changing=())
         self.num_drawn += belief.num_histories is None
         drawn = belief.infoset(player, here, config.budget, generator)
         # The player's own reach is the same in all of them, and may be 0.
