@@ -30,10 +30,8 @@ from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.search import search as one_search
-from spiel_dl.search.root import Root
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
-from spiel_dl.search.solution import Solution
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import RegretMinimizer

@@ -34,7 +34,7 @@ from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.root import Root
+from spiel_dl.search.spec import Root
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit, default_depth_limit

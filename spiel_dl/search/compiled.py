@@ -12,9 +12,7 @@ import pyspiel
 
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.policy import Answer, Search, SearchPolicy, Source
-from spiel_dl.search.root import Root
-from spiel_dl.search.solution import Solution
-from spiel_dl.search.spec import WHOLE_GAME, Spec
+from spiel_dl.search.spec import WHOLE_GAME, Root, Solution, Spec
 from spiel_dl.search.starts import Start, starts_below
 from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan
 from spiel_dl.solvers.regret_minimization import Pair
