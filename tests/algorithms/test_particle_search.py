@@ -173,7 +173,7 @@ class ByFeatures(ValueFunction):
 
 
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin"])
-@pytest.mark.parametrize("game", [GOOFSPIEL.format(3), "python_leduc"])
+@pytest.mark.parametrize("game", [GOOFSPIEL.format(3), "python_leduc(num_ranks=2,num_suits=2)"])
 def test_with_all_particles_it_is_continual_resolving(game, gadget):
     """Where no particle is left out, the search of a compiled game comes to the same."""
     tree, limit, effort = GameTree.from_game(game), DepthLimit(rounds=1), Effort(15)
