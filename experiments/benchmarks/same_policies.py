@@ -51,7 +51,8 @@ Case = tuple[str, Callable[[], Any]]
 
 
 def _effort(iterations: int) -> Effort:
-    return Effort(iterations, tolerance=1e-6)
+    # The gap is looked at, and nothing stops early by it.
+    return Effort(iterations, tolerance=0.0)
 
 
 def _resolving(tree: GameTree) -> Iterator[Case]:
@@ -149,7 +150,7 @@ def _sepot_configs(**settings: Any) -> dict[str, SearchConfig]:
     }
     found |= {each: SearchConfig(gadget=each, **settings) for each in ("max_margin", "unsafe")}
     found["refined"] = SearchConfig(refinement="ones", **settings)
-    found["tolerance"] = SearchConfig(**{**settings, "effort": Effort(200, tolerance=1e-2)})
+    found["tolerance"] = SearchConfig(**{**settings, "effort": Effort(60, tolerance=0.0)})
     found["first_level"] = SearchConfig(first_level=1, **settings)
     return found
 

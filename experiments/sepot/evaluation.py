@@ -37,8 +37,8 @@ class Search(NamedTuple):
       depth_limit: how deep each search looks.
       cfvs: what the opponent may have instead. `TRANSFORMATIONS`, our default: what the critic says
         of the transformation that is best in each infoset. `CRITIC`, as the paper does it but for
-        its section 5.3: what it says of the identity. `SEARCHES`: that of the search before; the
-        critic's of the identity if there was none.
+        its section 5.3: what it says of the identity. `SEARCHES`: that of the search before, which
+        in blocks is what the best transformation earns.
       iterations: of predictive CFR+.
     """
 

@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from experiments.experiment import Experiment, Row
 from experiments.sepot.evaluation import compiled, judge, tabulated
-from experiments.sepot.study import TRAINED, GameStudy, Study
-from experiments.study import Experiment, Judgement, Tables, verdict
+from experiments.sepot.study import Trained, TrainedGame, TrainedStudy
+from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
@@ -33,13 +34,14 @@ from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.search.root import Root
+from spiel_dl.search.spec import Root
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import cut
 
+Study, Game = TrainedStudy[Trained], TrainedGame[Trained]
 BEST_RESPONSE, IDENTITY = "best response", "identity"
 TRAINED_NETWORK = "trained"
 _EXACT, _LEARNED = "exact", "learned"
@@ -74,7 +76,7 @@ class Case(NamedTuple):
       first_level: above it the blueprint is played.
     """
 
-    study: GameStudy
+    study: Game
     blueprint: str
     critic: str
     cfvs: str
@@ -116,7 +118,7 @@ class Case(NamedTuple):
 
 def _compute(study: Study) -> list[dict[str, Any]]:
     """Exploitability before and after search, by blueprint and source of given cfvs."""
-    return [row for each in study.games("leduc", "goofspiel_4_descending") for row in _rows(each)]
+    return [row for each in study.games() for row in _rows(each)]
 
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
@@ -130,10 +132,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             f"`{TRAINED_NETWORK}` is the study's network of its first seed at its last step. From "
             "level 0, the first search starts at the root, without gadget; from level 1, the "
             "blueprint is played down to there.",
-            *(
-                f"{each.describe()}."
-                for each in study.games(*dict.fromkeys(row["game"] for row in rows))
-            ),
+            *(f"{each.describe()}." for each in study.games()),
         ],
         {
             _COUNTS: Table.of(
@@ -167,16 +166,30 @@ def _judge(tables: Tables) -> Judgement:
 
 
 SAFETY = Experiment(
-    "safety",
-    "Is a player that searches more exploitable than its blueprint?",
-    "exploitability of a player (utility)",
-    "a search to the end of the game with given cfvs of best responses is safe (Burch et al. 2014, "
-    "on which section 4.2 builds); held of these, and of the cfvs that the paper takes, the "
-    f"identity's: that no player becomes more exploitable by {_TOLERANCE} utility units.",
-    _compute,
-    _report,
-    TRAINED,
-    _judge,
+    name="safety",
+    title="Is a player that searches more exploitable than its blueprint?",
+    metric="exploitability of a player (utility)",
+    claim=(
+        "a search to the end of the game with given cfvs of best responses is safe (Burch et "
+        "al. 2014, on which section 4.2 builds); held of these, and of the cfvs that the paper "
+        f"takes, the identity's: that no player becomes more exploitable by {_TOLERANCE} "
+        "utility units."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+    version=2,  # The identity's cfvs go with the ranges that were played.
+)
+ROWS = (
+    Row(
+        SAFETY,
+        "sepot",
+        Trained(("leduc", "goofspiel_4_descending"), (0,)),
+        "section 4.2",
+        15,
+        "one network, of 20,000 learner steps",
+    ),
 )
 
 
@@ -227,7 +240,7 @@ def counts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _rows(study: GameStudy) -> list[dict[str, Any]]:
+def _rows(study: Game) -> list[dict[str, Any]]:
     cases = _cases(study)
     named = [(case.name, case.settings) for case in cases]
     results = study.workspace.parts(named, search_case, cases, f"{study.name}: safety")
@@ -248,7 +261,7 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
     ]
 
 
-def _cases(study: GameStudy) -> list[Case]:
+def _cases(study: Game) -> list[Case]:
     study.train()
     checkpoint = str(study.checkpoint(study.settings.seeds[0]))
     blueprints = [("uniform", _EXACT), ("random:0", _EXACT)]

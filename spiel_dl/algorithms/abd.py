@@ -41,8 +41,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.policies.portfolios import Portfolios
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
-from spiel_dl.search.root import Root
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import Root, Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.variants import CFR_PLUS

@@ -42,7 +42,7 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning.resuming import check_identity, check_num_steps, check_shapes
 from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.search.particles import leaf_particles, solve_below
-from spiel_dl.search.solution import Solution
+from spiel_dl.search.spec import Solution
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.system import tensor_files
 from spiel_dl.tree.beam import sample_consistent

@@ -32,9 +32,8 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
-from spiel_dl.search.root import Root
 from spiel_dl.search.search import search
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import Root, Spec
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit

@@ -30,7 +30,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy
 from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.search.solution import Solution
+from spiel_dl.search.spec import Solution
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError

@@ -11,8 +11,7 @@ from spiel_dl.search import policy_rows
 from spiel_dl.search.beliefs import replayed_reach
 from spiel_dl.search.played import BlueprintSource
 from spiel_dl.search.policy_rows import TensorPolicy, fixed_to
-from spiel_dl.search.root import Root
-from spiel_dl.search.solution import Solution
+from spiel_dl.search.spec import Root, Solution
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_rules import InfosetKeys

@@ -316,25 +316,3 @@ def _steps(game: pyspiel.Game, actions: torch.Tensor) -> Iterator[tuple[StateBat
     for action in actions.unbind(dim=1):
         yield states, action
         states = rules_of(game).apply(states, action)
-
-
-def total_variation(exact: Particles, sample: Particles) -> float:
-    """How far the belief of a sample is from the exact one: half the sum of all differences.
-
-    Args:
-      exact: all histories.
-      sample: some of them.
-
-    Returns:
-      0 to 1. Where a belief has no mass at all, it counts as 1.
-    """
-    masses: dict[tuple[int, int], float] = {}
-    for particles, sign in ((exact, 1.0), (sample, -1.0)):
-        total = particles.total_reach
-        if not total.any():
-            return 1.0
-        pairs = particles.infoset_keys.T.tolist()
-        for pair, mass in zip(pairs, (total / total.sum()).tolist(), strict=True):
-            name = (pair[0], pair[1])
-            masses[name] = masses.get(name, 0.0) + sign * mass
-    return 0.5 * sum(abs(mass) for mass in masses.values())

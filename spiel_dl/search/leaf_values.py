@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from spiel_dl.search.root import Root
+from spiel_dl.search.spec import Root
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.pieces import Pieces

@@ -14,10 +14,8 @@ import torch
 
 from spiel_dl.search.played import PlayedSource, PlayedWay
 from spiel_dl.search.policy import Answer, Search
-from spiel_dl.search.root import Root
 from spiel_dl.search.search import search
-from spiel_dl.search.solution import Solution
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget

@@ -28,10 +28,8 @@ from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.search.beliefs import Beliefs
 from spiel_dl.search.policy import Answer, Search, Source
 from spiel_dl.search.policy_rows import fixed_to
-from spiel_dl.search.root import Root
 from spiel_dl.search.samples import Sample, Sampler
-from spiel_dl.search.solution import Solution
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
 from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.tree.beam import PolicyRows

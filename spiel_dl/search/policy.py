@@ -13,16 +13,13 @@ import collections
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.root import Root
 from spiel_dl.search.search import search
-from spiel_dl.search.solution import Solution, Watch
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import Root, Solution, Spec, Watch
 from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.tree.from_openspiel import check_game_of
 from spiel_dl.tree.load import compile_game
@@ -221,17 +218,17 @@ class SearchPolicy(openspiel_policy.Policy):
     def _solved(self, state: pyspiel.State, player: int) -> tuple[Any, Any]:
         """What a player has seen on the way to a state, and what is kept of the last search."""
         way = self.source.way(state, player, self.spec)
-        solved = [i for i in way.decisions if self._key(way, i) in self.kept]
+        keys = {i: (player, self.source.key(way, i)) for i in way.decisions}
+        solved = [i for i in keys if keys[i] in self.kept]
         position = solved[-1] if solved else self.source.first(way)
         kept = None
         while position is not None:
-            kept = self._at(way, position, kept)
+            kept = self._at(way, position, keys[position], kept)
             position = self.source.following(way, position, kept)
         return way, kept
 
-    def _at(self, way: Any, position: int, before: Any) -> Any:
+    def _at(self, way: Any, position: int, key: Hashable, before: Any) -> Any:
         """What is kept of the search at a position, after it was made if need be."""
-        key = self._key(way, position)
         if key in self.kept:
             self.kept.move_to_end(key)
             return self.kept[key]
@@ -247,18 +244,14 @@ class SearchPolicy(openspiel_policy.Policy):
         too_many = self._max_kept is not None and len(self.kept) > self._max_kept
         return too_many or (self._num_bytes > MAX_BYTES and len(self.kept) > 1)
 
-    def _key(self, way: Any, position: int) -> Hashable:
-        return way.player, self.source.key(way, position)
-
     def search(self, root: Root) -> Solution:
         """Searches below a root, and counts and tells it."""
         solution = search(root, self.spec, self.effort)
         self.num_searches += root.num_public_states
         self.gap += solution.gap / root.unit
-        allowed = self.effort.allowed_gap(root.trunk.sequence_form.utility_range)
-        if allowed is not None:
-            tolerance = allowed * root.unit
-            self.num_unfinished += bool(not np.isnan(solution.gap) and solution.gap > tolerance)
+        form = root.trunk.sequence_form
+        tolerance = self.effort.in_unit(root.unit).allowed_gap(form.utility_range)
+        self.num_unfinished += tolerance is not None and solution.gap > tolerance
         if self.watch is not None:
             self.watch(solution)
         return solution

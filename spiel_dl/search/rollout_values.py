@@ -9,7 +9,7 @@ import torch
 
 from spiel_dl.games.rules import Rules
 from spiel_dl.learning.rollouts import play_out_by
-from spiel_dl.search.root import Root
+from spiel_dl.search.spec import Root
 from spiel_dl.tree.beam import PolicyRows
 
 

@@ -14,9 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spiel_dl.search.root import Root
-from spiel_dl.search.solution import Solution
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers import depth_limited, gadgets
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
 from spiel_dl.solvers.checks import check_values

@@ -12,7 +12,7 @@ from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
 from spiel_dl.search.policy_rows import rows_of
 from spiel_dl.search.rollout_values import ByRollouts
-from spiel_dl.search.root import Root
+from spiel_dl.search.spec import Root
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.history_values import history_values
 from spiel_dl.tree.depth_limit import DepthLimit

@@ -25,7 +25,7 @@ from spiel_dl.learning.transformations import (
 )
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.root import Root
+from spiel_dl.search.spec import Root
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan

@@ -188,8 +188,3 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
     (tmp_path / "ppo:one").mkdir()
     with pytest.raises(ValueError, match="is both a path and the model ppo:one"):
         dl.load_policy("sepot:ppo:one")
-
-
-def test_a_preset_with_the_game_gives_the_name(trained: Path) -> None:
-    header = {"game": "leduc_poker()", "algorithm": "mmd"}
-    assert publishing._whole_name(None, header, "mmd") == "mmd:leduc_poker"

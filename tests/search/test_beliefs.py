@@ -6,7 +6,7 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.search.beliefs import Belief, Beliefs, DrawnBelief, ListedBelief, total_variation
+from spiel_dl.search.beliefs import Belief, Beliefs, DrawnBelief, ListedBelief
 from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
@@ -23,6 +23,20 @@ PLACES = {
     "python_leduc": [0, 3, 1, 1, 4],
 }
 NUM_DRAWN = 150
+
+
+def total_variation(exact: Particles, sample: Particles) -> float:
+    """How far the belief of a sample is from the exact one: half the sum of all differences."""
+    masses: dict[tuple[int, int], float] = {}
+    for particles, sign in ((exact, 1.0), (sample, -1.0)):
+        total = particles.total_reach
+        if not total.any():
+            return 1.0
+        pairs = particles.infoset_keys.T.tolist()
+        for pair, mass in zip(pairs, (total / total.sum()).tolist(), strict=True):
+            name = (pair[0], pair[1])
+            masses[name] = masses.get(name, 0.0) + sign * mass
+    return 0.5 * sum(abs(mass) for mass in masses.values())
 
 
 def state_after(game_string: str, actions: list[int]) -> pyspiel.State:

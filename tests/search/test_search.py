@@ -12,10 +12,8 @@ from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.leaf_values import ByCritic
-from spiel_dl.search.root import Root
 from spiel_dl.search.search import search
-from spiel_dl.search.solution import Solution
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import CFR_PLUS, PREDICTIVE_CFR_PLUS

@@ -7,12 +7,16 @@ with a certified gap. The best equilibrium is by a linear program in every game.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
+from experiments.experiment import Experiment, Row
+from experiments.responses import study as responses_study
 from experiments.responses.responders import Responder
-from experiments.responses.study import CHOICES, Labels, Study
-from experiments.study import Experiment, Judgement, Tables, verdict
+from experiments.responses.study import Labels
+from experiments.settings import check_least
+from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.best_nash import best_nash
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -22,12 +26,6 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 
-GAMES = ("leduc", "goofspiel_4", "goofspiel_5")
-MODELS = (
-    "uniform",
-    *(f"random:{seed}" for seed in range(10)),
-    *(f"cfr:{iterations}" for iterations in (1, 2, 5, 10, 34)),
-)
 _LOOK_AHEAD = (1, 3, 5)
 # Player 0 against the uniform policy: ABR, CDBR 1, 3 and 5, best Nash.
 _PAPER = {
@@ -49,9 +47,33 @@ ACCURACY = {"tolerance": _TOLERANCE, "max_iterations": _MAX_ITERATIONS}
 """Of `cdbr`, as settings of a part."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Settings(responses_study.Settings):
+    """Who responds to whom.
+
+    Attributes:
+      abr_episodes: of training an approximate best response to each model; 0: leave it out.
+    """
+
+    games: tuple[str, ...] = ("leduc", "goofspiel_4", "goofspiel_5")
+    models: tuple[str, ...] = (
+        "uniform",
+        *(f"random:{seed}" for seed in range(10)),
+        *(f"cfr:{iterations}" for iterations in (1, 2, 5, 10, 34)),
+    )
+    abr_episodes: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_least(self, abr_episodes=0)
+
+
+Study = responses_study.Study[Settings]
+
+
 def _table_1_rows(study: Study) -> Rows:
     """All cells of the table, for all models."""
-    return [_row(study, labels) for labels in study.responders(GAMES, MODELS)]
+    return [_row(study, labels) for labels in study.responders()]
 
 
 def _table_1_report(study: Study, rows: Rows) -> Report:
@@ -106,17 +128,38 @@ def _judge(tables: Tables) -> Judgement:
 
 
 TABLE_1 = Experiment(
-    "table_1",
-    "Table 1: gain against a model, in percent of a best response's",
-    "gain, in percent of a best response's",
-    "player 0 against the uniform policy, ABR, CDBR 1, 3 and 5 and best Nash: "
-    + "; ".join(f"{game} {', '.join(map(str, numbers))}" for game, numbers in _PAPER.items())
-    + " (Table 1; that it is of this policy is inferred from 15 cells). Held within "
-    f"{_SAME} percentage points; not of ABR, which is as good as its learner.",
-    _table_1_rows,
-    _table_1_report,
-    (*CHOICES, "abr_episodes"),
-    _judge,
+    name="table_1",
+    title="Table 1: gain against a model, in percent of a best response's",
+    metric="gain, in percent of a best response's",
+    claim=(
+        "player 0 against the uniform policy, ABR, CDBR 1, 3 and 5 and best Nash: "
+        + "; ".join(f"{game} {', '.join(map(str, numbers))}" for game, numbers in _PAPER.items())
+        + " (Table 1; that it is of this policy is inferred from 15 cells). Held within "
+        f"{_SAME} percentage points; not of ABR, which is as good as its learner."
+    ),
+    study=Study,
+    compute=_table_1_rows,
+    render=_table_1_report,
+    judge=_judge,
+)
+_UNIFORM, _FIRST = ("uniform",), (0,)
+_PAPERS = ("leduc", "goofspiel_4", "goofspiel_5", "goofspiel_6")
+ROWS = (
+    Row(TABLE_1, "responses", Settings(), "Table 1", 15),
+    Row(
+        TABLE_1,
+        "responses/goofspiel_6",
+        Settings(("goofspiel_6",), _UNIFORM, _FIRST),
+        "Table 1",
+        10,
+    ),
+    Row(
+        TABLE_1,
+        "responses/abr",
+        Settings(_PAPERS, _UNIFORM, _FIRST, abr_episodes=100_000),
+        "Table 1, ABR",
+        60,
+    ),
 )
 
 

@@ -1,7 +1,6 @@
-"""Gain against exploitability of every method: Figures 5 and 15 of Milec et al. (2024).
+"""Gain against exploitability of every method: Figures 5, 11 to 14 of Milec et al. (2024).
 
-`frontier` sweeps all methods in a game against models, and computes whether the paper's claims
-hold; `biased_rps` is `frontier` in the game of Figure 15.
+All methods are swept in a game against models, and it is computed whether the paper's claims hold.
 """
 
 from __future__ import annotations
@@ -12,30 +11,26 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from experiments.experiment import Experiment, Row
+from experiments.responses import study as responses_study
 from experiments.responses import sweeps
-from experiments.responses.study import CHOICES, SWEEP, Labels, Settings, Study
-from experiments.study import CONTRADICTED, Experiment, Judgement, Tables, verdict
+from experiments.responses.study import Labels
+from experiments.responses.sweeps import Sweep
+from experiments.verdicts import CONTRADICTED, Judgement, Tables, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.tree.depth_limit import DepthLimit
 
-FRONTIER_GAMES = ("leduc", "liars_dice")
-FRONTIER_MODELS = ("uniform", "cfr:5", "random:0")
-_RPS_LIMIT = DepthLimit(moves=2)
-_RPS_PLAYER = 0
 SAME = 1e-6
 """Gains and exploitabilities closer than this are the same."""
-_PAPERS_GADGETS = ("full", "resolving", "max_margin", "reach_max_margin")
 # What "almost no exploitability" is taken to be: this part of the gain.
 _ALMOST_NONE = 0.1
 # "Only slightly above the best Nash equilibrium": less than this times its gain.
 _SLIGHTLY = 1.1
-# "Nothing": this part of what the full gadget gains at most.
-_NOTHING = 0.01
 _HALF = 0.5
 """Where the bound on a response's exploitability is its gain."""
-_CLAIMS, _POINTS = "The paper's claims", "All points"
+_CLAIMS, POINTS = "The paper's claims", "All points"
 
 METRIC = "gain and exploitability (utility)"
 _GAIN, _EXPLOITABILITY = "gain (utility)", "exploitability (utility)"
@@ -59,20 +54,43 @@ Found = list[tuple[Labels, Points]]
 """The points of everybody who responds."""
 
 
+_SWEEP = Sweep()
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(responses_study.Settings):
+    """Who responds to whom, and by what.
+
+    Attributes:
+      sweep: what methods are swept over.
+    """
+
+    games: tuple[str, ...] = ("leduc", "liars_dice")
+    models: tuple[str, ...] = ("uniform", "cfr:5", "random:0")
+    sweep: Sweep = _SWEEP
+
+
+Study = responses_study.Study[Settings]
+
+
 def measure(
-    name: str, study: Study, labels: Labels, settings: Settings, only: Sequence[str] = ()
+    name: str,
+    study: responses_study.Study[Any],
+    labels: Labels,
+    sweep: Sweep,
+    only: Sequence[str] = (),
 ) -> Points:
     """What all methods, or only these, come to in the experiment of a name."""
     responder, found = study.responder(**labels), {}
-    for method, (respond, parameters) in sweeps.methods(responder, settings).items():
+    for method, (respond, parameters) in sweeps.methods(responder, sweep).items():
         if only and method not in only:
             continue
         found[method] = study.workspace.part(
             file_name(name, *labels.values(), method),
             {
                 **labels,
-                "depth_limit": str(settings.depth_limit),
-                "scheme": settings.scheme,
+                "depth_limit": str(sweep.depth_limit),
+                "scheme": sweep.scheme,
                 "parameters": list(parameters),
             },
             functools.partial(sweeps.measure, responder, respond, parameters),
@@ -80,71 +98,52 @@ def measure(
     return found
 
 
-def _frontier_points(study: Study) -> Found:
+def _compute(study: Study) -> Found:
     """Figure 5: all methods against every model."""
     return [
-        (labels, measure("frontier", study, labels, study.settings))
-        for labels in study.responders(FRONTIER_GAMES, FRONTIER_MODELS)
+        (labels, measure("frontier", study, labels, study.settings.sweep))
+        for labels in study.responders()
     ]
 
 
-def _rps_settings(study: Study) -> Settings:
-    return dataclasses.replace(study.settings, depth_limit=_RPS_LIMIT)
-
-
-def _rps_points(study: Study) -> Found:
-    """Figure 15: two rounds of biased rock, paper, scissors."""
-    found = []
-    for model in study.settings.models or ("random:0", "random:1"):
-        labels = {"game": "biased_rps", "model": model, "player": _RPS_PLAYER}
-        found.append((labels, measure("biased_rps", study, labels, _rps_settings(study))))
-    return found
-
-
-def _frontier_report(study: Study, found: Found) -> Report:
+def _report(study: Study, found: Found) -> Report:
     games = study.describe(labels["game"] for labels, _ in found)
-    return _report(FRONTIER, study, found, study.settings, [games], {})
+    claims = [{**labels, **claim} for labels, points in found for claim in check_claims(points)]
+    return told_of(study, "frontier", study.settings.sweep, found, [games], claims)
 
 
-def _rps_report(study: Study, found: Found) -> Report:
-    settings = _rps_settings(study)
-    used = {"depth_limit": str(settings.depth_limit), "players": [_RPS_PLAYER]}
-    return _report(BIASED_RPS, study, found, settings, [], used)
-
-
-def _report(
-    experiment: Experiment[Study],
-    study: Study,
+def told_of(
+    study: responses_study.Study[Any],
+    name: str,
+    sweep: Sweep,
     found: Found,
-    settings: Settings,
     notes: Sequence[str],
-    used: Mapping[str, Any],
+    claims: Sequence[Mapping[str, Any]] = (),
 ) -> Report:
-    rows, claims, pictures = [], [], []
-    for labels, points in found:
-        for method, lines in points.items():
-            rows += [{**labels, "method": method, **point} for point in lines]
-        if experiment is FRONTIER:
-            claims += [{**labels, **claim} for claim in check_claims(points)]
-        pictures.append(picture(experiment.name, study, labels, points, settings))
+    """The report of a sweep, in the experiment of a name."""
+    rows = [
+        {**labels, "method": method, **point}
+        for labels, points in found
+        for method, lines in points.items()
+        for point in lines
+    ]
     return Report(
-        experiment.title,
+        "",
         [
             *NOTES,
-            f"CDRNR goes in scheme {settings.scheme} with a limit of {settings.depth_limit}; SES "
-            "has the same limit, and CDBR slides with it.",
+            f"CDRNR goes in scheme {sweep.scheme} with a limit of {sweep.depth_limit}; SES has the "
+            "same limit, and CDBR slides with it.",
             *notes,
         ],
         {
             **({_CLAIMS: Table.of(claims, best_nash="best Nash's gain")} if claims else {}),
-            _POINTS: Table.of(rows, percent="percent of best response's gain"),
+            POINTS: Table.of(rows, percent="percent of best response's gain"),
         },
-        pictures,
-        more={"settings": used},
+        [picture(name, study, *each, sweep) for each in found],
     )
 
 
-def _judge_frontier(tables: Tables) -> Judgement:
+def _judge(tables: Tables) -> Judgement:
     """By the paper's own method, CDRNR with the full gadget, and SES; the others are told."""
     own = sweeps.cdrnr_name("full")
     claims = [row for row in tables[_CLAIMS] if row["claim"].startswith((own, sweeps.SES))]
@@ -158,7 +157,7 @@ def _judge_frontier(tables: Tables) -> Judgement:
         of_cdrnr += [] if words == sweeps.SES else held
     at_half = [
         row["exploitability"] <= _ALMOST_NONE * row["gain"] + SAME
-        for row in tables[_POINTS]
+        for row in tables[POINTS]
         if row["method"] == own and row["parameter"] == _HALF
     ]
     if at_half:
@@ -172,36 +171,9 @@ def _judge_frontier(tables: Tables) -> Judgement:
     )
 
 
-def _judge_rps(tables: Tables) -> Judgement:
-    """SES gains nothing, and the full gadget most at the exploitability of any other."""
-    counts = {"SES gains nothing": 0, "full gadget is the best": 0}
-    by_model: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
-    for row in tables[_POINTS]:
-        by_model.setdefault(row["model"], {}).setdefault(row["method"], []).append(row)
-    for points in by_model.values():
-        own = sweeps.cdrnr_name("full")
-        if own not in points:
-            return Judgement("", f"{own} was left out")
-        most = max(row["gain"] for row in points[own])
-        papers = [sweeps.cdrnr_name(gadget) for gadget in _PAPERS_GADGETS]
-        others = [name for name in papers if name in points and name != own]
-        parts = (
-            all(row["gain"] <= _NOTHING * most for row in points[sweeps.SES]),
-            all(
-                sweeps.gain_at(points[own], row["exploitability"] + SAME) >= row["gain"] - SAME
-                for name in others
-                for row in points[name]
-            ),
-        )
-        for name, part in zip(counts, parts, strict=True):
-            counts[name] += part
-    return Judgement(
-        verdict({name: count == len(by_model) for name, count in counts.items()}),
-        "; ".join(f"{name} in {count} of {len(by_model)}" for name, count in counts.items()),
-    )
-
-
-def picture(name: str, study: Study, labels: Labels, points: Points, settings: Settings) -> Picture:
+def picture(
+    name: str, study: responses_study.Study[Any], labels: Labels, points: Points, sweep: Sweep
+) -> Picture:
     """All methods' gain and exploitability, against one model.
 
     Methods without parameter are horizontal lines; those not over 0 to 1 have no place there.
@@ -217,7 +189,7 @@ def picture(name: str, study: Study, labels: Labels, points: Points, settings: S
     game = study.tree(labels["game"]).game
     title = (
         f"{labels['game'] if str(game) == 'efg_game()' else game}, player {labels['player']} "
-        f"against {labels['model']}; depth limit {settings.depth_limit}, {settings.scheme}"
+        f"against {labels['model']}; depth limit {sweep.depth_limit}, {sweep.scheme}"
     )
     file = file_name(name, *labels.values())
     return Picture(file, title, _PANELS, groups, levels)
@@ -271,25 +243,36 @@ _CLAIM = (
     "little more than that equilibrium, and p bounds the exploitability of CDRNR"
 )
 FRONTIER = Experiment(
-    "frontier",
-    "Gain and exploitability",
-    METRIC,
-    f"{_CLAIM}; at p = 0.5 it rarely reaches a tenth of the gain (Figures 5, 11 to 14). Held of "
-    "CDRNR with the full gadget, the paper's own, and of SES, in all cases, and of p = 0.5 in "
-    "most; contradicted where nothing holds of CDRNR, whatever SES does.",
-    _frontier_points,
-    _frontier_report,
-    (*CHOICES, *SWEEP),
-    _judge_frontier,
+    name="frontier",
+    title="Gain and exploitability",
+    metric=METRIC,
+    claim=(
+        f"{_CLAIM}; at p = 0.5 it rarely reaches a tenth of the gain (Figures 5, 11 to 14). "
+        "Held of CDRNR with the full gadget, the paper's own, and of SES, in all cases, and of "
+        "p = 0.5 in most; contradicted where nothing holds of CDRNR, whatever SES does."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
 )
-BIASED_RPS = Experiment(
-    "biased_rps",
-    "Gain and exploitability in two rounds of biased rock, paper, scissors",
-    METRIC,
-    "SES gains nothing, and the full gadget is the best, before the other gadgets (Figure 15); "
-    "held is that it gains as much as these at the exploitability of each of their points.",
-    _rps_points,
-    _rps_report,
-    ("models", *(name for name in SWEEP if name != "depth_limit")),
-    _judge_rps,
+ROWS = (
+    Row(FRONTIER, "responses", Settings(), "Figures 5, 11 to 14", 10),
+    Row(
+        FRONTIER,
+        "responses/goofspiel_5",
+        Settings(("goofspiel_5",), ("uniform",), (0,)),
+        "Figures 5, 11 to 14",
+        10,
+    ),
+    *(
+        Row(
+            FRONTIER,
+            f"responses/sliding_{plies}",
+            Settings(("leduc",), sweep=Sweep(DepthLimit(plies=plies), "sliding")),
+            "Figures 11 to 14",
+            15,
+        )
+        for plies in (2, 4, 6)
+    ),
 )

@@ -11,15 +11,35 @@ Point cards come in a fixed order, and a depth is a number of complete rounds.
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
 import math
 import operator
 from collections.abc import Iterator
 from typing import Any
 
-from experiments.particle.study import Study
-from experiments.study import MET, NOT_MET, Experiment
+from experiments import experiment
+from experiments.experiment import Experiment, Row
+from experiments.settings import check_least
+from experiments.verdicts import MET, NOT_MET
 from spiel_dl.runs.reports import Report, Table
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Which game.
+
+    Attributes:
+      num_cards: cards of each player.
+    """
+
+    num_cards: int = 13
+
+    def __post_init__(self) -> None:
+        check_least(self, num_cards=1)
+
+
+Study = experiment.Study[Settings]
 
 
 def _rows(study: Study) -> list[dict[str, Any]]:
@@ -43,14 +63,15 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 
 
 PUBLIC_STATES = Experiment(
-    "public_states",
-    "The largest public states of Goofspiel",
-    "histories and infosets of the largest public state",
-    "at least as many histories as Lemma 2 says (Table 1).",
-    _rows,
-    _report,
-    ("num_cards",),
+    name="public_states",
+    title="The largest public states of Goofspiel",
+    metric="histories and infosets of the largest public state",
+    claim="at least as many histories as Lemma 2 says (Table 1).",
+    study=Study,
+    compute=_rows,
+    render=_report,
 )
+ROWS = (Row(PUBLIC_STATES, "particle/goofspiel_13", Settings(), "Table 1 (appendix A)"),)
 
 
 def largest_public_states(num_cards: int) -> Iterator[dict[str, Any]]:

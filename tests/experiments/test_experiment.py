@@ -1,4 +1,4 @@
-"""Experiments as they are declared: run by name, made once, with the verdict at the top."""
+"""Experiments as they are declared: made once, with the verdict at the top."""
 
 from __future__ import annotations
 
@@ -8,20 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments import study as papers_study
-from experiments.paper import PAPERS
-from experiments.study import (
-    MET,
-    NOT_MET,
-    OPEN,
-    PARTLY,
-    Experiment,
-    Study,
-    by_name,
-    run,
-    sign_of_difference,
-    verdict,
-)
+from experiments import verdicts
+from experiments.experiment import Experiment, Row, Study, run
+from experiments.manifest import MANIFEST
+from experiments.verdicts import MET, NOT_MET, OPEN, PARTLY, sign_of_difference, verdict
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.system.distributed import LocalProcesses
@@ -31,11 +21,9 @@ from spiel_dl.system.distributed import LocalProcesses
 class Settings:
     seeds: tuple[int, ...] = (1, 2)
     scale: int = 10
-    unused: str = "x"
 
 
-class Squares(Study[Settings]):
-    """Squares of the seeds."""
+Squares = Study[Settings]
 
 
 def square(seed: int) -> int:
@@ -56,10 +44,16 @@ def render(study: Squares, found: list[int]) -> Report:
     return Report("Squares", [], {"Squares": Table(rows, titles)}, verdict=held)
 
 
-EXPERIMENTS = by_name(
-    Experiment("squares", "Squares", "number", "below 10.", compute, render, ("seeds", "scale")),
-    Experiment("others", "Others", "number", "", compute, render),
+SQUARES = Experiment(
+    name="squares",
+    title="Squares",
+    metric="number",
+    claim="below 10.",
+    study=Squares,
+    compute=compute,
+    render=render,
 )
+OTHERS = dataclasses.replace(SQUARES, name="others", claim="")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +69,7 @@ def test_a_report_begins_with_the_verdict(
     seeds: tuple[int, ...], held: str, tmp_path: Path
 ) -> None:
     study = Squares(Settings(seeds), Workspace(tmp_path / "work"))
-    first, second = run(EXPERIMENTS, study, tmp_path / "out")
+    first, second = (run(each, study, tmp_path / "out") for each in (SQUARES, OTHERS))
     told = f"**Verdict:** {held or 'see the tables'}. The paper: below 10."
     assert first.read_text().split("\n\n")[1] == told
     told = f"**Verdict:** {held or 'none'}; the paper has no such experiment."
@@ -84,9 +78,8 @@ def test_a_report_begins_with_the_verdict(
     assert content["settings"] == {"seeds": list(seeds), "scale": 10}
     assert (content["metric"], content["claim"]) == ("number", "below 10.")
     assert content["reused"] == []
-    others = json.loads(second.with_suffix(".json").read_text())
-    assert others["settings"] == {"seeds": list(seeds), "scale": 10, "unused": "x"}
     # Both experiments have the same parts here.
+    others = json.loads(second.with_suffix(".json").read_text())
     assert others["reused"] == [str(seed) for seed in seeds]
 
 
@@ -116,31 +109,41 @@ def test_differences_are_told_from_0_by_their_interval(
     assert sign_of_difference(first, second) == sign
 
 
-def test_unknown_names_are_refused_before_anything_runs(tmp_path: Path) -> None:
-    study = Squares(Settings(), Workspace(tmp_path / "work"))
-    with pytest.raises(ValueError, match="experiment 'cubes' must be one of squares, others"):
-        run(EXPERIMENTS, study, tmp_path / "out", ["squares", "cubes"])
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_workers_find_the_papers() -> None:
-    """They are not installed, and workers do not start in `run/`; of Ray's, `test_distributed`."""
+def test_workers_find_the_experiments() -> None:
+    """They are not installed, and workers do not start in this folder."""
     workspace = Workspace("nowhere", LocalProcesses(1))
     found: dict[int, str] = {}
-    workspace.for_each(papers_study.verdict, [{"a": True}, {"a": False}], found.__setitem__)
+    workspace.for_each(verdicts.verdict, [{"a": True}, {"a": False}], found.__setitem__)
     assert found == {0: MET, 1: NOT_MET}
 
 
-@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
-def test_every_paper_is_declared_completely(paper: papers_study.Any) -> None:
-    assert paper.experiments
-    for name, experiment in paper.experiments.items():
-        assert name == experiment.name
+def test_inputs_are_all_that_is_declared() -> None:
+    row = Row(SQUARES, "a", Settings())
+    for same in (Row(SQUARES, "b", Settings(), "Figure 1", 7), Row(SQUARES, "a", Settings((1, 2)))):
+        assert same.inputs == row.inputs
+    later = dataclasses.replace(SQUARES, version=2)
+    for other in (
+        Row(SQUARES, "a", Settings((2, 1))),
+        Row(SQUARES, "a", Settings(scale=11)),
+        Row(OTHERS, "a", Settings()),
+        Row(later, "a", Settings()),
+    ):
+        assert other.inputs != row.inputs
+
+
+def test_every_experiment_is_declared_completely() -> None:
+    for row in MANIFEST:
+        experiment = row.experiment
         assert experiment.title
         assert experiment.metric
         assert not experiment.claim or experiment.claim.endswith(".")
-    settings = paper.settings(next(iter(paper.domains), None), [])
-    known = {field.name for field in dataclasses.fields(settings)}
-    for experiment in paper.experiments.values():
-        assert set(experiment.uses) <= known
-        assert json.dumps(experiment.settings(settings))
+        assert row.minutes > 0
+        study = experiment.study(row.settings, Workspace("nowhere"))
+        assert study.settings.__class__ is row.settings.__class__
+    names = [row.name for row in MANIFEST]
+    assert len(set(names)) == len(names)
+
+
+def test_no_settings_are_long() -> None:
+    longest = max(MANIFEST, key=lambda row: len(dataclasses.fields(row.settings)))
+    assert len(dataclasses.fields(longest.settings)) <= 12

@@ -11,16 +11,17 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.responses import frontiers, sweeps
-from experiments.responses.frontiers import SAME, Found
+from experiments.experiment import Experiment, Row
+from experiments.responses import frontier, sweeps
+from experiments.responses import study as responses_study
+from experiments.responses.frontier import SAME, Found
 from experiments.responses.responders import Responder
-from experiments.responses.study import Settings, Study
-from experiments.study import Experiment, verdict
+from experiments.responses.sweeps import Sweep
+from experiments.verdicts import verdict
 from spiel_dl.algorithms.best_nash import safe_best_response
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree.depth_limit import DepthLimit
 
-GADGET_GAMES = ("lost_by_resolving", "lost_by_max_margin")
 GADGET_LIMIT = DepthLimit(moves=2)
 """Sliding: in a step, player 0's choice is seen only with what the fool does next."""
 _NUM_PROBABILITIES = 40
@@ -28,31 +29,44 @@ _LOSES = {"full": False, "resolving": True, "max_margin": True, "reach_max_margi
 """Which of its gadgets lose responses, as the paper has it; `joint` is ours."""
 
 
-def _gadget_settings(study: Study) -> Settings:
-    """CDRNR with the same steps of p everywhere."""
-    return dataclasses.replace(
-        study.settings,
-        depth_limit=GADGET_LIMIT,
-        scheme="sliding",
-        parameters=tuple(step / _NUM_PROBABILITIES for step in range(1, _NUM_PROBABILITIES)),
-    )
+_SWEEP = Sweep(
+    GADGET_LIMIT,
+    "sliding",
+    parameters=tuple(step / _NUM_PROBABILITIES for step in range(1, _NUM_PROBABILITIES)),
+)
 
 
-def _gadget_points(study: Study) -> Found:
+@dataclasses.dataclass(frozen=True)
+class Settings(responses_study.Settings):
+    """Which gadgets.
+
+    Attributes:
+      sweep: CDRNR slides, with the same steps of p everywhere.
+    """
+
+    games: tuple[str, ...] = ("lost_by_resolving", "lost_by_max_margin")
+    models: tuple[str, ...] = ("fool",)
+    players: tuple[int, ...] = (0,)
+    sweep: Sweep = _SWEEP
+
+
+Study = responses_study.Study[Settings]
+
+
+def _compute(study: Study) -> Found:
     """Figure 4's idea: which p leads to which response, and which of them no p leads to."""
-    settings = _gadget_settings(study)
-    methods = (sweeps.RNR, *map(sweeps.cdrnr_name, settings.gadgets))
-    found = []
-    for game in GADGET_GAMES:
-        labels = {"game": game, "model": "fool", "player": 0}
-        found.append((labels, frontiers.measure("gadgets", study, labels, settings, methods)))
-    return found
+    sweep = study.settings.sweep
+    methods = (sweeps.RNR, *map(sweeps.cdrnr_name, sweep.gadgets))
+    return [
+        (labels, frontier.measure("gadgets", study, labels, sweep, methods))
+        for labels in study.responders()
+    ]
 
 
-def _gadget_report(study: Study, found: Found) -> Report:
+def _report(study: Study, found: Found) -> Report:
     rows, num_recovered = _recovered(study, found)
-    settings = _gadget_settings(study)
-    pictures = [frontiers.picture("gadgets", study, *each, settings) for each in found]
+    sweep = study.settings.sweep
+    pictures = [frontier.picture("gadgets", study, *each, sweep) for each in found]
     titles = {
         "from": "from p",
         "to": "to p",
@@ -70,7 +84,7 @@ def _gadget_report(study: Study, found: Found) -> Report:
             f"whose gain and exploitability are one of RNR's, to {SAME:g}.",
             "The claim is about gadgets of the paper, each in both games together; `joint` is "
             "ours.",
-            frontiers.NOTES[0],
+            frontier.NOTES[0],
         ],
         {"Responses": Table.of(rows, **titles)},
         pictures,
@@ -141,12 +155,15 @@ def different(responder: Responder, points: Sequence[Mapping[str, Any]]) -> list
 
 
 GADGET_SETS = Experiment(
-    "gadgets",
-    "Which p recovers which response, by gadget",
-    frontiers.METRIC,
-    "the resolving and the max-margin gadgets each lose some responses that restricted Nash "
-    "responses recover, the full gadget none (Figures 4, 8).",
-    _gadget_points,
-    _gadget_report,
-    ("gadgets",),
+    name="gadgets",
+    title="Which p recovers which response, by gadget",
+    metric=frontier.METRIC,
+    claim=(
+        "the resolving and the max-margin gadgets each lose some responses that restricted "
+        "Nash responses recover, the full gadget none (Figures 4, 8)."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
 )
+ROWS = (Row(GADGET_SETS, "responses", Settings(), "Figures 4, 8", 2),)
