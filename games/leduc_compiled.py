@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,13 +56,14 @@ def compiled_leduc(
       num_suits: the same.
       deal_ranks: the same.
     """
+    tables: dict[str, Any] = {name: getattr(betting, name).numpy() for name in _OF_BETTING}
     constants = _Constants(
-        *(getattr(betting, name).numpy() for name in _OF_BETTING),
-        private_deal,
-        num_ranks,
-        num_suits,
-        num_ranks if deal_ranks else num_ranks * num_suits,
-        deal_ranks,
+        **tables,
+        private_deal=private_deal,
+        num_ranks=num_ranks,
+        num_suits=num_suits,
+        num_kinds=num_ranks if deal_ranks else num_ranks * num_suits,
+        deal_ranks=deal_ranks,
     )
     num_deals = 1 if deal_ranks else 2
     num_slots = 1 + int(constants.action_slot.max())

@@ -13,6 +13,7 @@ defined by `config_flags.define`, and --import, which all scripts have.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import os
 import sys
@@ -26,7 +27,7 @@ from spiel_dl.commands import config_flags
 from spiel_dl.games.own import import_modules
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.system.distributed import ENGINES, Engine, make_engine
-from spiel_dl.system.parameters import parameters_of
+from spiel_dl.system.parameters import Bounds, parameters_of
 from spiel_dl.system.run_directory import RunDirectory, numbered
 from spiel_dl.system.workers import WorkerDiedError
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -147,7 +148,10 @@ def _check_places() -> None:
     if "device" in flags.FLAGS and flags.FLAGS["device"].value != "cpu":
         from spiel_dl.networks.devices import check_device  # With torch.
 
-        check_device(str(flags.FLAGS["device"].value))
+        try:
+            check_device(str(flags.FLAGS["device"].value))
+        except ValueError as error:
+            raise ValueError(f"--{error}") from error
     for name in ("run_dir", "output"):
         value = flags.FLAGS[name].value if name in flags.FLAGS else None
         if value == "":
@@ -251,9 +255,13 @@ def depth_limit(subject: str = "") -> config_flags.Flags[DepthLimit]:
       subject: what the limit is of, for help.
     """
     what = f" of {subject}" if subject else ""
-    units = parameters_of(DepthLimit)
-    told = {each.name: f"depth limit{what}, in {each.name}: {each.text}" for each in units}
-    return config_flags.define(DepthLimit, texts=told)
+    units = {
+        unit.name: dataclasses.replace(
+            unit, bounds=Bounds(1), text=f"depth limit{what}, in {unit.name}: {unit.text}"
+        )
+        for unit in parameters_of(DepthLimit)
+    }
+    return config_flags.Flags(DepthLimit, units)
 
 
 def _how_to_resume() -> str:

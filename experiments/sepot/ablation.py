@@ -2,11 +2,8 @@
 
 Their sections 4.2 and 5.3 leave open what `SearchConfig` has as options:
 
-  own range    the player's where it searches: "played", or the "blueprint"'s as if it had not
-               searched before
-  given cfvs   what the opponent may have instead: of the critic's identity ("critic"), of the
-               transformation that is best in each infoset ("transformations"), or what it could get
-               against the search before ("previous")
+  given cfvs   what the opponent may have instead: of the critic's identity ("critic"), or of the
+               transformation that is best in each infoset ("transformations")
   scheme       "sliding" searches again at every level, "block" where the last search ends
   gadget       "resolving" as they have it, "refined" (the same, refined by weights of 1), or
                "max_margin"
@@ -17,6 +14,7 @@ by themselves.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import time
@@ -25,12 +23,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from experiments.experiment import Experiment, Row
+from experiments.sepot import study as sepot_study
 from experiments.sepot.blueprints import blueprint_of, digest_of
 from experiments.sepot.evaluation import compiled, judge
-from experiments.sepot.study import TO_THE_END, GameStudy, Study, within
-from experiments.study import Experiment, Judgement, Tables, verdict
+from experiments.sepot.study import GameStudy
+from experiments.settings import as_json, check_least
+from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -42,7 +44,6 @@ from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 
-GAMES = ("goofspiel_5_descending", "leduc", "battleships_2x2", "goofspiel_5_random")
 EXACT, TRAINED = "exact", "trained"
 DEFAULTS = ("played", "transformations", "block", "resolving")
 _AS_PRINTED = ("played", "critic", "block", "resolving")
@@ -50,12 +51,63 @@ _READING = ("own_range", "given", "scheme", "gadget")
 _WORSE = 0.001
 _COUNTS = "How often search is worse than its blueprint"
 _WORSE_IN_WORDS = f"worse by more than {_WORSE}"
-_SETTINGS = (
-    "games", "seeds", "critic", "critic_steps", "exploration", "transformations", "limits",
-    "iterations", "device", "blueprints", "critics", "own_ranges", "given_cfvs", "schemes",
-    "gadgets",
-)  # fmt: skip
+_TO_THE_END = (
+    "Searches in blocks that look to the end of the game from its root solve it, whatever "
+    "blueprint and critic are; they are shown, and left out of all counts and means."
+)
 Reading = tuple[str, str, str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Readings:
+    """Which readings are tried: all combinations, see the module's docstring."""
+
+    own_ranges: tuple[str, ...] = ("played",)
+    given_cfvs: tuple[str, ...] = ("transformations", "critic")
+    schemes: tuple[str, ...] = ("block",)
+    gadgets: tuple[str, ...] = ("resolving",)
+
+
+@dataclasses.dataclass(frozen=True)
+class CriticTraining:
+    """How critics are trained for a blueprint.
+
+    Attributes:
+      critic_steps: learner steps; its learning rate falls until the last one.
+      critic: how it learns; the seeds take the place of its seed.
+      exploration: share of random decisions in its games.
+      batch_size: games of a step.
+    """
+
+    critic_steps: int
+    critic: CriticConfig
+    exploration: float = 0.5
+    batch_size: int = 64
+
+    def __post_init__(self) -> None:
+        check_least(self, critic_steps=1, batch_size=1)
+
+    def config(self, seed: int) -> CriticConfig:
+        """The critic's of a seed."""
+        return dataclasses.replace(self.critic, seed=seed, decay_steps=self.critic_steps)
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(sepot_study.Settings):
+    """Games, blueprints and readings.
+
+    Attributes:
+      blueprints: names, see `sepot.blueprints`; none: those of `BLUEPRINTS`.
+      readings: of the search.
+      training: of critics, one for every seed; None: critics are exact.
+    """
+
+    blueprints: tuple[str, ...] = ()
+    readings: Readings = dataclasses.field(default_factory=Readings)
+    training: CriticTraining | None = None
+
+
+Study, Game = sepot_study.Study[Settings], GameStudy[Settings]
 
 
 class Case(NamedTuple):
@@ -69,7 +121,7 @@ class Case(NamedTuple):
       depth_limit: of searches.
     """
 
-    study: GameStudy
+    study: Game
     blueprint: str
     critic: str | int
     reading: Reading | None
@@ -85,7 +137,7 @@ class Case(NamedTuple):
         """Those of a part."""
         told = self._labels | {"file": digest_of(self.blueprint)}
         if self.reading is not None and self.critic != EXACT:
-            told["training"] = self.study.identity(int(self.critic))
+            told["training"] = _training_of(self)
         return told
 
     @property
@@ -98,19 +150,16 @@ class Case(NamedTuple):
             told |= {"limit": str(self.depth_limit), "iterations": self.study.settings.iterations}
             told["transformations"] = self.study.transformations
             if self.critic != EXACT:
-                told["steps"] = self.study.settings.critic_steps
+                told["steps"] = _training(self.study).critic_steps
         return told
 
     def config(self) -> SearchConfig:
         """How to search."""
         assert self.reading is not None
-        own_range, given, scheme, gadget = self.reading
+        _, given, scheme, gadget = self.reading
         return SearchConfig(
             scheme,
-            # Where there was no search, in the first place, as the paper has it.
-            "critic" if given == "previous" else given,
-            continual=given == "previous",
-            own_range=own_range,
+            given,
             gadget="max_margin" if gadget == "max_margin" else "resolving",
             refinement="ones" if gadget == "refined" else None,
             effort=Effort(self.study.settings.iterations, variant=PREDICTIVE_CFR_PLUS),
@@ -141,9 +190,9 @@ def _critic(case: Case, tree: GameTree) -> Critic:
 def _trained_critic(case: Case, tree: GameTree) -> Critic:
     study = case.study
     learner, name = _learner(case, tree), _critic_name(case)
-    identity = {"blueprint": case.blueprint, **study.identity(int(case.critic))}
+    identity = {"blueprint": case.blueprint, **_training_of(case)}
     directory = study.workspace.run_directory(name, identity)
-    steps = study.settings.critic_steps
+    steps = _training(study).critic_steps
     learner_run.run_learner(
         learner, directory, steps, steps_per_evaluation=steps, show_progress=False
     )
@@ -154,17 +203,33 @@ def _critic_name(case: Case) -> str:
     return file_name("critic", case.blueprint, case.critic)
 
 
+def _training(study: Game) -> CriticTraining:
+    assert study.settings.training is not None
+    return study.settings.training
+
+
+def _training_of(case: Case) -> dict[str, Any]:
+    """What a trained critic depends on, but for its blueprint."""
+    training = _training(case.study)
+    return {
+        "game": case.study.game,
+        "transformations": case.study.transformations,
+        "device": case.study.settings.device,
+        **as_json(training),
+        "critic": training.config(int(case.critic)).to_json(),
+    }
+
+
 def _learner(case: Case, tree: GameTree) -> CriticLearner:
-    settings, seed = case.study.settings, int(case.critic)
+    training = _training(case.study)
     return CriticLearner(
         tree,
         _blueprint(case.study.game, case.blueprint),
         transformations_by_name(case.study.transformations, tree.game),
-        settings.critic_of(seed),
-        device=settings.device,
-        batch_size=settings.learner.batch_size,
-        max_tree_histories=settings.learner.max_tree_histories,
-        exploration=settings.exploration,
+        training.config(int(case.critic)),
+        device=case.study.settings.device,
+        batch_size=training.batch_size,
+        exploration=training.exploration,
     )
 
 
@@ -192,34 +257,30 @@ BLUEPRINTS = {
         "uniform", "fixed:1", "fixed:2", "fixed:4", "fixed:6", "quantal:0.2", "fixed:4~0.3~0",
         "fixed:2~0.6~0", "fixed:6~0.6~1", "fixed:2~1.0~2",
     ),
-    # The first fixed point is almost an equilibrium already.
-    "battleships_2x2": ("uniform", "fixed:1", "fixed:1~0.6~0", "fixed:1~1.0~1"),
-    "goofspiel_5_random": ("uniform", "fixed:1", "fixed:1~0.6~0"),
 }  # fmt: skip
 
 
-def cases_of(study: GameStudy) -> Iterator[Case]:
+def cases_of(study: Game) -> Iterator[Case]:
     """Everything to judge in a game."""
-    settings = study.settings
+    settings, readings = study.settings, study.settings.readings
+    critics: Sequence[str | int] = (EXACT,) if settings.training is None else settings.seeds
     for blueprint in settings.blueprints or BLUEPRINTS.get(study.name, ("uniform",)):
         yield Case(study, blueprint, EXACT, None, None)
-        for kind in settings.critics:
-            seeds: Sequence[str | int] = (EXACT,) if kind == EXACT else settings.seeds
-            for critic, limit in itertools.product(seeds, study.limits):
-                for reading in itertools.product(
-                    settings.own_ranges, settings.given_cfvs, settings.schemes, settings.gadgets
-                ):
-                    # One level ahead, both schemes are the same.
-                    if limit.value > 1 or reading[2] == settings.schemes[0]:
-                        yield Case(study, blueprint, critic, reading, limit)
+        for critic, limit in itertools.product(critics, study.limits):
+            for reading in itertools.product(
+                readings.own_ranges, readings.given_cfvs, readings.schemes, readings.gadgets
+            ):
+                # One level ahead, both schemes are the same.
+                if limit.value > 1 or reading[2] == readings.schemes[0]:
+                    yield Case(study, blueprint, critic, reading, limit)
 
 
 def _compute(study: Study) -> list[dict[str, Any]]:
-    return [row for each in study.games(*GAMES) for row in _rows(each)]
+    return [row for each in study.games() for row in _rows(each)]
 
 
-def _rows(study: GameStudy) -> list[dict[str, Any]]:
-    cases = list(cases_of(study))
+def _rows(study: Game) -> list[dict[str, Any]]:
+    cases, readings = list(cases_of(study)), study.settings.readings
     named = [(case.name, case.settings) for case in cases]
     found = study.workspace.parts(named, measure, cases, f"{study.name}: ablation")
     for name in {_critic_name(case) for case in cases if case.critic != EXACT}:
@@ -245,7 +306,7 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
             "seconds": result["seconds"],
             "share_searched": result["share_searched"],
         }
-        schemes = study.settings.schemes if case.depth_limit.value == 1 else (row["scheme"],)
+        schemes = readings.schemes if case.depth_limit.value == 1 else (row["scheme"],)
         rows += [
             # Searches at every level search again below the first one.
             {**row, "scheme": each, "to_the_end": each == "block" and ends[case.depth_limit]}
@@ -295,8 +356,8 @@ def _by_limit(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     settings = study.settings
-    games = study.games(*dict.fromkeys(row["game"] for row in rows))
-    shown = within(rows)
+    training = settings.training
+    shown = [row for row in rows if not row["to_the_end"]]
     titles = {
         "own_range": "own range",
         "given": "given cfvs",
@@ -314,15 +375,20 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             + " ".join(
                 f"{each.describe()}; limits {', '.join(map(str, each.limits))}; transformations "
                 f"'{each.transformations}'."
-                for each in games
+                for each in study.games()
             ),
             "fixed:K is R-NaD's exact fixed point after K regularisation policies, quantal:T a "
             "quantal response equilibrium; ~SIGMA~SEED is normal noise on its logits.",
             "All moves were searched to which a player itself comes.",
-            *([TO_THE_END] if len(shown) < len(rows) else []),
-            f"Trained critics, if any: {settings.critic_steps:,} steps of "
-            f"{settings.learner.batch_size} games, {settings.exploration:.0%} of decisions at "
-            "random.",
+            *([_TO_THE_END] if len(shown) < len(rows) else []),
+            *(
+                []
+                if training is None
+                else [
+                    f"Trained critics: {training.critic_steps:,} steps of {training.batch_size} "
+                    f"games, {training.exploration:.0%} of decisions at random."
+                ]
+            ),
         ],
         {
             _COUNTS: Table.of(
@@ -364,14 +430,47 @@ def _judge(tables: Tables) -> Judgement:
 
 
 ABLATION = Experiment(
-    "ablation",
-    "Which reading of SePoT's search helps",
-    "NashConv (utility)",
-    "search may begin in any public state, without earlier searches, and plays better than the "
-    "network (sections 4.2, 5.2, 5.3); held against the defaults and, where it was tried, the "
-    f"paper's reading of given cfvs, no search of which may be {_WORSE_IN_WORDS}.",
-    _compute,
-    _report,
-    _SETTINGS,
-    _judge,
+    name="ablation",
+    title="Which reading of SePoT's search helps",
+    metric="NashConv (utility)",
+    claim=(
+        "search may begin in any public state, without earlier searches, and plays better than "
+        "the network (sections 4.2, 5.2, 5.3); held against the defaults and, where it was "
+        f"tried, the paper's reading of given cfvs, no search of which may be {_WORSE_IN_WORDS}."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+)
+# Rates that were chosen in Goofspiel, descending, by a critic of seed 10.
+_CHOSEN = CriticConfig(learning_rate=0.003, final_learning_rate=0.0001, target_averaging=0.00001)
+_GADGETS = Readings(gadgets=("resolving", "refined", "max_margin"))
+ROWS = (
+    *(
+        Row(
+            ABLATION,
+            f"sepot/{folder}/gadgets",
+            Settings((game,), iterations=250, readings=_GADGETS),
+        )
+        for game, folder in (("goofspiel_5_descending", "goofspiel_5"), ("leduc", "leduc"))
+    ),
+    *(
+        Row(
+            ABLATION,
+            f"sepot/goofspiel_5/{folder}",
+            Settings(
+                ("goofspiel_5_descending",),
+                (0, 1, 2, 3, 4),
+                iterations=1000,
+                blueprints=("mmd:goofspiel_5_descending",),
+                training=CriticTraining(steps, _CHOSEN),
+            ),
+            minutes=minutes,
+        )
+        for folder, steps, minutes in (
+            ("trained", 50_000, 45),
+            ("trained_200000", 200_000, 60),
+        )
+    ),
 )

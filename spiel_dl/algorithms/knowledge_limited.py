@@ -25,12 +25,14 @@ critic's, or best responses within the subgame, where the paper takes them from 
 from __future__ import annotations
 
 from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
-from spiel_dl.search.knowledge_limited_step import UNLIMITED as UNLIMITED
-from spiel_dl.search.knowledge_limited_step import KnowledgeLimitedStep
+from spiel_dl.search.samples import OfKnowledge
 from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
+
+UNLIMITED = 1 << 30
+"""An order of knowledge beyond any public state."""
 
 
 class KnowledgeLimitedPolicy(ParticleSePoTPolicy):
     """Both players' policies by knowledge-limited search; arguments as `ParticleSePoTPolicy`."""
 
-    _make_step = KnowledgeLimitedStep
+    _make_sampler = OfKnowledge

@@ -1,6 +1,6 @@
 """SePoT where public states are too large to list: search below a bounded belief of both players.
 
-To decide in an infoset (`search.particle_sepot_step`, `search.beliefs`):
+To decide in an infoset (`search.samples`, `search.beliefs`):
 
   1. Histories of the public state are drawn, at most as many as the budget says: half in the own
      infoset, half elsewhere. Each has the reach of both players' blueprint. Those of a public state
@@ -18,25 +18,25 @@ given cfvs and its choices are those of a sample, and nothing is guaranteed.
 
 from __future__ import annotations
 
-from spiel_dl.algorithms.sepot import MAX_KEPT
+from collections.abc import Callable
+
+from spiel_dl.algorithms.sepot import MAX_KEPT, BlueprintPolicy
 from spiel_dl.learning.critics import Critic
-from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
 from spiel_dl.search.policy_rows import AnyBlueprint
+from spiel_dl.search.samples import Sampler, SomeOfPublicState
 from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
 from spiel_dl.search.sepot_config import SearchConfig
-from spiel_dl.search.sepot_played import SePoTPlayedPolicy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
 
-class ParticleSePoTPolicy(SePoTPlayedPolicy):
+class ParticleSePoTPolicy(BlueprintPolicy):
     """Both players' policies by search below particles, each as if only that player searched.
 
     An answer depends on nothing that was asked before.
     """
 
-    step: ParticleSePoTStep
-    _make_step: type[ParticleSePoTStep] = ParticleSePoTStep
+    _make_sampler: Callable[[ParticleConfig], Sampler] = SomeOfPublicState
 
     def __init__(
         self,
@@ -67,6 +67,8 @@ class ParticleSePoTPolicy(SePoTPlayedPolicy):
           ValueError: if the game has no rules, if the blueprint is none of these, or if the config
             needs the whole game's tree.
         """
-        config, particles = config or SearchConfig(), particles or ParticleConfig()
-        step = self._make_step(game, blueprint, critic, depth_limit, config, particles)
-        super().__init__(step, max_kept)
+        sampler = type(self)._make_sampler(particles or ParticleConfig())
+        config = config or SearchConfig()
+        super().__init__(
+            game, blueprint, critic, depth_limit, sampler, config=config, max_kept=max_kept
+        )

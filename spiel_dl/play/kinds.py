@@ -204,14 +204,6 @@ _ALL = (
         models="rnad",
     ),
     Kind(
-        "sepot_continual:CHECKPOINT",
-        "SePoT that goes on from its earlier searches",
-        searches.sepot_continual,
-        compiles=True,
-        options=searches.SePoT,
-        models="rnad",
-    ),
-    Kind(
         "particle:NETWORK",
         "search among particles with a particle value network, in games with Rules",
         searches.particle,

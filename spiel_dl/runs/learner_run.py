@@ -20,7 +20,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import plots
 from spiel_dl.runs.dl_cfr_run import measure_trunk
-from spiel_dl.runs.loop import Schedule, every, run_job
+from spiel_dl.runs.loop import every, run_job
 from spiel_dl.system.json_files import write_json
 from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -57,7 +57,6 @@ def run_learner(
     num_steps: int,
     *,
     steps_per_evaluation: int = 1000,
-    schedule: Schedule | None = None,
     fine_tuning: FineTuning | None = None,
     show_progress: bool = True,
 ) -> dict[str, Any]:
@@ -78,7 +77,6 @@ def run_learner(
       directory: where the run lives.
       num_steps: how many learner steps to have done at the end.
       steps_per_evaluation: learner steps between two lines of metrics.
-      schedule: when to evaluate instead; None: after so many steps.
       fine_tuning: what to try on the policy at every evaluation; None: nothing.
       show_progress: show a progress bar on standard error.
 
@@ -107,7 +105,7 @@ def run_learner(
         job,
         directory,
         num_steps,
-        schedule or every(steps_per_evaluation),
+        every(steps_per_evaluation),
         seconds_per_checkpoint=_SECONDS_PER_CHECKPOINT,
         show_progress=show_progress,
     )

@@ -99,12 +99,19 @@ class ListedBelief(Belief):
       infoset_keys: int64 [2, N], theirs.
     """
 
-    def __init__(self, game: pyspiel.Game, found: _List, policies: PolicyRows, changing: Players):
-        """Replays both policies; of who is not among `changing`, once for all that comes."""
+    def __init__(
+        self,
+        game: pyspiel.Game,
+        found: _List,
+        policies: PolicyRows,
+        changing: Players,
+        asked: Players = (0, 1),
+    ):
+        """Replays both policies; see `Beliefs.of`."""
         self._keys = InfosetKeys(rules_of(game))
         self.infoset_keys = found.infoset_keys
-        reach = dict(found.reach)
-        for player in {0, 1}.difference(reach).union(changing):
+        reach = {player: np.ones(found.infoset_keys.shape[1]) for player in (0, 1)} | found.reach
+        for player in set(asked).difference(set(found.reach).difference(changing)):
             reach[player] = replayed_reach(
                 game, self.infoset_keys[player], found.histories.actions, player, policies
             )
@@ -122,12 +129,15 @@ class ListedBelief(Belief):
         """See `Belief`."""
         return self.everything.thinned(budget, generator)
 
+    def key_of(self, player: int, state: StateBatch) -> int:
+        """The key of a player's infoset at a state, batch dimension 1."""
+        return int(self._keys.of_level(state)[0][player, 0])
+
     def infoset(
         self, player: int, state: StateBatch, budget: int, generator: np.random.Generator
     ) -> Particles:
         """See `Belief`."""
-        key = self._keys.of_level(state)[0][player, 0]
-        rows = np.flatnonzero(self.infoset_keys[player] == key)
+        rows = np.flatnonzero(self.infoset_keys[player] == self.key_of(player, state))
         return self.everything.take(rows).thinned(budget, generator)
 
 
@@ -231,6 +241,7 @@ class Beliefs:
         public_tensor: torch.Tensor,
         policies: PolicyRows,
         changing: Players = (0, 1),
+        asked: Players = (0, 1),
     ) -> Belief:
         """The belief of a public state.
 
@@ -240,13 +251,14 @@ class Beliefs:
           policies: both players'.
           changing: whose policy may be another one in the next call. Of who is not among them, the
             reach of what is listed is kept.
+          asked: whose reach of what is listed is asked for; that of others is 1.
 
         Raises:
           ValueError: if no history has these public observations.
         """
         found = self._list(public_key, public_tensor)
         if found.histories.complete:
-            return ListedBelief(self._game, found, policies, changing)
+            return ListedBelief(self._game, found, policies, changing, asked)
         return DrawnBelief(self._game, public_tensor, policies, self._regenerate)
 
     def _regenerate(self) -> None:

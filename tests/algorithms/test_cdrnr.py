@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pyspiel
 import pytest
 
 from spiel_dl.algorithms import exploitability
@@ -17,7 +18,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.value_functions import ExactValue
-from tests import reference
+from tests import reference, tiny_games
 from tests.algorithms import response_checks as checks
 
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
@@ -104,6 +105,26 @@ def test_refined_resolving_is_safe_and_loses_less(exact, refinement):
         assert p * refined_gain >= (1 - p) * refined_exploitable - 1e-2
         assert refined_gain == pytest.approx(gain, abs=0.02)
         assert refined_exploitable < exploitable + 1e-3
+
+
+@pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])
+def test_floors_have_a_price_at_p_0(gadget):
+    """With a floor of 0.01, r earns 0.01 * 2 where nobody comes, and loses 0.01 with a."""
+    tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.RARELY_ENTERED))
+    model = ArrayPolicy.uniform(tree)
+    for refinement, expected in ((None, 0.0), ("ones", 0.005)):
+        response = CDRNRPolicy(
+            tree,
+            0,
+            model,
+            DepthLimit(moves=1),
+            p=0.0,
+            gadget=gadget,
+            refinement=refinement,
+            exact=True,
+        ).to_array_policy()
+        _, exploitable = checks.gain_and_exploitability(tree, response, model)
+        assert exploitable == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("gadget", ["joint", "resolving"])

@@ -46,7 +46,7 @@ def test_action_values_are_those_of_the_blueprint(game_string, num_rollouts):
         for action in actions:
             state.apply_action(action)
         player = state.current_player()
-        key = policy.step.keys.of_state(state, player)
+        key = policy.source.keys.of_state(state, player)
         history = int(np.flatnonzero(tree.infoset_key[player] == key)[0])
         values = exact_values(tree, blueprint, history, player)
         blueprints = np.array(list(table.action_probabilities(state).values()))
@@ -77,8 +77,8 @@ def test_an_action_that_its_player_never_makes_hides_nothing_of_the_opponent():
     config = MirrorDescentConfig(num_rollouts=40_000, budget=100)
     policy = MirrorDescentPolicy(tree.game, blueprint, config)
     policy.action_probabilities(state)
-    [found] = policy._kept.values()
-    history = int(np.flatnonzero(tree.infoset_key[0] == policy.step.keys.of_state(state, 0))[0])
+    [found] = policy.kept.values()
+    history = int(np.flatnonzero(tree.infoset_key[0] == policy.source.keys.of_state(state, 0))[0])
     np.testing.assert_allclose(found.values, exact_values(tree, blueprint, history, 0), atol=0.01)
 
 
@@ -93,7 +93,7 @@ def test_a_step_by_hand():
         ({"stepsize": 1e6}, np.array([0.0, 1.0, 0.0])),
     ):
         searched = MirrorDescentPolicy(game, Blueprint(game), MirrorDescentConfig(**settings))
-        found = searched.step._stepped(policy, values)
+        found = searched.source._stepped(policy, values)
         np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-9)
 
 

@@ -16,23 +16,23 @@ from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree
-from tests.tiny_sepot import TINY, report, study
+from tests.tiny_sepot import CRITIC, TINY, report
 
 
 def test_ablation_changes_one_reading_at_a_time(tmp_path: Path) -> None:
+    readings = ablation.Readings(
+        schemes=("block", "sliding"), gadgets=("resolving", "refined", "max_margin")
+    )
     changes = {
         "blueprints": ("cfr:3~0.5~1",),
-        "critics": ("exact", "trained"),
-        "critic_steps": 2,
         "limits": (DepthLimit(moves=1), DepthLimit(moves=2)),
-        "own_ranges": ("played",),
-        "gadgets": ("resolving", "refined", "max_margin"),
+        "readings": readings,
     }
-    found = report("ablation", tmp_path, **changes)
+    found = report(ablation.ABLATION, tmp_path, **changes)
     often, after = (list(table.rows) for table in found.tables.values())
-    assert len(often) == 2 * 18  # kinds of critics, readings
-    assert {row["worse"][-4:] for row in often} == {"of 2", "of 4"}  # limits, by critics
-    assert len(after) == 3 * 18
+    assert len(often) == 12
+    assert {row["worse"][-4:] for row in often} == {"of 2"}  # limits
+    assert len(after) == 12
     tree = GameTree.from_game("kuhn_poker")
     blueprint = blueprint_of(str(tree.game), "cfr:3~0.5~1")
     plain = blueprint_of(str(tree.game), "cfr:3")
@@ -60,7 +60,21 @@ def test_ablation_changes_one_reading_at_a_time(tmp_path: Path) -> None:
         assert values["exact", *reading] == ", ".join(f"{value:.3g}" for value in expected)
     assert len(set(values.values())) > 6
     assert found.verdict
+
+
+def test_critics_are_trained_for_a_blueprint(tmp_path: Path) -> None:
+    training = ablation.CriticTraining(2, CRITIC, batch_size=4)
+    found = report(
+        ablation.ABLATION,
+        tmp_path,
+        blueprints=("cfr:3",),
+        limits=(DepthLimit(moves=1),),
+        readings=ablation.Readings(given_cfvs=("transformations",)),
+        training=training,
+    )
+    _, after = (list(table.rows) for table in found.tables.values())
+    assert [row["critic"] for row in after] == ["trained, seed 0", "trained, seed 1"]
+    assert after[0]["after"] != after[1]["after"]
     assert "2 steps of 4 games, 50% of decisions at random" in found.notes[-1]
-    for wrong in ({"critics": ("none",)}, {"critics": ("trained",)}):
-        with pytest.raises(ValueError, match="critics="):
-            study(tmp_path, **wrong)
+    with pytest.raises(ValueError, match="critic_steps=0 must be at least 1"):
+        ablation.CriticTraining(0, CRITIC)

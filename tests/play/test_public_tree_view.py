@@ -9,6 +9,7 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import exploitability
+from spiel_dl.play import public_tree_view
 from spiel_dl.play.public_tree_view import PublicTreeView, view_public_tree
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -192,12 +193,15 @@ def test_simultaneous_moves_and_games_in_python() -> None:
         assert view.value == pytest.approx(exploitability.expected_value(policy.tree, policy))
 
 
-def test_too_large_trees_are_refused_with_the_remedy() -> None:
+def test_too_large_trees_are_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = GameTree.from_game("leduc_poker")
     uniform = ArrayPolicy.uniform(tree)
+    monkeypatch.setattr(public_tree_view, "MAX_PUBLIC_STATES", 192)
     with pytest.raises(ValueError, match=r"193 public states down to 100 moves.*smaller depth"):
-        view_public_tree(tree, uniform, WHOLE, "uniform", max_public_states=192)
-    with pytest.raises(ValueError, match=r"infosets down to 100 moves.*max_infosets=50\. Give"):
-        view_public_tree(tree, uniform, WHOLE, "uniform", max_infosets=50)
+        view_public_tree(tree, uniform, WHOLE, "uniform")
+    monkeypatch.undo()
+    monkeypatch.setattr(public_tree_view, "MAX_INFOSETS", 50)
+    with pytest.raises(ValueError, match=r"infosets down to 100 moves.*more than 50\. Give"):
+        view_public_tree(tree, uniform, WHOLE, "uniform")
     with pytest.raises(ValueError, match="has no rounds"):
         view_public_tree(tree, uniform, DepthLimit(rounds=1), "uniform")

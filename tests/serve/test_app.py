@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from spiel_dl.serve import menu
 from spiel_dl.serve.app import Settings, make_app
 
 HOSTS = ("testserver",)
@@ -58,7 +57,7 @@ def play(client: TestClient, game: dict[str, Any]) -> dict[str, Any]:
 )
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_whole_game(client: TestClient, name: str, policy: str, seat: int) -> None:
-    game = begin(client, game=name, policy=policy, seat=seat, iterations=30)
+    game = begin(client, game=name, policy=policy, seat=seat, options={"effort": "30"})
     assert game["seat"] == seat
     game = play(client, game)
     assert sum(game["result"]) == 0
@@ -170,11 +169,23 @@ WRONG: list[tuple[str, str, Any]] = [
     ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "seat": 2}),
     ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "seat": True}),
     ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "seat": "0"}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "iterations": 0}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "iterations": 1e9}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "depth": -1}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "depth": 1, "unit": "feet"}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "resolving:exact", "depth": 1}),
+    (
+        "/api/games",
+        "",
+        {"game": "kuhn_poker", "policy": "cdbr:uniform", "options": {"effort": "0"}},
+    ),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "options": {"effort": 30}}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "options": {"colour": "red"}}),
+    (
+        "/api/games",
+        "",
+        {"game": "kuhn_poker", "policy": "cdbr:uniform", "options": {"depth_limit": "1 feet"}},
+    ),
+    (
+        "/api/games",
+        "",
+        {"game": "kuhn_poker", "policy": "resolving:exact", "options": {"depth_limit": "1 rounds"}},
+    ),
     ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "colour": "red"}),
     (f"{GAME}/move", "", {}),
     (f"{GAME}/move", "", {"action": 77}),
@@ -232,16 +243,6 @@ def test_errors_can_be_sent_whatever_was_asked() -> None:
     answer = client.post("/api/games", content=content, headers=headers)
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("unknown fields ?; known are game,")
-
-
-def test_answers_that_json_cannot_say_are_the_servers_fault(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(menu, "menu", lambda *_: {"value": float("nan")})
-    answer = TestClient(make_app(Settings(hosts=HOSTS))).get("/api/menu")
-    assert answer.status_code == 500
-    assert "its log says why" in answer.json()["error"]
-    assert "GET /api/menu failed" in caplog.text
 
 
 def test_games_can_be_left(client: TestClient) -> None:

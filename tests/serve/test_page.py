@@ -50,7 +50,7 @@ def begin(tab: Tab, game: str, policy: str, iterations: int = 50) -> None:
     tab.wait(f"{IDLE} && document.querySelector('#policy').value")
     tab.type("#game", game)
     tab.type("#policy", policy)
-    tab.value(f"document.querySelector('#iterations').value = {iterations}")
+    tab.value(f"document.querySelector('#option-effort').value = {iterations}")
     tab.click("#begin")
     tab.wait("document.querySelector('#begin')")
     settle(tab)

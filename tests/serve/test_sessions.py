@@ -8,7 +8,7 @@ from spiel_dl.serve.sessions import Sessions, UnknownGameError
 from spiel_dl.serve.table import Place
 from spiel_dl.serve.thinking import Player
 
-PLACE, OPPONENT = Place("kuhn_poker()", (), 0), Player("uniform", 10)
+PLACE, OPPONENT = Place("kuhn_poker()", (), 0), Player("uniform")
 
 
 def test_the_one_that_was_not_looked_at_for_longest_goes_first() -> None:
