@@ -116,7 +116,7 @@ def make_problem(searcher: Searcher, state: pyspiel.State) -> Problem:
     trunk = sparse_trunk(particles, DEPTH_LIMIT)
     own_range = root_ranges(trunk, particles)[0] / particles.num_particles
     roots = np.arange(1, particles.num_particles + 1)
-    root_of = trunk.extent.root_of_history[:, roots]
+    root_of = [trunk.extent.roots_at(player, roots) for player in (0, 1)]
     values = searcher.critic.values(trunk.tree, roots, 0)[:, 0] * own_range[root_of[0]]
     given = -np.bincount(root_of[1], values)
     utilities = searcher.critic.values(trunk.tree, trunk.leaves.histories, 0)

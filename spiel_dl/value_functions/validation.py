@@ -59,7 +59,7 @@ def validation_errors(
                 sums[unit] += [float(each) for each in (huber, scaled.sum(), of_samples.sum())]
                 # Unlike Python's own, NumPy's maximum does not lose NaN.
                 largest[unit] = np.maximum(largest[unit], float(of_samples.max()))
-    found = {}
+    found: dict[str, float] = {}
     for unit, prefix in enumerate(("", UNNORMALISED)):
         huber, l1, linf_sum = sums[unit].tolist()
         means = (huber / num_positions, l1 / num_positions, float(largest[unit]))
