@@ -19,7 +19,7 @@ from experiments.responses import (
     local,
     table_1,
 )
-from experiments.sepot import ablation, curves, distilled, position, safety
+from experiments.sepot import curves, distilled, position, safety
 from experiments.sepot import table_1 as sepot_table_1
 
 
@@ -93,7 +93,6 @@ PAPERS: Sequence[Paper] = (
             *distilled.ROWS,
             *position.ROWS,
             *sepot_table_1.ROWS,
-            *ablation.ROWS,
         ),
         (
             "Table 1 with 25,000 histories, to save time",

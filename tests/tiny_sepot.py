@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.experiment import Experiment
-from experiments.sepot import ablation, curves, distilled, position, safety, table_1
+from experiments.sepot import curves, distilled, position, safety, table_1
 from experiments.sepot.study import Trained, TrainedGame
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.learning.critic_training import CriticConfig
@@ -32,7 +32,6 @@ SETTINGS = {
     distilled.DISTILLED_VALUES: distilled.Settings(**_KUHN, **_NETWORKS, values=VALUES),
     table_1.TABLE_1: table_1.Settings(**_KUHN, num_games=8),
     position.POSITION: position.Settings(seeds=(0,)),
-    ablation.ABLATION: ablation.Settings(**_KUHN),
 }
 
 

@@ -37,6 +37,7 @@ from tests.made_up_values import MadeUpValue
 from tests.particle_networks import network_for
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
+DARK_HEX = "python_abrupt_dark_hex(num_cols=2,num_rows=2)"
 BEYOND = DepthLimit(moves=99)
 
 
@@ -160,26 +161,48 @@ def test_one_block_with_all_particles_is_an_equilibrium(game):
 class ByFeatures(ValueFunction):
     """What an infoset is worth once it is reached, by its features alone, in float64."""
 
+    where_nobody_comes = 0.0
+    """What values at counterfactual reach 0 are multiplied by; those of networks need not be 0."""
+
     def bind(self, leaves):
         features = InfostateFeatures().of_leaves(leaves).infostates.astype(np.float64)
         worth = np.cos(features @ np.arange(features.shape[1]))
         first, second = np.split(worth, [leaves.num_infosets(0)])
 
         def evaluate(range_0, range_1):
-            reach_0, reach_1 = leaves.counterfactual_reach(range_0, range_1)
-            return reach_0 * first, reach_1 * second
+            reach = leaves.counterfactual_reach(range_0, range_1)
+            found = []
+            for player, (other, worth) in enumerate(((range_1, first), (range_0, second))):
+                mass = leaves.sum_by_public_state(1 - player, other)
+                own_mass = mass[leaves.public_state_of_infoset(player)]
+                instead = np.where(reach[player] > 0, 0.0, self.where_nobody_comes * own_mass)
+                found.append((reach[player] + instead) * worth)
+            return found[0], found[1]
 
         return MadeUpValue(evaluate).bind(leaves)
 
 
+class EverywhereByFeatures(ByFeatures):
+    """Worth something also where nobody comes."""
+
+    where_nobody_comes = 0.5
+
+
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin"])
-@pytest.mark.parametrize("game", [GOOFSPIEL.format(3), "python_leduc"])
-def test_with_all_particles_it_is_continual_resolving(game, gadget):
+@pytest.mark.parametrize(
+    ("game", "limit", "values"),
+    [
+        (GOOFSPIEL.format(3), DepthLimit(rounds=1), ByFeatures()),
+        ("python_leduc(num_ranks=2,num_suits=2)", DepthLimit(rounds=1), ByFeatures()),
+        (DARK_HEX, DepthLimit(moves=1), EverywhereByFeatures()),
+    ],
+)
+def test_with_all_particles_it_is_continual_resolving(game, limit, values, gadget):
     """Where no particle is left out, the search of a compiled game comes to the same."""
-    tree, limit, effort = GameTree.from_game(game), DepthLimit(rounds=1), Effort(15)
-    expected = ContinualResolvingPolicy(tree, ByFeatures(), limit, gadget=gadget, effort=effort)
+    tree, effort = GameTree.from_game(game), Effort(15)
+    expected = ContinualResolvingPolicy(tree, values, limit, gadget=gadget, effort=effort)
     policy = ParticlePolicy(
-        tree, ByFeatures(), limit, budget=10_000, gadget=gadget, effort=effort, max_kept=1000
+        tree, values, limit, budget=10_000, gadget=gadget, effort=effort, max_kept=1000
     )
     strategies = expected.to_array_policy().strategies
     found = ArrayPolicy.from_policy(tree, policy).strategies

@@ -19,7 +19,6 @@ from experiments.policy_gradients.large_games import LARGE_GAMES
 from experiments.responses.biased_rps import BIASED_RPS
 from experiments.responses.frontier import FRONTIER
 from experiments.responses.table_1 import TABLE_1
-from experiments.sepot.ablation import ABLATION
 from experiments.sepot.safety import SAFETY
 from experiments.verdicts import CONTRADICTED, MET, NOT_MET, OPEN, PARTLY, Judgement
 from spiel_dl.runs.dl_cfr_run import METRIC
@@ -129,28 +128,6 @@ def test_errors_are_to_foretell_exploitability() -> None:
     later = judged([*early, 0.008, 0.3, 0.009])
     assert later.verdict.startswith(f"{PARTLY}: 9 of 13 parts hold; not: correlation with Huber")
     assert "once exploitability has halved" in later.verdict
-
-
-def test_the_paper_s_own_reading_counts_in_ablations() -> None:
-    names = ("own_range", "given", "scheme", "gadget")
-    readings = {"transformations": "0 of 3", "critic": "1 of 3", "previous": "3 of 3"}
-    rows = [
-        {
-            "kind": "exact",
-            **dict(zip(names, ("played", given, "block", "resolving"), strict=True)),
-            "worse": worse,
-            "ratio": 0.5,
-        }
-        for given, worse in readings.items()
-    ]
-    assert ABLATION.judge is not None
-    table = "How often search is worse than its blueprint"
-    found = ABLATION.judge({table: rows})
-    assert found.verdict == f"{PARTLY}: 1 of 2 parts hold; not: exact critics, as printed"
-    assert "defaults: worse in 0 of 3" in found.headline
-    assert "as printed: worse in 1 of 3" in found.headline
-    assert "3 of 3" not in found.headline.replace("worse in 0 of 3", "")
-    assert ABLATION.judge({table: rows[:1]}).verdict == MET
 
 
 @pytest.mark.parametrize(
