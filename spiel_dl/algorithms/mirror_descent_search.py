@@ -42,10 +42,7 @@ class MirrorDescentPolicy(SearchPolicy):
 
         Args:
           game: a game with `Rules`, its game string, or the compiled game.
-          blueprint: a policy network or the uniform policy; or a function from information state
-            tensors, float32 [N, D], and legal actions, bool [N, A], both on the CPU, to action
-            probabilities, float32 [N, A], on any device, which are 0 where an action is illegal and
-            sum to 1 in each row. Other policies are refused.
+          blueprint: as `algorithms.sepot.SePoTPlayPolicy` has it.
           config: how to search; None: the defaults.
 
         Raises:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spiel_dl.algorithms.sepot import MAX_KEPT, BlueprintPolicy
+from spiel_dl.algorithms.sepot import MAX_KEPT, SePoTPlayPolicy
 from spiel_dl.learning.critics import Critic
 from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.samples import Sampler, SomeOfPublicState
@@ -30,7 +30,7 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
 
-class ParticleSePoTPolicy(BlueprintPolicy):
+class ParticleSePoTPolicy(SePoTPlayPolicy):
     """Both players' policies by search below particles, each as if only that player searched.
 
     An answer depends on nothing that was asked before.
@@ -52,23 +52,19 @@ class ParticleSePoTPolicy(BlueprintPolicy):
         """Loads the game.
 
         Args:
-          game: a game with `Rules`, its game string, or the compiled game.
-          blueprint: a policy network or the uniform policy; or a function from information state
-            tensors, float32 [N, D], and legal actions, bool [N, A], both on the CPU, to action
-            probabilities, float32 [N, A], on any device, which are 0 where an action is illegal and
-            sum to 1 in each row. Other policies are refused.
-          critic: of this blueprint.
-          depth_limit: how deep each search looks.
+          game, blueprint, critic, depth_limit, max_kept: as `SePoTPlayPolicy` has them.
           config: how to search; None: the defaults of `SearchConfig`, which set no bound.
           particles: from which histories; None: the defaults.
-          max_kept: how many searches are remembered at most; the latest ones.
 
         Raises:
-          ValueError: if the game has no rules, if the blueprint is none of these, or if the config
-            needs the whole game's tree.
+          ValueError: as `SePoTPlayPolicy`.
         """
-        sampler = type(self)._make_sampler(particles or ParticleConfig())
-        config = config or SearchConfig()
         super().__init__(
-            game, blueprint, critic, depth_limit, sampler, config=config, max_kept=max_kept
+            game,
+            blueprint,
+            critic,
+            depth_limit,
+            config=config or SearchConfig(),
+            sampler=type(self)._make_sampler(particles or ParticleConfig()),
+            max_kept=max_kept,
         )

@@ -146,10 +146,11 @@ def _left_out(tree: GameTree, depth_limit: DepthLimit, config: SearchConfig) -> 
     return np.append(left_out, left_out[firsts].any())
 
 
-class BlueprintPolicy(SearchPolicy):
-    """Both players' policies by SePoT's search in games with `Rules`, from sampled histories.
+class SePoTPlayPolicy(SearchPolicy):
+    """Both players' policies by search in games with `Rules`, each as if only that player searched.
 
-    An answer depends on nothing that was asked before.
+    Searches on the way to a state are made first, as far as they are not among the latest ones. An
+    answer depends on nothing that was asked before.
     """
 
     source: BlueprintSource
@@ -160,35 +161,10 @@ class BlueprintPolicy(SearchPolicy):
         blueprint: AnyBlueprint,
         critic: Critic,
         depth_limit: DepthLimit,
-        sampler: Sampler,
-        *,
-        config: SearchConfig,
-        max_kept: int,
-    ):
-        """Loads the game; `sampler` says at which histories of a public state a search starts."""
-        turn_based = turn_based_game(game)
-        rows = TensorPolicy(rules_of(turn_based), acting_blueprint(blueprint))
-        schedule = Schedule(config.scheme, config.first_level, max_histories=config.max_histories)
-        source = BlueprintSource(turn_based, rows, depth_limit, sampler, schedule=schedule)
-        spec = sepot_spec(critic, config)
-        super().__init__(source, spec, config.effort, max_kept=max_kept)
-
-
-class SePoTPlayPolicy(BlueprintPolicy):
-    """Both players' policies by search in games with `Rules`, each as if only that player searched.
-
-    Searches on the way to a state are made first, as far as they are not among the latest ones. An
-    answer depends on nothing that was asked before.
-    """
-
-    def __init__(
-        self,
-        game: AnyGame,
-        blueprint: AnyBlueprint,
-        critic: Critic,
-        depth_limit: DepthLimit,
         *,
         config: SearchConfig | None = None,
+        sampler: Sampler | None = None,
+        max_kept: int = MAX_KEPT,
     ):
         """Loads the game.
 
@@ -202,16 +178,25 @@ class SePoTPlayPolicy(BlueprintPolicy):
           depth_limit: how deep each search looks.
           config: the rest; None: the defaults, with max_histories=25,000. A config of your own has
             no bound unless it says one.
+          sampler: at which histories of a public state a search starts; None: at all.
+          max_kept: how many searches are remembered at most; the latest ones.
 
         Raises:
-          ValueError: if the game has no rules, if the blueprint is none of these, or if the config
-            needs the whole game's tree.
+          ValueError: if the game has no rules, or if the blueprint is none of these.
         """
         config = config or SearchConfig(max_histories=MAX_HISTORIES)
-        sampler = WholePublicState(min(config.max_histories or MOST, MOST))
-        super().__init__(
-            game, blueprint, critic, depth_limit, sampler, config=config, max_kept=MAX_KEPT
+        turn_based = turn_based_game(game)
+        source = BlueprintSource(
+            turn_based,
+            TensorPolicy(rules_of(turn_based), acting_blueprint(blueprint)),
+            depth_limit,
+            sampler or WholePublicState(min(config.max_histories or MOST, MOST)),
+            schedule=Schedule(
+                config.scheme, config.first_level, max_histories=config.max_histories
+            ),
         )
+        spec = sepot_spec(critic, config)
+        super().__init__(source, spec, config.effort, max_kept=max_kept)
 
 
 class LearnerWithCritic(Protocol):

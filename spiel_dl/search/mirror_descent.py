@@ -42,7 +42,7 @@ class ActionValues(NamedTuple):
     Attributes:
       actions: the legal actions, in order.
       values: float64 [A], what each is worth to the player, in utility ranges.
-      policy: float64 [A], the policy after the steps.
+      policy: float64 [A], the policy after the step.
     """
 
     actions: list[int]
@@ -93,7 +93,7 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         spec: Spec,
         search: Search,
     ) -> ActionValues:
-        """Estimates action values, and makes the steps; see `Source`. No game is solved."""
+        """Estimates action values, and makes the step; see `Source`. No game is solved."""
         del before, spec, search
         here, player = way.here(position), way.player
         actions = np.flatnonzero(self.rules.legal_actions(here)[0].numpy())
@@ -103,7 +103,7 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         return ActionValues(actions.tolist(), values, self._stepped(policy / policy.sum(), values))
 
     def answer(self, way: PlayedWay, state: pyspiel.State, kept: ActionValues | None) -> Answer:
-        """See `Source`: the policy after the steps."""
+        """See `Source`: the policy after the step."""
         del way, state
         assert kept is not None
         return Answer(dict(zip(kept.actions, kept.policy.tolist(), strict=True)))
@@ -135,13 +135,11 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         return found
 
     def _stepped(self, policy: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """A policy (float64 [A]) after the steps, with the same action values in each."""
-        config = self.config
+        """A policy (float64 [A]) after the step."""
+        stepsize, magnet = self.config.stepsize, self.config.magnet
         with np.errstate(divide="ignore"):
-            logits = np.log(policy)
-        for _ in range(config.num_steps):
             # The uniform magnet adds the same to all logits.
-            logits = (logits + config.stepsize * values) / (1 + config.stepsize * config.magnet)
+            logits = (np.log(policy) + stepsize * values) / (1 + stepsize * magnet)
         weights = np.exp(logits - logits.max())
         stepped: np.ndarray = weights / weights.sum()
         return stepped

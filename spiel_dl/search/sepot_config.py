@@ -124,7 +124,6 @@ class MirrorDescentConfig:
       stepsize: The size eta of one step, with action values in utility ranges; positive.
       magnet: The strength alpha with which each step draws the policy to the uniform one; 0 is
         mirror descent.
-      num_steps: The number of steps, all of which are made by the same action values.
       num_rollouts: The least number of games that are played out in each search. Every history is
         played out equally often after each action.
       budget: The largest number of histories of the infoset from which games are played out.
@@ -135,7 +134,6 @@ class MirrorDescentConfig:
 
     stepsize: float = 1.0
     magnet: float = 0.0
-    num_steps: int = 1
     num_rollouts: int = 2000
     budget: int = 200
     max_listed: int = 20_000
@@ -147,9 +145,7 @@ class MirrorDescentConfig:
                 f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0, "
                 "and both finite"
             )
-        check_at_least(
-            1, num_steps=self.num_steps, num_rollouts=self.num_rollouts, budget=self.budget
-        )
+        check_at_least(1, num_rollouts=self.num_rollouts, budget=self.budget)
         check_at_least(0, max_listed=self.max_listed, seed=self.seed)
 
 

@@ -96,26 +96,23 @@ def test_safe_gadgets_keep_the_game_solved(game, limit, iterations, bound, gadge
     assert measure(game, limit, gadget, iterations) < bound
 
 
-@pytest.mark.parametrize("refinement", WEIGHTS)
-@pytest.mark.parametrize("gadget", SAFE)
+@pytest.mark.parametrize(("gadget", "refinement"), zip(SAFE, WEIGHTS, strict=True))
 def test_refined_gadgets_keep_the_game_solved(gadget, refinement):
     assert measure("kuhn_poker", DepthLimit(moves=1), gadget, 300, refinement) < 0.01
     assert measure(GOOFSPIEL_4, DepthLimit(rounds=1), gadget, 150, refinement) < 0.006
 
 
-@pytest.mark.parametrize("gadget", SAFE)
-def test_refined_gadgets_mend_more_of_what_a_bad_value_function_broke(gadget):
+@pytest.mark.parametrize(("gadget", "refinement"), zip(SAFE, WEIGHTS, strict=True))
+def test_refined_gadgets_mend_more_of_what_a_bad_value_function_broke(gadget, refinement):
     """Errors of a tenth of the largest utility make the trunk's strategy bad, and given cfvs."""
     game, limit = "python_leduc", DepthLimit(rounds=1)
 
-    def bad(refinement: str | None) -> float:
+    def bad(weights: str | None) -> float:
         functions = [NoisyValue(ExactValue(1e-2), 1.3, seed) for seed in (0, 1)]
-        found = [measure(game, limit, gadget, 100, refinement, each) for each in functions]
+        found = [measure(game, limit, gadget, 100, weights, each) for each in functions]
         return float(np.mean(found))
 
-    plain = bad(None)
-    for refinement in WEIGHTS:
-        assert bad(refinement) < 0.95 * plain
+    assert bad(refinement) < 0.95 * bad(None)
 
 
 @pytest.mark.parametrize("refinement", WEIGHTS)

@@ -193,7 +193,7 @@ class EverywhereByFeatures(ByFeatures):
     ("game", "limit", "values"),
     [
         (GOOFSPIEL.format(3), DepthLimit(rounds=1), ByFeatures()),
-        ("python_leduc", DepthLimit(rounds=1), ByFeatures()),
+        ("python_leduc(num_ranks=2,num_suits=2)", DepthLimit(rounds=1), ByFeatures()),
         (DARK_HEX, DepthLimit(moves=1), EverywhereByFeatures()),
     ],
 )

@@ -23,7 +23,7 @@ GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 GAMES = {
     GOOFSPIEL: DepthLimit(rounds=1),
     "python_goofspiel_ii(num_cards=3,points_order=random)": DepthLimit(rounds=2),
-    "python_leduc": DepthLimit(rounds=1),
+    "python_leduc(num_ranks=2,num_suits=2)": DepthLimit(rounds=1),
 }
 KINDS = {
     "particles": (ParticleSePoTPolicy, ParticleConfig(budget=10_000)),

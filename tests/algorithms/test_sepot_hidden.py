@@ -42,13 +42,9 @@ GAMES = {
     SHIPS_2: DepthLimit(rounds=1),
     SHIPS_3: DepthLimit(moves=1),
 }
-COMPILED = [
-    GOOFSPIEL.format(4, "descending"),
-    pytest.param("python_leduc", marks=pytest.mark.slow),
-    TWO_SHOTS,
-]
+FEW = [GOOFSPIEL.format(4, "descending"), SHIPS_2]
+COMPILED = [GOOFSPIEL.format(4, "descending"), "python_leduc(num_ranks=2,num_suits=2)", TWO_SHOTS]
 TOPS = [
-    {},
     {"refinement": "mixed"},
     {"gadget": "max_margin", "refinement": "mixed"},
     {"gadget": "unsafe"},
@@ -124,8 +120,10 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     assert len(answers) > 2
 
 
-@pytest.mark.parametrize("top", TOPS)
-@pytest.mark.parametrize("game_string", GAMES)
+@pytest.mark.parametrize(
+    ("game_string", "top"),
+    [*((game, {}) for game in GAMES), *((game, top) for game in FEW for top in TOPS)],
+)
 def test_search_by_reconstruction(game_string, top):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
@@ -140,10 +138,14 @@ def test_search_by_reconstruction(game_string, top):
     assert policy.num_searches > 0
 
 
-@pytest.mark.parametrize("game_string", COMPILED)
-@pytest.mark.parametrize("top", TOPS)
-@pytest.mark.parametrize("scheme", ["block", "sliding"])
-def test_search_on_the_compiled_game(game_string, scheme, top):
+@pytest.mark.parametrize(
+    ("game_string", "top", "scheme"),
+    [
+        *((game, {}, "sliding") for game in COMPILED),
+        *((FEW[0], top, "block") for top in TOPS),
+    ],
+)
+def test_search_on_the_compiled_game(game_string, top, scheme):
     tree = GameTree.from_game(game_string)
     blueprint, critic = networks(tree.game)
     config = SearchConfig(scheme=scheme, effort=EFFORT, **top)
@@ -160,7 +162,7 @@ def test_search_on_the_compiled_game(game_string, scheme, top):
         assert answers[0] == answers[1] == policy.action_probabilities(states[0])
 
 
-@pytest.mark.parametrize("game_string", GAMES)
+@pytest.mark.parametrize("game_string", FEW)
 def test_bots_draw_the_same(game_string):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
@@ -207,8 +209,7 @@ def test_search_below_sampled_beliefs(game_string, policy_class, max_listed):
     check_below_particles(game_string, policy_class, max_listed=max_listed)
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
-@pytest.mark.parametrize("max_listed", [10, 20_000])
+@pytest.mark.parametrize(("max_listed", "is_compiled"), [(10, False), (20_000, True)])
 @pytest.mark.parametrize("game_string", [*GAMES][1:4])
 def test_mirror_descent_search(game_string, max_listed, is_compiled):
     game = pyspiel.load_game(game_string)

@@ -24,10 +24,12 @@ CONFIGS = {
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
 
 
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 @pytest.mark.parametrize(
-    ("game", "limit"),
-    [("kuhn_poker", DepthLimit(moves=2)), (GOOFSPIEL, DepthLimit(rounds=1))],
+    ("game", "limit", "config"),
+    [
+        *(("kuhn_poker", DepthLimit(moves=2), config) for config in CONFIGS.values()),
+        (GOOFSPIEL, DepthLimit(rounds=1), CONFIGS["defaults"]),
+    ],
 )
 def test_all_at_once_is_one_after_another(
     game: str, limit: DepthLimit, config: SearchConfig

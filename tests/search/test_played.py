@@ -16,19 +16,20 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests.untrained_blueprints import Blueprint, exact_critic
 
+LEDUC = "python_leduc(num_ranks=2,num_suits=2)"
 GAMES = [
     ("python_goofspiel_ii(num_cards=4,points_order=descending)", DepthLimit(rounds=1)),
     ("python_goofspiel_ii(num_cards=3,points_order=random)", DepthLimit(rounds=2)),
-    ("python_leduc", DepthLimit(rounds=1)),
+    (LEDUC, DepthLimit(rounds=1)),
 ]
 # Levels of one ply, in which chance may act, too.
 IN_PLIES = [
-    ("python_leduc", DepthLimit(plies=2)),
-    ("python_leduc", DepthLimit(plies=3)),
+    (LEDUC, DepthLimit(plies=2)),
+    (LEDUC, DepthLimit(plies=3)),
     ("python_goofspiel_ii(num_cards=3,points_order=random)", DepthLimit(plies=3)),
 ]
 # Some of each game's searches are larger.
-BOUNDS = dict(zip((game for game, _ in GAMES), (80, 150, 500), strict=True))
+BOUNDS = dict(zip((game for game, _ in GAMES), (80, 150, 200), strict=True))
 CONFIGS = {
     "defaults": {},
     "as printed": {"given_cfvs": "critic"},
