@@ -5,9 +5,14 @@ histories are drawn (`DrawnBelief`): by the game's own sampler where it has one,
 are replayed from the root along what was seen, and at every step the sample is thinned without
 bias. Either way a bounded sample comes out, each history with chance's and both players' exact
 reach and with how many histories it stands for; so sums over a sample are on average those over the
-public state. Where a replay dies out, so that no history is left, the sample is *regenerated* by
-uniform play, with reaches as above. Such sums are too large on average, since draws that died out
-are not among them; `Beliefs.num_regenerations` counts them.
+public state. Histories of small reach are seldom kept and then stand for many: sums that are not
+weighted by reach spread widely.
+
+Where a replay dies out, so that no history is left, it is repeated with a wider beam, and if that
+dies out, too, the sample is *regenerated* by uniform play, with reaches as above;
+`Beliefs.num_regenerations` counts the latter. Draws that died out are not among what is handed out,
+so on average sums are too large where that may happen: all by one factor, so that no history is
+more likely than it should be.
 
     belief = Beliefs(game, max_listed=20_000).of(public_key, public_tensor, policies)
     belief.whole(1000, generator)

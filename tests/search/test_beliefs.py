@@ -10,6 +10,7 @@ from spiel_dl.search.beliefs import Belief, Beliefs, DrawnBelief, ListedBelief
 from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.beam import drawn_by_policies
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.public_states import consistent_histories
@@ -131,6 +132,24 @@ def test_regenerated_histories_have_the_policies_reach(game_string, actions, mon
     # These draws never died out, so they are right on average.
     masses = average_masses(listed, samples)
     assert masses.sum() == pytest.approx(everything.total_reach.sum(), rel=0.25)
+
+
+def test_draws_that_die_out_make_all_sums_larger_by_one_factor(monkeypatch):
+    died = []
+
+    def draw(*arguments):
+        found = drawn_by_policies(*arguments)
+        died.append(found is None)
+        return found
+
+    monkeypatch.setattr("spiel_dl.search.beliefs.drawn_by_policies", draw)
+    _, listed, drawn = beliefs("python_oshi_zumo_ii(coins=4)", [1, 2, 1])
+    samples = [drawn.whole(2, np.random.default_rng(seed)) for seed in range(200)]
+    share, exact = sum(died) / len(samples), listed.everything.total_reach
+    masses = average_masses(listed, samples)
+    assert 0.1 < share < 0.4
+    assert masses.sum() / exact.sum() == pytest.approx(1 + share, rel=0.15)
+    np.testing.assert_allclose(masses / masses.sum(), exact / exact.sum(), atol=0.05)
 
 
 @pytest.mark.parametrize("source", ["listed", "drawn"])
