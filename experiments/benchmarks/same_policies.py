@@ -190,10 +190,6 @@ class _Counting(Critic):
         numbers = np.asarray(histories, np.float64)[:, None] + np.arange(4)
         return np.sin(numbers) * (1 if player == 0 else -1)
 
-    def pair_values(self, tree: Any, histories: np.ndarray, player: int) -> np.ndarray:
-        """Not known: raises ValueError."""
-        raise ValueError("these values are of no pairs")
-
 
 def _act(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """A policy of both players that is different in all infosets."""
