@@ -37,9 +37,10 @@ from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.opponent_models import cfr_average, random_policy
 from spiel_dl.policies.small_policies import UniformPolicy
+from spiel_dl.solvers import effort
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 
 TOLERANCE = 1e-12
 _GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -55,6 +56,19 @@ def _effort(iterations: int) -> Effort:
     return Effort(iterations, tolerance=0.0)
 
 
+def _exact(tree: GameTree) -> ExactValue:
+    """The optimal value function to a thousandth of the largest utility.
+
+    Older checkouts have tolerances in utility units.
+    """
+    is_share = hasattr(effort, "share_of_largest")
+    return ExactValue(1e-3 * (1.0 if is_share else tree.utility_range / 2))
+
+
+def _values_of(tree: GameTree, kind: type[ValueFunction] | None) -> ValueFunction | None:
+    return _exact(tree) if kind is ExactValue else kind and kind()
+
+
 def _resolving(tree: GameTree) -> Iterator[Case]:
     gadgets = [(each, None) for each in ("resolving", "max_margin", "reach_max_margin", "unsafe")]
     gadgets += [("resolving", "prior"), ("max_margin", "ones"), ("reach_max_margin", "mixed")]
@@ -64,7 +78,7 @@ def _resolving(tree: GameTree) -> Iterator[Case]:
         yield (
             f"resolving {gadget} {refinement} {values.__name__}",
             lambda v=values, g=gadget, r=refinement, n=iterations: ContinualResolvingPolicy(
-                tree, v(), MOVES, gadget=g, refinement=r, effort=Effort(n)
+                tree, _values_of(tree, v), MOVES, gadget=g, refinement=r, effort=Effort(n)
             ),
         )
 
@@ -111,7 +125,7 @@ def _responses(tree: GameTree) -> Iterator[Case]:
                     model,
                     PLIES if deep else MOVES,
                     scheme=scheme,
-                    value_function=values and values(),
+                    value_function=_values_of(tree, values),
                     effort=_effort(20 if values is ExactValue else 200),
                 ),
             )
@@ -132,7 +146,7 @@ def _responses(tree: GameTree) -> Iterator[Case]:
                         p=0.5,
                         scheme=s,
                         gadget=g,
-                        value_function=v and v(),
+                        value_function=_values_of(tree, v),
                         effort=_effort(n),
                     )
                 ),
@@ -176,10 +190,6 @@ class _Counting(Critic):
         numbers = np.asarray(histories, np.float64)[:, None] + np.arange(4)
         return np.sin(numbers) * (1 if player == 0 else -1)
 
-    def pair_values(self, tree: Any, histories: np.ndarray, player: int) -> np.ndarray:
-        """Not known: raises ValueError."""
-        raise ValueError("these values are of no pairs")
-
 
 def _act(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """A policy of both players that is different in all infosets."""
@@ -189,7 +199,7 @@ def _act(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
 
 
 def _played(game: pyspiel.Game) -> Iterator[Case]:
-    critic, effort = _Counting(), Effort(40)
+    critic, few = _Counting(), Effort(40)
     for name, config in _sepot_configs(max_histories=25_000).items():
         yield (
             f"played sepot {name}",
@@ -210,7 +220,7 @@ def _played(game: pyspiel.Game) -> Iterator[Case]:
     }
     for (kind, policy), (name, particles) in itertools.product(kinds.items(), samples.items()):
         for gadget in ("resolving", "unsafe"):
-            config = SearchConfig(effort=effort, gadget=gadget)
+            config = SearchConfig(effort=few, gadget=gadget)
             yield (
                 f"played {kind} {name} {gadget}",
                 functools.partial(
@@ -221,13 +231,13 @@ def _played(game: pyspiel.Game) -> Iterator[Case]:
     yield (
         "played knowledge limited order 2",
         lambda: KnowledgeLimitedPolicy(
-            game, _act, critic, ROUNDS, config=SearchConfig(effort=effort), particles=second
+            game, _act, critic, ROUNDS, config=SearchConfig(effort=few), particles=second
         ),
     )
     uniform = UniformPolicy(game, [0, 1])
     late = LatePolicy(uniform, uniform, 1)
     for first_round in (0, 1):
-        config = PortfolioConfig(num_rollouts=200, first_round=first_round, effort=effort)
+        config = PortfolioConfig(num_rollouts=200, first_round=first_round, effort=few)
         yield (
             f"played abd {first_round}",
             lambda config=config: ABDPlayPolicy(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
 
-import spiel_dl as dl
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.abd import ABDPolicy, transformed_portfolios
 from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
@@ -160,20 +158,6 @@ def test_sampled_matrices_and_transformations():
         for response in responses:
             gain, _ = checks.gain_and_exploitability(tree, response, model)
             assert 0.7 * best < gain <= best + 1e-9
-
-
-def test_in_play_only_what_is_reached_is_solved():
-    tree = GameTree.from_game("kuhn_poker")
-    response = dl.ABD(tree, 1, ArrayPolicy.uniform(tree), DepthLimit(moves=1), p=0.5)
-    again = pickle.loads(pickle.dumps(response))
-    state = tree.game.new_initial_state()
-    for action in (0, 1, 1):
-        state.apply_action(action)
-    asked = response.action_probabilities(state)
-    assert len(response._done) == 2
-    everywhere = again.to_array_policy()
-    assert len(again._done) == 2
-    assert everywhere.action_probabilities(state) == pytest.approx(asked)
 
 
 def test_errors():

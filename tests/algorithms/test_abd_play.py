@@ -142,16 +142,6 @@ def test_answers_depend_on_nothing_hidden_and_on_nothing_before(tree):
     assert sum(answers[0].values()) == pytest.approx(1.0)
 
 
-def test_the_compiled_game_is_the_game(tree):
-    config = PortfolioConfig(num_rollouts=50, budget=4)
-    state = GAME.new_initial_state()
-    answers = [
-        ABDPlayPolicy(game, MODEL, [OWN], LIMIT, config=config).action_probabilities(state)
-        for game in (tree, GAME)
-    ]
-    assert answers[0] == answers[1]
-
-
 def test_searches_are_made_from_a_round_on(tree):
     config = PortfolioConfig(num_rollouts=50, budget=4, first_round=1)
     policy = ABDPlayPolicy(GAME, MODEL, [OWN], LIMIT, config=config)

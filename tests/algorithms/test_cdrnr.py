@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pyspiel
 import pytest
 
@@ -212,28 +211,6 @@ def test_value_function_at_the_leaves(gadget):
     )
     assert 0.5 * best < gain
     assert exploitable < gain + 0.05
-
-
-@pytest.mark.parametrize("gadget", ["joint", "resolving", "max_margin", "reach_max_margin"])
-def test_a_network_for_each_depth_limit(gadget):
-    tree = GameTree.from_game(GOOFSPIEL_4)
-    networks = checks.untrained_networks(tree)
-    policy = CDRNRPolicy(
-        tree,
-        1,
-        checks.random_model(tree, seed=3),
-        DepthLimit(rounds=1),
-        p=0.5,
-        gadget=gadget,
-        value_function=networks,
-        effort=Effort(10, tolerance=1e-6),
-    )
-    response = policy.to_array_policy()
-    for infoset in range(tree.num_infosets(1)):
-        probabilities = response.strategies[1][tree.treeplexes[1].sequences(infoset)]
-        assert probabilities.min() >= 0
-        assert probabilities.sum() == pytest.approx(1.0)
-    assert np.isnan(policy.gap)
 
 
 def test_errors():

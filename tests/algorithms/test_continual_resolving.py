@@ -267,28 +267,6 @@ def root_values(trunk: Trunk, opponent: int, plan: np.ndarray, cfvs: np.ndarray)
     return values[: treeplex.num_root_sequences]
 
 
-def test_only_what_is_asked_for_is_solved_and_the_order_does_not_matter():
-    tree, limit = compiled(GOOFSPIEL_4), DepthLimit(rounds=1)
-    lazy, eager = CountingValue(tolerance=1e-2), CountingValue(tolerance=1e-2)
-    policy = ContinualResolvingPolicy(tree, lazy, limit, effort=Effort(10))
-    whole = ContinualResolvingPolicy(tree, eager, limit, effort=Effort(10)).to_array_policy()
-    state = tree.game.new_initial_state()
-    depths = []
-    while not state.is_terminal():
-        if state.is_chance_node():
-            state.apply_action(state.chance_outcomes()[0][0])
-            continue
-        assert policy.action_probabilities(state) == whole.action_probabilities(state)
-        depths.append(lazy.num_bound)
-        state.apply_action(state.legal_actions()[-1])
-    # The trunk serves both players; then each has a piece of its own.
-    assert depths[:4] == [1, 1, 2, 3]
-    assert lazy.num_bound < eager.num_bound / 2
-    again = policy.to_array_policy()
-    for player in (0, 1):
-        np.testing.assert_array_equal(again.strategies[player], whole.strategies[player])
-
-
 def test_where_the_own_strategy_never_comes_it_is_uniform(tmp_path: Path):
     path = tmp_path / "outside_option.efg"
     path.write_text(OUTSIDE_OPTION)

@@ -13,7 +13,6 @@ import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.particles import (
     action_probabilities,
@@ -79,15 +78,6 @@ def test_below_a_subset_of_histories_the_solution_is_that_subgames():
     plans = solution.plans
     scale = np.prod([len(cfvs) for cfvs in solution.root_cfvs])
     assert expected_value(form, plans) * scale == pytest.approx(best, abs=2e-3)
-
-
-def test_the_compiled_game_is_the_game():
-    tree = GameTree.from_game(GOOFSPIEL.format(3))
-    state = tree.game.new_initial_state()
-    first, second = (
-        ParticlePolicy(game, ZeroValue(), DepthLimit(rounds=1)) for game in (tree, tree.game)
-    )
-    assert first.action_probabilities(state) == second.action_probabilities(state)
 
 
 def pure_values(particles):
@@ -277,21 +267,6 @@ def test_it_answers_every_state_and_the_same_in_any_order(game, budget, gadget):
         assert other.action_probabilities(state) == answer
 
 
-def test_what_is_hidden_does_not_matter():
-    """Player 0 bid 3 (action 2) and won; player 1 may have bid 1 or 2 of 5 cards."""
-    network = network_for(GOOFSPIEL.format(5))
-    for budget in (4, 1000):
-        answers = []
-        for hidden in (0, 1):
-            policy = ParticlePolicy(
-                GOOFSPIEL.format(5), network, DepthLimit(rounds=1), budget=budget, effort=Effort(5)
-            )
-            answers.append(
-                policy.action_probabilities(state_after(GOOFSPIEL.format(5), [2, hidden]))
-            )
-        assert answers[0] == answers[1]
-
-
 def test_a_lost_infoset_is_regenerated():
     """With a budget of 2, some of the states of random games are not among the particles."""
     policy = ParticlePolicy(
@@ -349,16 +324,6 @@ def test_kept_solutions_count_their_trees():
     tree = solution.trunk.tree
     some = tree.utility.nbytes + tree.player.nbytes + tree.infoset_key.nbytes
     assert some < policy.source.num_bytes(solution) < 1000 * tree.num_histories
-
-
-def test_a_bot_plays_a_whole_game():
-    game = pyspiel.load_game(GOOFSPIEL.format(5))
-    policy = ParticlePolicy(
-        game, network_for(GOOFSPIEL.format(5)), DepthLimit(rounds=1), effort=Effort(3)
-    )
-    bots = [policy_bot(policy, player, seed=player) for player in (0, 1)]
-    returns = pyspiel.evaluate_bots(game.new_initial_state(), bots, 0)
-    assert sum(returns) == 0
 
 
 @pytest.mark.parametrize("num_answers", [0, 4])  # The last answer values the averages.

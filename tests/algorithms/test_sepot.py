@@ -255,26 +255,6 @@ def test_unsafe_search_to_the_end_comes_to_the_linear_program():
         assert worth[0] < worth[1] - 0.1
 
 
-def test_hidden_parts_do_not_matter():
-    """Fresh searches from two histories that only differ in what the opponent holds."""
-    blueprint = random_policy(GOOFSPIEL_4, seed=6)
-    transformations = paper_transformations(action_values(blueprint.tree.game))
-    # Player 0 bids 3 and wins; player 1 has bid 1 or 2. Player 1 bids 1 and loses to 2 or 3.
-    for player, histories in ((0, [(2, 0), (2, 1)]), (1, [(1, 0, 0), (2, 0, 0)])):
-        answers = []
-        for history in histories:
-            state = blueprint.tree.game.new_initial_state()
-            for action in history:
-                state.apply_action(action)
-            if player == 1:
-                assert state.current_player() == 1
-            policy = searched(blueprint, transformations, DepthLimit(rounds=1))
-            answers.append(policy.action_probabilities(state))
-            assert policy.num_searches == 2
-        assert answers[0] == answers[1]
-        assert len(answers[0]) == 3
-
-
 def test_searches_are_made_on_demand_and_in_any_order():
     blueprint = random_policy(GOOFSPIEL_4, seed=6)
     config = SearchConfig(effort=Effort(iterations=20))
@@ -326,21 +306,6 @@ def test_large_searches_are_left_to_the_blueprint():
             found, wanted = policy.strategies[player][own], blueprint.strategies[player][own]
             num_searched += not np.array_equal(found, wanted)
         assert num_searched == 4
-
-
-def test_the_bot_plays_the_policy():
-    blueprint = ArrayPolicy.uniform(compiled("kuhn_poker"))
-    policy = searched(blueprint, pure_transformations(2), DepthLimit(moves=1))
-    bots = [policy_bot(policy, player, seed=player) for player in (0, 1)]
-    assert all(isinstance(bot, pyspiel.Bot) for bot in bots)
-    state = policy.game.new_initial_state()
-    for action in (0, 2):
-        state.apply_action(action)
-    probabilities, action = bots[0].step_with_policy(state)
-    assert dict(probabilities) == policy.action_probabilities(state)
-    assert action in state.legal_actions()
-    returns = pyspiel.evaluate_bots(policy.game.new_initial_state(), bots, 1)
-    assert sum(returns) == 0
 
 
 def test_errors():

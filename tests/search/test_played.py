@@ -116,21 +116,6 @@ def test_forced_moves_are_not_searched():
     assert (found.num_moves, found.num_searches) == (0, 0)
 
 
-def test_hidden_parts_do_not_matter():
-    game = pyspiel.load_game(GAMES[0][0])
-    tree, blueprint = GameTree.from_game(game), Blueprint(game)
-    critic = exact_critic(tree, blueprint)
-    found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=2))
-    for histories in ([(2, 0), (2, 1)], [(1, 0, 0), (1, 0, 2)], [(3, 0, 2, 1), (3, 1, 2, 0)]):
-        answers = []
-        for history in histories:
-            state = game.new_initial_state()
-            for action in history:
-                state.apply_action(action)
-            answers.append(found.action_probabilities(state))
-        assert answers[0] == answers[1]
-
-
 def test_errors():
     game = pyspiel.load_game(GAMES[0][0])
     blueprint, limit = Blueprint(game), DepthLimit(rounds=1)
