@@ -29,7 +29,8 @@ from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
 
-Study, Game = TrainedStudy[Trained], TrainedGame[Trained]
+Study = TrainedStudy[Trained]
+Game = TrainedGame[Trained]
 NETWORK = "network"
 _AT_THE_END = "At the last step"
 _WHOLE = " (to the end of the game, without a network)"

@@ -98,7 +98,8 @@ class Settings(sepot_study.Trained):
     values: Values = dataclasses.field(default_factory=Values)
 
 
-Study, Game = sepot_study.TrainedStudy[Settings], TrainedGame[Settings]
+Study = sepot_study.TrainedStudy[Settings]
+Game = TrainedGame[Settings]
 
 
 class Item(NamedTuple):

@@ -41,7 +41,8 @@ from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit, default_depth
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import cut
 
-Study, Game = TrainedStudy[Trained], TrainedGame[Trained]
+Study = TrainedStudy[Trained]
+Game = TrainedGame[Trained]
 BEST_RESPONSE, IDENTITY = "best response", "identity"
 TRAINED_NETWORK = "trained"
 _EXACT, _LEARNED = "exact", "learned"

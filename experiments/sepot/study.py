@@ -222,7 +222,7 @@ def default_limits(game: str) -> tuple[DepthLimit, ...]:
     return tuple(unit.with_value(number) for number in numbers)
 
 
-def _train(study: TrainedGame[Trained], seed: int) -> None:
+def _train(study: TrainedGame[Any], seed: int) -> None:
     """Trains the network of one seed, and keeps its checkpoints."""
     settings, game = study.settings, load_turn_based(study.game)
     learner = RNaDSolver(
