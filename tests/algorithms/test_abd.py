@@ -60,7 +60,8 @@ def test_by_cfr_it_is_nearly_the_same():
     assert objective(tree, found, model, 0, 0.6) == pytest.approx(
         objective(tree, exact, model, 0, 0.6), abs=1e-3
     )
-    assert 0 <= found.gap <= 2e-5
+    # Of two searches; the largest utility is 2.
+    assert 0 <= found.gap <= 2 * 2e-5
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -117,7 +118,7 @@ def walk(state, first, second):
 
 def test_leduc_against_an_opponent_who_errs_late():
     tree = GameTree.from_game("leduc_poker")
-    limit, p, effort = DepthLimit(plies=3), 0.3, Effort(2000, 1e-4)
+    limit, p, effort = DepthLimit(plies=3), 0.3, Effort(2000, 1e-5)
     equilibrium = solve_zero_sum_game(tree)[2]
     model = opponent_models.errs_beyond(tree, limit, equilibrium, ArrayPolicy.uniform(tree))
     gains = []
