@@ -28,7 +28,7 @@ from spiel_dl.learning.policy_gradient import (
     PolicyGradientLearner,
     move_ratio,
 )
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.sources import Trajectories
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +64,7 @@ class PPOSolver(PolicyGradientLearner):
         log_pi: torch.Tensor,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: torch.Tensor,
+        log_magnets: list[torch.Tensor],
     ) -> torch.Tensor:
         """As in the module's docstring: float32 [T, B]."""
         return -self._gain(move_ratio(log_pi, trajectories), advantage)

@@ -31,35 +31,25 @@ Deviation: logits are centred by their mean over legal actions, as the paper wri
 OpenSpiel's code divides by all actions.
 
 The policy that acts is the current one, as in Kubíček et al., so v-trace's ratios are 1; they are
-computed all the same. With workers that play ahead it is one of some steps ago, and they are not 1.
+computed all the same.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
 import torch
 
 from spiel_dl.algorithms.regularized_fixed_points import RNaDFixedPoints
 from spiel_dl.learning.config import LearnerConfig
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
-from spiel_dl.learning.played_ahead import Games, PlayedAhead
-from spiel_dl.learning.rnad_kernel import RNaDNumbers, rnad_gradient
-from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.learning.step_graph import StepGraph
-from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import log_policy
 from spiel_dl.solvers.strategies import behaviour_strategy
-from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,90 +135,10 @@ class RNaDSolver(SelfPlayLearner):
     """
 
     name = "rnad"
-    terms = ("value_loss", "policy_loss", "entropy")
+    losses = ("value_loss", "policy_loss", "entropy")
     config: RNaDConfig
     default_config = RNaDConfig
     num_regularization_policies = 2
-
-    def __init__(
-        self,
-        game: AnyGame,
-        config: RNaDConfig | None = None,
-        *,
-        device: torch.device | str = "cpu",
-        transformations: PolicyTransformations | None = None,
-        critic: CriticConfig | None = None,
-        cuda_graph: bool = False,
-        num_workers: int = 0,
-    ):
-        """Starts at a fresh network, which is the first regularisation policy as well.
-
-        Args:
-          game: the game, its game string, or the compiled game.
-          config: how to learn; None: the defaults.
-          device: where games are played and networks live.
-          transformations: what opponents may do by a critic that learns, too; None: no critic.
-          critic: how the critic learns; None: the defaults.
-          cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
-          num_workers: processes that play while this one learns, by parameters of as many steps
-            ago, see `learning.played_ahead`; 0: this one plays, too. On a CPU only.
-
-        Raises:
-          ValueError: if the game is none that can be learned here, if there are parameters of a
-            critic without transformations, if there is to be a graph on another device, or if
-            there are workers on another one or for a compiled tree.
-        """
-        super().__init__(
-            game, config, device=device, transformations=transformations, critic=critic
-        )
-        # Shares of the last regularisation policy and of the one before. A tensor, because a graph
-        # does not notice what changes in Python.
-        self._shares = torch.zeros(2, device=device)
-        # Whether the one before has no share, and need not be asked. A graph must ask both.
-        self._is_last_alone = False
-        self._sharpness = torch.ones((), device=device)
-        if cuda_graph:
-            self._advance = StepGraph(self._play_and_learn, self._self_play.environment.generator)
-        self._ahead = self._played_ahead(game, num_workers) if num_workers else None
-
-    def _played_ahead(self, game: AnyGame, num_workers: int) -> PlayedAhead:
-        if isinstance(game, GameTree) or not self.parameters.is_cpu:
-            raise ValueError(
-                f"num_workers={num_workers} play games that are told by their string, on a CPU; "
-                "pass the game instead of its tree, or leave them out"
-            )
-        if self._critic is not None:
-            self._critic.expect_no_branches()
-        config = self.config
-        games = Games(
-            str(self.game),
-            config.batch_size,
-            config.max_tree_histories,
-            records_histories=self._histories is not None or self._critic is not None,
-            network=self.network,
-            seed=config.seed,
-        )
-        return PlayedAhead(games, self.parameters, num_workers)
-
-    def _games_of_step(self) -> Trajectories:
-        if self._ahead is None:
-            return super()._games_of_step()
-        return self._ahead.take(self.parameters.detach())
-
-    def settings(self) -> dict[str, Any]:
-        """As `Learner.settings`."""
-        workers = {} if self._ahead is None else {"num_workers": len(self._ahead.parameters)}
-        return {**super().settings(), **workers}
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """As `Learner.load_state`."""
-        super().load_state(state)
-        if self._ahead is not None:
-            self._ahead.begin_again(self.num_steps)
-
-    def _tensors(self) -> dict[str, torch.Tensor]:
-        ahead = {} if self._ahead is None else {"parameters_ahead": self._ahead.parameters}
-        return {**super()._tensors(), **ahead}
 
     def fixed_points(self) -> RNaDFixedPoints:
         """What is headed for in the second half of a period, exactly, as the next fixed point.
@@ -255,57 +165,22 @@ class RNaDSolver(SelfPlayLearner):
     def step(self) -> None:
         """As `Learner.step`; also moves on to the next regularisation policy when it is time."""
         done, length = self.config.place_in_period(self.num_steps)
-        share = min(1.0, 2 * done / length)
-        self._shares[0].fill_(share)
-        self._shares[1].fill_(1 - share)
-        self._sharpness.fill_(self.sharpness())
-        self._is_last_alone = share == 1 and not isinstance(self._advance, StepGraph)
         super().step()
         if done + 1 == length:
             self._renew_regularization()
 
-    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        descend = self._descend_by_kernel if self.parameters.is_cpu else self._descend_by_torch
-        return descend(trajectories, seen)
+    def _schedule(self) -> dict[str, float]:
+        done, length = self.config.place_in_period(self.num_steps)
+        share = min(1.0, 2 * done / length)
+        return {**super()._schedule(), "share": share, "sharpness": self.sharpness()}
 
-    def _descend_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """Steps 2 to 4 of the module's docstring, on a CPU."""
-        config = self.config
-        numbers = RNaDNumbers(
-            reward_scale=1 / self.utility_scale,
-            eta=config.eta,
-            c_bar=config.c_bar,
-            rho_bar=config.rho_bar,
-            threshold=config.neurd_threshold,
-            clip=config.neurd_clip,
-            max_gain=config.neurd_max_gain,
-            sharpness=self._sharpness.item(),
-            trace_decay=config.history_trace_decay,
-        )
-        said = self.network.answer(self.parameters, seen.tensors)
-        histories = self._history_answer(trajectories)
-        num_reference = 1 if self._is_last_alone else 2
-        gradient, terms = rnad_gradient(
-            said.outputs,
-            self._target_rows(seen) if histories is None else said.outputs[:, -1],
-            self._references(trajectories, seen, num_reference),
-            self._shares[:num_reference],
-            histories,
-            trajectories,
-            seen,
-            numbers,
-        )
-        self._descent.follow(said.gradient(gradient))
-        self._learn_histories(histories)
-        return list(terms)
-
-    def _descend_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """The same on any device."""
-        outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
+    def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
+        """Steps 2 to 4 of the module's docstring."""
+        outputs = self._outputs(trajectories)
         logits, value = outputs.detach()[..., :-1], outputs.detach()[..., -1]
         log_pi = log_policy(logits, trajectories.legal)
         policy = log_pi.exp()
-        targets = self._targets(trajectories, seen, log_pi, policy)
+        targets = self._targets(trajectories, log_pi, policy)
         weight = _decision_weights(trajectories)
         pull = weight.unsqueeze(-1) * neurd_gradient(
             logits,
@@ -327,50 +202,40 @@ class RNaDSolver(SelfPlayLearner):
         ]
 
     def _targets(
-        self,
-        trajectories: Trajectories,
-        seen: Distinct,
-        log_pi: torch.Tensor,
-        policy: torch.Tensor,
+        self, trajectories: Trajectories, log_pi: torch.Tensor, policy: torch.Tensor
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
-        log_reg = self._log_regularization_policy(trajectories, seen)
-        log_ratio = (log_pi - log_reg) * trajectories.legal
+        eta, c_bar = self.config.eta, self.config.c_bar
+        log_ratio = (log_pi - self._log_regularization_policy(trajectories)) * trajectories.legal
         values = self._history_values(trajectories)
-        if self._histories is not None and values is not None:
-            cost = self.config.eta * (policy * log_ratio).sum(dim=-1)
-            found = self._history_targets(
-                values, trajectories, policy, cost, c_bar=self.config.c_bar
-            )
-            self._histories.learn_targets(values, found, trajectories)
-            return Targets(found.value, found.action_value - self.config.eta * log_ratio)
+        if values is not None:
+            cost = eta * (policy * log_ratio).sum(dim=-1)
+            found = self._history_targets(values, trajectories, policy, cost, c_bar=c_bar)
+            return Targets(found.value, found.action_value - eta * log_ratio)
         return v_trace(
-            value=self.target_value(seen),
+            value=self.target_value(trajectories.seen),
             policy=policy,
             log_ratio=log_ratio,
-            behaviour=trajectories.behaviour,
-            action=trajectories.action,
-            player=trajectories.player,
-            valid=trajectories.valid,
+            trajectories=trajectories,
             reward=trajectories.reward / self.utility_scale,
-            eta=self.config.eta,
-            c_bar=self.config.c_bar,
+            eta=eta,
+            c_bar=c_bar,
             rho_bar=self.config.rho_bar,
         )
 
-    def _log_regularization_policy(
-        self, trajectories: Trajectories, seen: Distinct
-    ) -> torch.Tensor:
+    def _log_regularization_policy(self, trajectories: Trajectories) -> torch.Tensor:
         """What the regularisation policy, between the two last ones, says: float32 [T, B, A]."""
-        num_newest = 1 if self._is_last_alone else 2
-        log_policies = self.regularization_log_policies(trajectories, seen, num_newest)
-        # The second normalises what has been taken to a power.
-        log_policies = log_policy(self._sharpness * log_policies, trajectories.legal)
-        if self._is_last_alone:
-            return log_policies[0]
-        log_last, log_second_to_last = log_policies
-        mean: torch.Tensor = self._shares[0] * log_last + self._shares[1] * log_second_to_last
-        return mean
+        # In the second half of a period the one before has no share; a graph cannot leave it out.
+        done, length = self.config.place_in_period(self.num_steps)
+        is_last_alone = 2 * done >= length and not self.is_graph
+        last, *before = (
+            # What has been taken to a power is normalised again.
+            log_policy(self._now["sharpness"] * log_policies, trajectories.legal)
+            for log_policies in self.regularization_log_policies(
+                trajectories, 1 if is_last_alone else 2
+            )
+        )
+        return before[0].lerp(last, self._now["share"]) if before else last
 
 
 def _decision_weights(trajectories: Trajectories) -> torch.Tensor:

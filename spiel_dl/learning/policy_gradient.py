@@ -28,8 +28,8 @@ import torch
 
 from spiel_dl.learning.action_values import HistoryValues
 from spiel_dl.learning.config import LearnerConfig
-from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import v_trace
 from spiel_dl.policies.policy_network import log_policy
 
@@ -60,6 +60,11 @@ class PolicyGradientConfig(LearnerConfig):
         for name in ("num_epochs", "value_weight", "annealing_steps"):
             self._check(name, getattr(self, name) > 0, "positive")
 
+    @property
+    def descents_per_step(self) -> int:
+        """As `LearnerConfig.descents_per_step`."""
+        return self.num_epochs
+
 
 class PolicyGradientLearner(SelfPlayLearner):
     """Descends a policy loss that its subclasses say, in `policy_loss`.
@@ -69,38 +74,38 @@ class PolicyGradientLearner(SelfPlayLearner):
     part of the advantages only, and `expected_loss` the rest.
     """
 
-    terms = ("value_loss", "policy_loss", "entropy")
+    losses = ("value_loss", "policy_loss", "entropy")
     config: PolicyGradientConfig
     default_config = PolicyGradientConfig
 
-    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """Steps 2 and 3 of the module's docstring."""
-        return self._descend_by_torch(trajectories, seen)
+    def _schedule(self) -> dict[str, float]:
+        return {**super()._schedule(), "temperature": self.temperature()}
 
-    def _descend_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+    def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
+        """Steps 2 and 3 of the module's docstring."""
         values = self._history_values(trajectories)
-        if self._histories is not None and values is not None:
+        if values is not None:
             target, advantage, expected = self._targets_by_histories(values, trajectories)
         else:
-            target, advantage = self.targets(trajectories, seen)
-            expected = torch.zeros_like(trajectories.behaviour)
+            target, advantage = self.targets(trajectories)
+            expected = None
         log_magnets = self.regularization_log_policies(
-            trajectories, seen, self.num_regularization_policies
+            trajectories, self.num_regularization_policies
         )
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
-        temperature = self.temperature()
         reported = []
         for _ in range(self.config.num_epochs):
-            outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
+            outputs = self._outputs(trajectories)
             log_pi = log_policy(outputs[..., :-1], trajectories.legal)
             entropy = -(log_pi.exp() * log_pi).sum(dim=-1)
             losses = self.policy_loss(log_pi, trajectories, advantage, log_magnets)
-            losses = losses + self.expected_loss(log_pi, trajectories, expected)
+            if expected is not None:
+                losses = losses + self.expected_loss(log_pi, trajectories, expected)
             policy_loss = (weight * losses).sum()
             value_loss = (weight * (outputs[..., -1] - target).square()).sum()
             mean_entropy = (weight * entropy).sum()
-            loss = policy_loss + self.config.value_weight * value_loss - temperature * mean_entropy
-            self._descent.step(loss, at=self.num_steps)
+            loss = policy_loss + self.config.value_weight * value_loss
+            self._descent.step(loss - self._now["temperature"] * mean_entropy)
             reported.append(torch.stack([value_loss, policy_loss, mean_entropy]).detach())
         return list(torch.stack(reported).mean(dim=0))
 
@@ -113,12 +118,9 @@ class PolicyGradientLearner(SelfPlayLearner):
           Targets of values, float32 [T, B]; by how much moves did better than expected, as
           advantages, float32 [T, B]; and what is expected of actions, float32 [T, B, A].
         """
-        assert self._histories is not None
         no_cost = torch.zeros_like(trajectories.reward)
         found = self._history_targets(values, trajectories, trajectories.behaviour, no_cost)
-        self._histories.learn_targets(values, found, trajectories)
-        sign = torch.where(trajectories.player == 0, 1.0, -1.0)
-        said = values.seen.at_moves(values.outputs.detach())
+        sign, said = 1 - 2 * trajectories.player.to(no_cost.dtype), values.at_moves
         column = trajectories.action.unsqueeze(-1)
         surprise = sign * (found.taken - said.gather(-1, column).squeeze(-1))
         return found.value, surprise, sign.unsqueeze(-1) * said
@@ -129,7 +131,7 @@ class PolicyGradientLearner(SelfPlayLearner):
         log_pi: torch.Tensor,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: torch.Tensor,
+        log_magnets: list[torch.Tensor],
     ) -> torch.Tensor:
         """What is descended besides value and entropy, at every move: float32 [T, B].
 
@@ -138,7 +140,7 @@ class PolicyGradientLearner(SelfPlayLearner):
           trajectories: the games, played by pi_old.
           advantage: float32 [T, B], of the moves made, in units of `utility_scale`; with action
             values of histories, by how much they did better than these said.
-          log_magnets: float32 [K, T, B, A], log-probabilities of the K regularisation policies.
+          log_magnets: float32 [T, B, A], log-probabilities of each regularisation policy.
         """
 
     def expected_loss(
@@ -150,32 +152,26 @@ class PolicyGradientLearner(SelfPlayLearner):
           log_pi: float32 [T, B, A], log-probabilities by the current parameters.
           trajectories: the games, played by pi_old.
           expected: float32 [T, B, A], what actions are worth to who acts, in units of
-            `utility_scale`; 0 without such values.
+            `utility_scale`.
         """
         return -(log_pi.exp() * expected).sum(dim=-1)
 
     @torch.no_grad()
-    def targets(
-        self, trajectories: Trajectories, seen: Distinct
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def targets(self, trajectories: Trajectories) -> tuple[torch.Tensor, torch.Tensor]:
         """Targets of values, and advantages of moves, in units of `utility_scale`.
 
         Args:
           trajectories: the games, played by pi_old.
-          seen: their observations.
 
         Returns:
           Float32 [T, B] each.
         """
-        value = seen.at_moves(self.network.evaluate(self.parameters, seen.tensors).value)
+        value = self._outputs(trajectories)[..., -1]
         targets = v_trace(
             value=value,
             policy=trajectories.behaviour,
             log_ratio=torch.zeros_like(trajectories.behaviour),
-            behaviour=trajectories.behaviour,
-            action=trajectories.action,
-            player=trajectories.player,
-            valid=trajectories.valid,
+            trajectories=trajectories,
             reward=trajectories.reward / self.utility_scale,
             eta=0.0,
             c_bar=self.config.gae_lambda,

@@ -5,10 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from typing import Any
 
-import numba
-import numpy as np
 import torch
 
 
@@ -76,10 +73,7 @@ class Descent:
         """
         self.parameters = [parameter.requires_grad_() for parameter in parameters]
         self._rate, self._gradient_clip = rate, gradient_clip
-        self._betas, self._epsilon = betas, epsilon
         device = self.parameters[0].device
-        # One vector of parameters on a CPU: torch takes longer to start a step than to do it.
-        self._is_compiled = len(self.parameters) == 1 and device.type == "cpu"
         # As a tensor, the rate can follow the count of steps without asking the device for it.
         self._falling_rate = None if rate.final is None else torch.tensor(rate.first, device=device)
         self._optimizer = torch.optim.Adam(
@@ -92,67 +86,33 @@ class Descent:
             capturable=device.type == "cuda",
         )
         for parameter in self.parameters:
-            parameter.grad = torch.zeros_like(parameter)
             self._optimizer.state[parameter] = {
                 "step": torch.zeros((), dtype=torch.float32, device=device),
                 "exp_avg": torch.zeros_like(parameter),
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
 
-    def step(
-        self,
-        loss: torch.Tensor,
-        gradient: torch.Tensor | None = None,
-        *,
-        at: int | None = None,
-    ) -> None:
+    def step(self, loss: torch.Tensor, gradient: torch.Tensor | None = None) -> None:
         """One step of Adam down a loss.
+
+        The learning rate goes by the number of steps so far, which is counted on the device, as a
+        CUDA graph demands.
 
         Args:
           loss: a scalar; or, with a gradient, the network's outputs.
           gradient: the loss's derivative by the outputs.
-          at: where on its way the learning rate is; None: at the number of steps of Adam so far,
-            which is counted on the device, as a CUDA graph demands.
         """
-        if self._is_compiled:
-            self.parameters[0].grad = None  # then the gradient is not copied
-            loss.backward(gradient)
-            assert self.parameters[0].grad is not None
-            self.follow(self.parameters[0].grad, at=at)
-            return
         for parameter in self.parameters:
-            assert parameter.grad is not None
-            parameter.grad.zero_()
+            parameter.grad = None  # then the gradient is not copied
         loss.backward(gradient)
         if self._gradient_clip < math.inf:
             for parameter in self.parameters:
                 assert parameter.grad is not None
                 parameter.grad.clamp_(-self._gradient_clip, self._gradient_clip)
-        if at is not None:
-            self._optimizer.param_groups[0]["lr"] = self._rate.at(at)
-        elif self._falling_rate is not None:
+        if self._falling_rate is not None:
             count = self.state(self.parameters[0])["step"]
             self._falling_rate.copy_(self._rate.on_device(count))
-            # A step that was told its place has put a number there.
-            self._optimizer.param_groups[0]["lr"] = self._falling_rate
         self._optimizer.step()
-
-    def follow(self, gradient: torch.Tensor, *, at: int | None = None) -> None:
-        """One step of Adam along a gradient that is known, of a single parameter on a CPU.
-
-        Args:
-          gradient: of the parameter's shape, contiguous.
-          at: as in `step`.
-        """
-        (parameter,) = self.parameters
-        state = self.state(parameter)
-        count = int(state["step"])
-        state["step"].fill_(count + 1)
-        rate = self._rate.at(count if at is None else at)
-        tensors = (parameter.detach(), gradient, state["exp_avg"], state["exp_avg_sq"])
-        arguments: list[Any] = [tensor.view(-1).numpy() for tensor in tensors]
-        arguments += [count + 1, rate, *self._betas, self._epsilon, self._gradient_clip]
-        _adam(*arguments)
 
     def state(self, parameter: torch.Tensor) -> dict[str, torch.Tensor]:
         """Adam's `step` (float32 []) and moments `exp_avg`, `exp_avg_sq` of one parameter.
@@ -161,29 +121,3 @@ class Descent:
         """
         state: dict[str, torch.Tensor] = self._optimizer.state[parameter]
         return state
-
-
-@numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
-def _adam(
-    parameters: np.ndarray,
-    gradient: np.ndarray,
-    mean: np.ndarray,
-    square: np.ndarray,
-    count: int,
-    rate: float,
-    beta1: float,
-    beta2: float,
-    epsilon: float,
-    clip: float,
-) -> None:
-    """Kingma and Ba (2015), algorithm 1: step `count` of parameters, moments and all, [P] each."""
-    number = parameters.dtype.type
-    keep_mean, add_mean = number(beta1), number(1 - beta1)
-    keep_square, add_square = number(beta2), number(1 - beta2)
-    size, scale = number(rate / (1 - beta1**count)), number(1 / np.sqrt(1 - beta2**count))
-    bound, least = number(clip), number(epsilon)
-    for index in range(len(parameters)):
-        slope = min(max(gradient[index], -bound), bound)
-        mean[index] = keep_mean * mean[index] + add_mean * slope
-        square[index] = keep_square * square[index] + add_square * slope * slope
-        parameters[index] -= size * mean[index] / (np.sqrt(square[index]) * scale + least)

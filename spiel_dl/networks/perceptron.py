@@ -1,7 +1,6 @@
 """Multilayer perceptrons whose parameters are one flat vector.
 
-An optimizer, an average, a copy or a checkpoint then takes one operation, and several networks of
-one architecture are the rows of a matrix, evaluated together.
+An optimizer, an average, a copy or a checkpoint then takes one operation.
 """
 
 from __future__ import annotations
@@ -9,16 +8,19 @@ from __future__ import annotations
 import abc
 import itertools
 import math
-from collections.abc import Callable
 
 import torch
 
-from spiel_dl.networks import growing_perceptron
-from spiel_dl.networks.growing_perceptron import Answer, Inputs
-from spiel_dl.networks.listed_inputs import ListedInputs
+from spiel_dl.networks.growing_inputs import GrowingInputs
+
+Inputs = torch.Tensor | GrowingInputs
+"""Rows of inputs: float32 [N, inputs], or the same as lists of ones."""
 
 # Untrained policies are then nearly uniform, untrained values small.
 _OUTPUT_SCALE = 0.1
+# So many rows are multiplied at a time. A product over more rows may ask a GPU's library for a
+# workspace, which must not happen while a CUDA graph is captured.
+_BLOCK = 2**16
 
 
 class Perceptron(abc.ABC):
@@ -48,52 +50,32 @@ class Perceptron(abc.ABC):
         pieces[-2] *= _OUTPUT_SCALE
         return torch.cat(pieces)
 
-    def outputs(self, parameters: torch.Tensor, inputs: torch.Tensor | Inputs) -> torch.Tensor:
+    def outputs(self, parameters: torch.Tensor, inputs: Inputs) -> torch.Tensor:
         """What the last layer says.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          inputs: float32 [N, inputs], or the same as lists.
+          inputs: N rows.
 
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
         """
-        if isinstance(inputs, torch.Tensor):
-            return self.with_parameters(parameters)(inputs)
-        return growing_perceptron.outputs(parameters, inputs, self.sizes)
-
-    def answer(self, parameters: torch.Tensor, inputs: torch.Tensor | Inputs) -> Answer:
-        """The same with what a gradient needs, without autograd; on a CPU.
-
-        Args:
-          parameters: float32 [P].
-          inputs: as above.
-        """
-        if isinstance(inputs, torch.Tensor):
-            inputs = ListedInputs.of(inputs)
-        return growing_perceptron.answer(parameters.detach(), inputs, self.sizes)
-
-    def with_parameters(self, parameters: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
-        """`outputs` of these parameters, for many calls on few rows each."""
-        is_stacked = parameters.dim() == 2
-        multiply = torch.baddbmm if is_stacked else torch.addmm
+        if parameters.dim() == 2:
+            return torch.stack([self.outputs(row, inputs) for row in parameters])
         layers = self.split_layers(parameters)
-
-        def outputs(inputs: torch.Tensor) -> torch.Tensor:
-            units = inputs.expand(len(parameters), -1, -1) if is_stacked else inputs
-            units = multiply(layers[0][0], units, layers[0][1])
-            for bias, weight in layers[1:]:
-                units = multiply(bias, units.relu(), weight)
-            return units
-
-        return outputs
+        if isinstance(inputs, GrowingInputs):
+            (bias, weight), *later = layers
+            return _later_layers(inputs.first_layer(weight, bias), later)
+        if len(inputs) <= _BLOCK:
+            return _all_layers(inputs, layers)
+        return torch.cat([_all_layers(block, layers) for block in inputs.split(_BLOCK)])
 
     def split_layers(self, parameters: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Each layer's biases, float32 [..., 1, outputs], and weights, [..., inputs, outputs]."""
-        pieces = parameters.split(self._lengths(), dim=-1)
+        """Each layer's biases, float32 [1, outputs], and weights, [inputs, outputs]."""
+        pieces = parameters.split(self._lengths())
         shapes = itertools.pairwise(self.sizes)
         return [
-            (bias.unsqueeze(-2), weight.view(*weight.shape[:-1], *shape))
+            (bias.unsqueeze(0), weight.view(shape))
             for weight, bias, shape in zip(pieces[::2], pieces[1::2], shapes, strict=True)
         ]
 
@@ -101,3 +83,18 @@ class Perceptron(abc.ABC):
         """The lengths of the weights and biases of all layers, in turn."""
         pairs = itertools.pairwise(self.sizes)
         return [length for inputs, outputs in pairs for length in (inputs * outputs, outputs)]
+
+
+def _all_layers(
+    inputs: torch.Tensor, layers: list[tuple[torch.Tensor, torch.Tensor]]
+) -> torch.Tensor:
+    (bias, weight), *later = layers
+    return _later_layers(torch.addmm(bias, inputs, weight), later)
+
+
+def _later_layers(
+    units: torch.Tensor, layers: list[tuple[torch.Tensor, torch.Tensor]]
+) -> torch.Tensor:
+    for bias, weight in layers:
+        units = torch.addmm(bias, units.relu(), weight)
+    return units

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.networks.growing_perceptron import Inputs
-from spiel_dl.networks.perceptron import Perceptron
+from spiel_dl.networks.perceptron import Inputs, Perceptron
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
 _ILLEGAL_LOGIT = -1e30
@@ -41,10 +40,6 @@ class PolicyNetwork(Perceptron):
     hidden_sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not self.hidden_sizes:
-            raise ValueError(
-                "hidden_sizes=() has no layer, and compiled loops need one; pass (16,), say"
-            )
         if min(self.sizes) < 1:
             raise ValueError(
                 f"a network of {self.num_inputs} inputs, hidden_sizes={self.hidden_sizes} and "
@@ -56,7 +51,7 @@ class PolicyNetwork(Perceptron):
         """The numbers of inputs, of each hidden layer's units, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
 
-    def evaluate(self, parameters: torch.Tensor, observation: torch.Tensor | Inputs) -> Outputs:
+    def evaluate(self, parameters: torch.Tensor, observation: Inputs) -> Outputs:
         """`outputs`, taken apart.
 
         Args:
