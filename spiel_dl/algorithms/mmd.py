@@ -33,6 +33,7 @@ from spiel_dl.learning.policy_gradient import (
     move_ratio,
 )
 from spiel_dl.learning.sources import Trajectories
+from spiel_dl.policies.policy_network import MaskedPolicy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,16 +96,17 @@ class MMDSolver(PolicyGradientLearner):
 
     def policy_loss(
         self,
-        log_pi: torch.Tensor,
+        current: MaskedPolicy,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: list[torch.Tensor],
+        magnets: list[torch.Tensor],
     ) -> torch.Tensor:
         """As in the module's docstring: float32 [T, B]."""
-        loss = self.config.magnet_weight * divergence(log_pi, log_magnets[0])
-        loss = loss - move_ratio(log_pi, trajectories) * advantage
+        loss = self.config.magnet_weight * divergence(current, magnets[0])
+        loss = loss - move_ratio(current, trajectories) * advantage
         if self.config.num_epochs > 1:
             # Illegal actions have probability 0 in both policies.
-            log_old = trajectories.behaviour.clamp(min=torch.finfo(log_pi.dtype).tiny).log()
-            loss = loss + divergence(log_pi, log_old) / self.config.stepsize
+            old = trajectories.behaviour
+            log_old = old.clamp(min=torch.finfo(old.dtype).tiny).log()
+            loss = loss + divergence(current, log_old) / self.config.stepsize
         return loss

@@ -48,7 +48,7 @@ from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.policy_network import log_policy
+from spiel_dl.policies.policy_network import MaskedPolicy
 from spiel_dl.solvers.strategies import behaviour_strategy
 
 
@@ -176,25 +176,27 @@ class RNaDSolver(SelfPlayLearner):
 
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Steps 2 to 4 of the module's docstring."""
-        outputs = self._outputs(trajectories)
-        logits, value = outputs.detach()[..., :-1], outputs.detach()[..., -1]
-        log_pi = log_policy(logits, trajectories.legal)
-        policy = log_pi.exp()
-        targets = self._targets(trajectories, log_pi, policy)
+        seen = trajectories.seen
+        said = self.network.answer(self.parameters, seen.rows)
+        outputs = seen.at_moves(said.outputs)
+        logits, value = outputs[..., :-1], outputs[..., -1]
+        mask = trajectories.legal.to(logits.dtype)
+        current = MaskedPolicy.of(logits, mask)
+        targets = self._targets(trajectories, current, mask)
         weight = _decision_weights(trajectories)
         pull = weight.unsqueeze(-1) * neurd_gradient(
             logits,
-            policy,
+            current.policy,
             targets.action_value,
-            trajectories.legal,
+            mask,
             threshold=self.config.neurd_threshold,
             clip=self.config.neurd_clip,
             max_gain=self.config.neurd_max_gain,
         )
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
-        self._descent.step(outputs, gradient)
-        entropy = -(policy * log_pi).sum(dim=-1)
+        self._follow(said, gradient, seen)
+        entropy = -(current.policy * current.log_policy).sum(dim=-1)
         return [
             (weight * error.square()).sum(),
             (pull * logits).sum(),
@@ -202,11 +204,11 @@ class RNaDSolver(SelfPlayLearner):
         ]
 
     def _targets(
-        self, trajectories: Trajectories, log_pi: torch.Tensor, policy: torch.Tensor
+        self, trajectories: Trajectories, current: MaskedPolicy, mask: torch.Tensor
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
-        eta, c_bar = self.config.eta, self.config.c_bar
-        log_ratio = (log_pi - self._log_regularization_policy(trajectories)) * trajectories.legal
+        eta, c_bar, policy = self.config.eta, self.config.c_bar, current.policy
+        log_ratio = current.log_policy - self._log_regularization_policy(trajectories, mask)
         values = self._history_values(trajectories)
         if values is not None:
             cost = eta * (policy * log_ratio).sum(dim=-1)
@@ -223,25 +225,25 @@ class RNaDSolver(SelfPlayLearner):
             rho_bar=self.config.rho_bar,
         )
 
-    def _log_regularization_policy(self, trajectories: Trajectories) -> torch.Tensor:
+    def _log_regularization_policy(
+        self, trajectories: Trajectories, mask: torch.Tensor
+    ) -> torch.Tensor:
         """What the regularisation policy, between the two last ones, says: float32 [T, B, A]."""
         # In the second half of a period the one before has no share; a graph cannot leave it out.
         done, length = self.config.place_in_period(self.num_steps)
         is_last_alone = 2 * done >= length and not self.is_graph
         last, *before = (
-            # What has been taken to a power is normalised again.
-            log_policy(self._now["sharpness"] * log_policies, trajectories.legal)
-            for log_policies in self.regularization_log_policies(
-                trajectories, 1 if is_last_alone else 2
-            )
+            # Taken to a power, and normalised.
+            MaskedPolicy.of(self._now["sharpness"] * logits, mask).log_policy
+            for logits in self.regularization_logits(trajectories, 1 if is_last_alone else 2)
         )
         return before[0].lerp(last, self._now["share"]) if before else last
 
 
 def _decision_weights(trajectories: Trajectories) -> torch.Tensor:
     """Weights of all decisions, float32 [T, B], that sum to 1 over each player's."""
-    weight = torch.zeros_like(trajectories.reward)
-    for player in (0, 1):
-        own = trajectories.valid & (trajectories.player == player)
-        weight += own / own.sum().clamp(min=1)
-    return weight
+    valid = trajectories.valid.to(trajectories.reward.dtype)
+    second = valid * trajectories.player
+    first = valid - second
+    weights: torch.Tensor = sum(own / own.sum().clamp(min=1) for own in (first, second))
+    return weights

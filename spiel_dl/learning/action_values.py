@@ -28,7 +28,7 @@ import torch
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.recurrence import one_later, solve_backwards
 from spiel_dl.learning.sources import Trajectories
-from spiel_dl.networks.perceptron import Perceptron
+from spiel_dl.networks.perceptron import Answer, Perceptron
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,11 +55,11 @@ class HistoryValues(NamedTuple):
     """What a network of action values says of the histories of some games.
 
     Attributes:
-      outputs: float32 [M, A], Q of the histories' rows, player 0's; with its derivatives.
-      at_moves: the same for each move, float32 [T, B, A], without derivatives.
+      said: Q of the histories' rows, player 0's.
+      at_moves: the same for each move, float32 [T, B, A].
     """
 
-    outputs: torch.Tensor
+    said: Answer
     at_moves: torch.Tensor
 
 
@@ -99,8 +99,8 @@ class ActionValueTrainer:
         """What the network says of the histories of some games."""
         seen = trajectories.histories
         assert seen is not None  # they are recorded
-        outputs = self.network.outputs(self.parameters, seen.rows)
-        return HistoryValues(outputs, seen.at_moves(outputs.detach()))
+        said = self.network.answer(self.parameters, seen.rows)
+        return HistoryValues(said, seen.at_moves(said.outputs))
 
     def learn(
         self, values: HistoryValues, targets: HistoryTargets, trajectories: Trajectories
@@ -112,7 +112,7 @@ class ActionValueTrainer:
         slope = 2 * weight * (said - targets.taken)
         gradient = torch.zeros_like(values.at_moves).scatter_(-1, column, slope.unsqueeze(-1))
         assert trajectories.histories is not None
-        self._descent.step(trajectories.histories.at_moves(values.outputs), gradient)
+        self._descent.follow([values.said.gradient(trajectories.histories.add_up(gradient))])
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""

@@ -126,6 +126,7 @@ class CriticTrainer:
         self._target = self._parameters.clone()
         self._descent = config.descent(self._parameters)
 
+    @torch.no_grad()
     def learn(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
         """One step, as in the module's docstring.
 
@@ -138,12 +139,13 @@ class CriticTrainer:
         """
         seen, share = trajectories.histories, self._target_rate()
         assert seen is not None  # they are recorded
-        outputs = seen.at_moves(self.network.outputs(self._parameters, seen.rows))
-        values = self.network.squashed(outputs.detach()).unflatten(-1, (2, -1))
+        said = self.network.answer(self._parameters, seen.rows)
+        values = self.network.squashed(seen.at_moves(said.outputs)).unflatten(-1, (2, -1))
         error = values - self.targets(trajectories, values, policy)
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
         weight = (trajectories.valid / count)[..., None, None]
-        self._descent.step(outputs, (2 * weight * error).flatten(-2))
+        gradient = (2 * weight * error).flatten(-2)
+        self._descent.follow([said.gradient(seen.add_up(gradient))])
         self._target.lerp_(self._parameters.detach(), share)
         return (weight * error.square()).sum()
 

@@ -31,7 +31,7 @@ from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import v_trace
-from spiel_dl.policies.policy_network import log_policy
+from spiel_dl.policies.policy_network import MaskedPolicy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,30 +83,41 @@ class PolicyGradientLearner(SelfPlayLearner):
 
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Steps 2 and 3 of the module's docstring."""
+        seen = trajectories.seen
+        said = self.network.answer(self.parameters, seen.rows)
         values = self._history_values(trajectories)
         if values is not None:
             target, advantage, expected = self._targets_by_histories(values, trajectories)
         else:
-            target, advantage = self.targets(trajectories)
+            target, advantage = self.targets(trajectories, seen.at_moves(said.outputs[:, -1]))
             expected = None
-        log_magnets = self.regularization_log_policies(
-            trajectories, self.num_regularization_policies
-        )
+        mask = trajectories.legal.to(target.dtype)
+        magnets = [
+            MaskedPolicy.of(logits, mask).log_policy
+            for logits in self.regularization_logits(
+                trajectories, self.num_regularization_policies
+            )
+        ]
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         reported = []
-        for _ in range(self.config.num_epochs):
-            outputs = self._outputs(trajectories)
-            log_pi = log_policy(outputs[..., :-1], trajectories.legal)
-            entropy = -(log_pi.exp() * log_pi).sum(dim=-1)
-            losses = self.policy_loss(log_pi, trajectories, advantage, log_magnets)
-            if expected is not None:
-                losses = losses + self.expected_loss(log_pi, trajectories, expected)
-            policy_loss = (weight * losses).sum()
-            value_loss = (weight * (outputs[..., -1] - target).square()).sum()
-            mean_entropy = (weight * entropy).sum()
-            loss = policy_loss + self.config.value_weight * value_loss
-            self._descent.step(loss - self._now["temperature"] * mean_entropy)
-            reported.append(torch.stack([value_loss, policy_loss, mean_entropy]).detach())
+        for epoch in range(self.config.num_epochs):
+            if epoch:
+                said = self.network.answer(self.parameters, seen.rows)
+            with torch.enable_grad():
+                outputs = seen.at_moves(said.outputs).requires_grad_()
+                current = MaskedPolicy.of(outputs[..., :-1], mask)
+                losses = self.policy_loss(current, trajectories, advantage, magnets)
+                if expected is not None:
+                    losses = losses + self.expected_loss(current, trajectories, expected)
+                policy_loss = (weight * losses).sum()
+                value_loss = (weight * (outputs[..., -1] - target).square()).sum()
+                entropies = -(current.policy * current.log_policy).sum(dim=-1)
+                entropy = (weight * entropies).sum()
+                loss = policy_loss + self.config.value_weight * value_loss
+                loss = loss - self._now["temperature"] * entropy
+            (gradient,) = torch.autograd.grad(loss, outputs)
+            self._follow(said, gradient, seen)
+            reported.append(torch.stack([value_loss, policy_loss, entropy]).detach())
         return list(torch.stack(reported).mean(dim=0))
 
     def _targets_by_histories(
@@ -128,45 +139,46 @@ class PolicyGradientLearner(SelfPlayLearner):
     @abc.abstractmethod
     def policy_loss(
         self,
-        log_pi: torch.Tensor,
+        current: MaskedPolicy,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: list[torch.Tensor],
+        magnets: list[torch.Tensor],
     ) -> torch.Tensor:
         """What is descended besides value and entropy, at every move: float32 [T, B].
 
         Args:
-          log_pi: float32 [T, B, A], log-probabilities by the current parameters.
+          current: the policy of the current parameters at all moves.
           trajectories: the games, played by pi_old.
           advantage: float32 [T, B], of the moves made, in units of `utility_scale`; with action
             values of histories, by how much they did better than these said.
-          log_magnets: float32 [T, B, A], log-probabilities of each regularisation policy.
+          magnets: float32 [T, B, A], log-probabilities of each regularisation policy.
         """
 
     def expected_loss(
-        self, log_pi: torch.Tensor, trajectories: Trajectories, expected: torch.Tensor
+        self, current: MaskedPolicy, trajectories: Trajectories, expected: torch.Tensor
     ) -> torch.Tensor:
         """What is descended of action values of histories, at every move: float32 [T, B].
 
         Args:
-          log_pi: float32 [T, B, A], log-probabilities by the current parameters.
+          current: the policy of the current parameters at all moves.
           trajectories: the games, played by pi_old.
           expected: float32 [T, B, A], what actions are worth to who acts, in units of
             `utility_scale`.
         """
-        return -(log_pi.exp() * expected).sum(dim=-1)
+        return -(current.policy * expected).sum(dim=-1)
 
-    @torch.no_grad()
-    def targets(self, trajectories: Trajectories) -> tuple[torch.Tensor, torch.Tensor]:
+    def targets(
+        self, trajectories: Trajectories, value: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Targets of values, and advantages of moves, in units of `utility_scale`.
 
         Args:
           trajectories: the games, played by pi_old.
+          value: what pi_old's network says of them, float32 [T, B].
 
         Returns:
           Float32 [T, B] each.
         """
-        value = self._outputs(trajectories)[..., -1]
         targets = v_trace(
             value=value,
             policy=trajectories.behaviour,
@@ -184,18 +196,18 @@ class PolicyGradientLearner(SelfPlayLearner):
         return self.config.temperature / fallen
 
 
-def move_ratio(log_pi: torch.Tensor, trajectories: Trajectories) -> torch.Tensor:
+def move_ratio(current: MaskedPolicy, trajectories: Trajectories) -> torch.Tensor:
     """pi(a) / pi_old(a) of the moves made: float32 [T, B]."""
     column = trajectories.action.unsqueeze(-1)
-    log_now = log_pi.gather(-1, column)[..., 0]
-    return log_now.exp() / trajectories.behaviour.gather(-1, column)[..., 0]
+    now, before = (x.gather(-1, column)[..., 0] for x in (current.policy, trajectories.behaviour))
+    return now / before
 
 
-def divergence(log_pi: torch.Tensor, log_other: torch.Tensor) -> torch.Tensor:
+def divergence(current: MaskedPolicy, log_other: torch.Tensor) -> torch.Tensor:
     """KL(pi, other) at every move, in nats: float32 [T, B].
 
     Args:
-      log_pi: float32 [T, B, A]; as of `log_policy`, illegal actions have probability 0 in both.
-      log_other: float32 [T, B, A].
+      current: pi.
+      log_other: float32 [T, B, A], 0 for illegal actions.
     """
-    return (log_pi.exp() * (log_pi - log_other)).sum(dim=-1)
+    return (current.policy * (current.log_policy - log_other)).sum(dim=-1)

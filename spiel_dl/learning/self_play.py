@@ -8,6 +8,7 @@ time. `learning.sources` are what is played: games by their rules, or a compiled
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ import torch
 
 from spiel_dl.games.environments import keep_freed_memory
 from spiel_dl.learning.sources import Source, Trajectories
-from spiel_dl.networks.perceptron import Inputs
+from spiel_dl.networks.perceptron import Inputs, Layers, evaluate
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 
 ActingPolicy = Callable[[Any, torch.Tensor], torch.Tensor]
@@ -38,9 +39,13 @@ class ActingNetwork:
     parameters: torch.Tensor
     exploration: float = 0.0
 
+    @functools.cached_property
+    def _layers(self) -> Layers:
+        return self.network.split_layers(self.parameters)
+
     def __call__(self, observation: Inputs, legal: torch.Tensor) -> torch.Tensor:
         """Action probabilities, float32 [N, A]; see `ActingPolicy`."""
-        policy = policy_of(self.network.outputs(self.parameters, observation)[:, :-1], legal)
+        policy = policy_of(evaluate(self._layers, observation)[:, :-1], legal)
         return explored(policy, legal, self.exploration) if self.exploration else policy
 
 

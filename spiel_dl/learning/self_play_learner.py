@@ -22,9 +22,10 @@ from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
 from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.networks.perceptron import Answer
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
+from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.tree.load import AnyGame
 
 _TARGET = 0  # row of the fixed networks' parameters; the regularisation policies come after it
@@ -104,7 +105,7 @@ class SelfPlayLearner(BatchLearner):
         self.utility_scale = config.utility_unit or largest_utility(self.game)
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
-        self._log_policy_tables = self._tabulate()
+        self._logit_tables = self._tabulate()
         # Tensors, because a CUDA graph does not notice what changes in Python.
         self._now = {name: torch.zeros((), device=device) for name in self._schedule()}
 
@@ -152,6 +153,7 @@ class SelfPlayLearner(BatchLearner):
             )
         return tree.tabulate(self.network, self._fixed[1])
 
+    @torch.no_grad()
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         terms = self._descend(trajectories)
         self._move_target()
@@ -161,10 +163,9 @@ class SelfPlayLearner(BatchLearner):
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Changes the current parameters; returns the `losses`."""
 
-    def _outputs(self, trajectories: Trajectories) -> torch.Tensor:
-        """What the network says of all moves: float32 [T, B, A + 1], with its derivatives."""
-        seen = trajectories.seen
-        return seen.at_moves(self.network.outputs(self.parameters, seen.rows))
+    def _follow(self, said: Answer, gradient: torch.Tensor, seen: Seen) -> None:
+        """One step of Adam, by the gradient of what was said of all moves, [T, B, A + 1]."""
+        self._descent.follow([said.gradient(seen.add_up(gradient))])
 
     def _history_values(self, trajectories: Trajectories) -> HistoryValues | None:
         """What is known of the histories; None: nothing."""
@@ -203,44 +204,41 @@ class SelfPlayLearner(BatchLearner):
         self._fixed[1] = self._fixed[_TARGET]
         self._renew_tables()
 
-    @torch.no_grad()
     def target_value(self, seen: Seen) -> torch.Tensor:
         """The target network's values of what was seen, in units of `utility_scale`: [T, B]."""
         return seen.at_moves(self.network.outputs(self._fixed[_TARGET], seen.rows)[:, -1])
 
-    @torch.no_grad()
-    def regularization_log_policies(
+    def regularization_logits(
         self, trajectories: Trajectories, num_newest: int
     ) -> list[torch.Tensor]:
         """What the K newest regularisation policies say of all moves: float32 [T, B, A] each.
 
-        The newest is the first one.
+        The newest is the first one. Logits of illegal actions are without meaning.
         """
         seen = trajectories.seen
-        if self._log_policy_tables is not None and seen.number is not None:
-            tables = self._log_policy_tables[:num_newest]
+        if self._logit_tables is not None and seen.number is not None:
+            tables = self._logit_tables[:num_newest]
             return [seen.at_moves(table.index_select(0, seen.number)) for table in tables]
         networks = self._fixed[1 : num_newest + 1]
         outputs = [self.network.outputs(network, seen.rows) for network in networks]
-        return [log_policy(seen.at_moves(x)[..., :-1], trajectories.legal) for x in outputs]
+        return [seen.at_moves(x[:, :-1]) for x in outputs]
 
-    @torch.no_grad()
     def _tabulate(self) -> torch.Tensor | None:
-        """The regularisation policies at all infosets: float32 [K, R, A].
+        """Logits of the regularisation policies at all infosets: float32 [K, R, A].
 
         They stay the same for a whole period. None if the infosets are not tabulated.
         """
         tree = self._tree()
         if tree is None or not self.num_regularization_policies:
             return None
-        logits = self.network.outputs(self._fixed[1:], tree.infoset_tensors)[..., :-1]
-        return log_policy(logits, tree.infoset_legal)
+        outputs = self.network.outputs(self._fixed[1:], tree.infoset_tensors)
+        return outputs[..., :-1].contiguous()
 
     def _renew_tables(self) -> None:
         """Tabulates again, in place, because a CUDA graph reads them."""
         tables = self._tabulate()
-        if tables is not None and self._log_policy_tables is not None:
-            self._log_policy_tables.copy_(tables)
+        if tables is not None and self._logit_tables is not None:
+            self._logit_tables.copy_(tables)
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """As `Learner.load_state`."""
@@ -265,11 +263,9 @@ class SelfPlayLearner(BatchLearner):
         # At all infosets at once, unless that is much more than is asked for move by move.
         most = 2 * self._self_play.source.num_steps * self.config.batch_size
         if tree is not None and len(tree.infoset_legal) <= most:
-            with torch.no_grad():
-                return act(tree.infoset_tensors, tree.infoset_legal)
+            return act(tree.infoset_tensors, tree.infoset_legal)
         return act
 
-    @torch.no_grad()
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
         """As `BatchLearner.policy_at`."""
         seen = trajectories.seen

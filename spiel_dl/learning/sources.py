@@ -47,6 +47,15 @@ class Seen(NamedTuple):
             outputs = outputs.index_select(0, self.place.view(-1))
         return outputs.unflatten(0, self.shape)
 
+    def add_up(self, gradient: torch.Tensor) -> torch.Tensor:
+        """The gradient of what is known of the rows, [N, C], of that of all moves, [T, B, C]."""
+        gradient = gradient.flatten(0, 1)
+        if self.place is None:
+            return gradient
+        num_rows = len(self.rows) if isinstance(self.rows, torch.Tensor) else len(self.rows.end)
+        whole = gradient.new_zeros((num_rows, gradient.shape[1]))
+        return whole.index_add_(0, self.place.view(-1), gradient)
+
     def dense(self) -> torch.Tensor:
         """The rows as a matrix: float32 [N, D]."""
         return self.rows if isinstance(self.rows, torch.Tensor) else self.rows.dense()
@@ -359,11 +368,11 @@ class _CompiledSource(Source):
         self._moves = Moves.room(shape)
         self._arrays = self._moves.arrays()
         self._num_rows = self._num_rows_before = 0
-        self._policy = torch.zeros((self._moves.place.numel(), self.num_actions))
+        self._policy = np.zeros((self._moves.place.numel(), self.num_actions), np.float32)
 
     def _choose(self, t: int, policy: torch.Tensor, thresholds: torch.Tensor) -> None:
-        self._policy[self._num_rows_before : self._num_rows] = policy
-        play_kernels.choose(t, self._policy.numpy(), thresholds.numpy(), self._arrays)
+        self._policy[self._num_rows_before : self._num_rows] = policy.numpy()
+        play_kernels.choose(t, self._policy, thresholds.numpy(), self._arrays)
 
 
 class PlayerLists:

@@ -41,8 +41,18 @@ class GrowingInputs(NamedTuple):
 
     def first_layer(self, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         """The rows times weights (float32 [D, H]), plus a bias (float32 [1, H]): [N, H]."""
-        product: torch.Tensor = _FirstLayer.apply(weight, bias, self)
+        num_units = weight.shape[1]
+        sums = {} if self.running is None else self.running
+        if num_units not in sums:
+            sums[num_units] = torch.empty((len(self.ones), num_units))
+        product = torch.empty((len(self.end), num_units))
+        numbers = (product.numpy(), sums[num_units].numpy(), weight.numpy(), bias.numpy())
+        _multiply(*numbers, *self.arrays())
         return product
+
+    def first_layer_back(self, gradient: torch.Tensor, of_weight: torch.Tensor) -> None:
+        """Adds to the weights' gradient, float32 [D, H], that of the rows, float32 [N, H]."""
+        _multiply_back(of_weight.numpy(), gradient.numpy(), *self.arrays())
 
     def dense(self) -> torch.Tensor:
         """The rows as a matrix: float32 [N, D]."""
@@ -53,32 +63,6 @@ class GrowingInputs(NamedTuple):
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What compiled loops take: `ones`, `sequence`, `begin`, `end`."""
         return (self.ones.numpy(), self.sequence.numpy(), self.begin.numpy(), self.end.numpy())
-
-
-class _FirstLayer(torch.autograd.Function):
-    """`GrowingInputs.first_layer`."""
-
-    @staticmethod
-    def forward(  # type: ignore[no-untyped-def]
-        context, weight: torch.Tensor, bias: torch.Tensor, inputs: GrowingInputs
-    ) -> torch.Tensor:
-        context.inputs, context.shape = inputs, weight.shape
-        num_units = weight.shape[1]
-        sums = {} if inputs.running is None else inputs.running
-        if num_units not in sums:
-            sums[num_units] = weight.new_empty((len(inputs.ones), num_units))
-        product = weight.new_empty((len(inputs.end), num_units))
-        numbers = (product, sums[num_units], weight.detach(), bias.detach()[0])
-        _multiply(*(x.numpy() for x in numbers), *inputs.arrays())
-        return product
-
-    @staticmethod
-    def backward(  # type: ignore[no-untyped-def]
-        context, gradient: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, None]:
-        of_weight = gradient.new_zeros(context.shape)
-        _multiply_back(of_weight.numpy(), gradient.contiguous().numpy(), *context.inputs.arrays())
-        return of_weight, gradient.sum(dim=0, keepdim=True), None
 
 
 @_jit
@@ -97,7 +81,7 @@ def _multiply(
         total = sums[sequence[row]]
         if begin[row] == 0:
             for unit in range(len(total)):
-                total[unit] = bias[unit]
+                total[unit] = bias[0, unit]
         for index in range(begin[row], end[row]):
             of_column = weight[ones[sequence[row], index]]
             for unit in range(len(total)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import abc
 import itertools
 import math
+from typing import NamedTuple
 
 import torch
 
@@ -18,9 +19,13 @@ Inputs = torch.Tensor | GrowingInputs
 
 # Untrained policies are then nearly uniform, untrained values small.
 _OUTPUT_SCALE = 0.1
-# So many rows are multiplied at a time. A product over more rows may ask a GPU's library for a
-# workspace, which must not happen while a CUDA graph is captured.
-_BLOCK = 2**16
+# So many rows are multiplied at a time: on a GPU because products over more rows may ask its
+# library for memory, which must not happen while a CUDA graph is captured; on a CPU what comes out
+# of all layers then stays in the cache.
+_BLOCK, _CPU_BLOCK = 2**16, 512
+
+Layers = list[tuple[torch.Tensor, torch.Tensor]]
+"""Each layer's biases, float32 [1, outputs], and weights, [inputs, outputs]."""
 
 
 class Perceptron(abc.ABC):
@@ -51,7 +56,7 @@ class Perceptron(abc.ABC):
         return torch.cat(pieces)
 
     def outputs(self, parameters: torch.Tensor, inputs: Inputs) -> torch.Tensor:
-        """What the last layer says.
+        """What the last layer says; its derivatives are those of `answer`.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
@@ -60,18 +65,25 @@ class Perceptron(abc.ABC):
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
         """
+        parameters = parameters.detach()
         if parameters.dim() == 2:
             return torch.stack([self.outputs(row, inputs) for row in parameters])
-        layers = self.split_layers(parameters)
-        if isinstance(inputs, GrowingInputs):
-            (bias, weight), *later = layers
-            return _later_layers(inputs.first_layer(weight, bias), later)
-        if len(inputs) <= _BLOCK:
-            return _all_layers(inputs, layers)
-        return torch.cat([_all_layers(block, layers) for block in inputs.split(_BLOCK)])
+        return evaluate(self.split_layers(parameters), inputs)
 
-    def split_layers(self, parameters: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Each layer's biases, float32 [1, outputs], and weights, [inputs, outputs]."""
+    def answer(self, parameters: torch.Tensor, inputs: Inputs) -> Answer:
+        """The same with what a gradient depends on.
+
+        Args:
+          parameters: float32 [P]; the gradient is that of what they are when it is asked for.
+          inputs: N rows.
+        """
+        parameters = parameters.detach()
+        units: list[torch.Tensor] = []
+        outputs = evaluate(self.split_layers(parameters), inputs, units)
+        return Answer(outputs, self, parameters, inputs, units)
+
+    def split_layers(self, parameters: torch.Tensor) -> Layers:
+        """The layers of parameters, float32 [P]."""
         pieces = parameters.split(self._lengths())
         shapes = itertools.pairwise(self.sizes)
         return [
@@ -85,16 +97,82 @@ class Perceptron(abc.ABC):
         return [length for inputs, outputs in pairs for length in (inputs * outputs, outputs)]
 
 
-def _all_layers(
-    inputs: torch.Tensor, layers: list[tuple[torch.Tensor, torch.Tensor]]
-) -> torch.Tensor:
-    (bias, weight), *later = layers
-    return _later_layers(torch.addmm(bias, inputs, weight), later)
+class Answer(NamedTuple):
+    """What a network says, and what its gradient depends on.
+
+    Attributes:
+      outputs: float32 [N, outputs].
+      network: the network.
+      parameters: float32 [P], its parameters.
+      inputs: N rows.
+      units: what came out of each hidden layer, float32 [N, units].
+    """
+
+    outputs: torch.Tensor
+    network: Perceptron
+    parameters: torch.Tensor
+    inputs: Inputs
+    units: list[torch.Tensor]
+
+    def gradient(self, of_outputs: torch.Tensor) -> torch.Tensor:
+        """The gradient of the parameters, float32 [P], of that of the outputs."""
+        whole = torch.zeros_like(self.parameters)
+        layers, places = (self.network.split_layers(x) for x in (self.parameters, whole))
+        inputs = self.inputs
+        is_dense = isinstance(inputs, torch.Tensor)
+        before = [inputs if is_dense else None, *self.units]
+        by_first = of_outputs
+        if not is_dense:
+            by_first = torch.empty_like(self.units[0])
+        for rows in _blocks(of_outputs):
+            gradient = of_outputs[rows]
+            for index in reversed(range(len(layers))):
+                (of_bias, of_weight), units = places[index], before[index]
+                of_bias += gradient.sum(dim=0)
+                if units is None:
+                    by_first[rows] = gradient
+                    break
+                units = units[rows]
+                of_weight.addmm_(units.t(), gradient)
+                if index:
+                    gradient = gradient @ layers[index][1].t()
+                    gradient = torch.ops.aten.threshold_backward(gradient, units, 0)
+        if isinstance(inputs, GrowingInputs):
+            inputs.first_layer_back(by_first, places[0][1])
+        return whole
 
 
-def _later_layers(
-    units: torch.Tensor, layers: list[tuple[torch.Tensor, torch.Tensor]]
+def evaluate(
+    layers: Layers, inputs: Inputs, units: list[torch.Tensor] | None = None
 ) -> torch.Tensor:
-    for bias, weight in layers:
-        units = torch.addmm(bias, units.relu(), weight)
-    return units
+    """What the last of some layers says.
+
+    Args:
+      layers: the layers.
+      inputs: N rows.
+      units: to it is added what comes out of each hidden layer, float32 [N, units].
+
+    Returns:
+      Float32 [N, outputs].
+    """
+    found = []
+    if isinstance(inputs, GrowingInputs):
+        (bias, weight), *layers = layers
+        inputs = inputs.first_layer(weight, bias).relu_()
+        found.append(inputs)
+    last = len(layers) - 1
+    after = [inputs.new_empty((len(inputs), weight.shape[1])) for _, weight in layers]
+    for rows in _blocks(inputs):
+        shown = inputs[rows]
+        for index, (bias, weight) in enumerate(layers):
+            shown = torch.addmm(bias, shown, weight, out=after[index][rows])
+            if index < last:
+                shown.relu_()
+    if units is not None:
+        units += [*found, *after[:-1]]
+    return after[-1]
+
+
+def _blocks(rows: torch.Tensor) -> list[slice]:
+    size = _CPU_BLOCK if rows.is_cpu else _BLOCK
+    return [slice(begin, begin + size) for begin in range(0, len(rows), size)]

@@ -73,3 +73,27 @@ def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
 def policy_of(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """The softmax over legal actions: [..., A]; 0 for illegal ones, unless no action is legal."""
     return torch.where(legal, logits, _ILLEGAL_LOGIT).softmax(dim=-1)
+
+
+class MaskedPolicy(NamedTuple):
+    """The softmax over legal actions, 0 for illegal ones; all 0 where nothing is legal.
+
+    Attributes:
+      policy: float32 [..., A].
+      log_policy: its logarithm, float32 [..., A].
+    """
+
+    policy: torch.Tensor
+    log_policy: torch.Tensor
+
+    @staticmethod
+    def of(logits: torch.Tensor, mask: torch.Tensor) -> MaskedPolicy:
+        """That of logits (float32 [..., A]); `mask` is 1 for legal actions and 0 for others.
+
+        On a CPU several times as fast as `log_policy`, which asks for exponentials of -1e30.
+        """
+        largest = (logits.detach() + (mask - 1) * -_ILLEGAL_LOGIT).amax(dim=-1, keepdim=True)
+        shifted = (logits - largest) * mask
+        weights = shifted.exp() * mask
+        total = weights.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(weights.dtype).tiny)
+        return MaskedPolicy(weights / total, (shifted - total.log()) * mask)
