@@ -177,7 +177,7 @@ class RNaDSolver(SelfPlayLearner):
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Steps 2 to 4 of the module's docstring."""
         seen = trajectories.seen
-        said = self.network.answer(self.parameters, seen.rows)
+        said = self._said(trajectories)
         outputs = seen.at_moves(said.outputs)
         logits, value = outputs[..., :-1], outputs[..., -1]
         mask = trajectories.legal.to(logits.dtype)

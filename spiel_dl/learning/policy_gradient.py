@@ -84,7 +84,7 @@ class PolicyGradientLearner(SelfPlayLearner):
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Steps 2 and 3 of the module's docstring."""
         seen = trajectories.seen
-        said = self.network.answer(self.parameters, seen.rows)
+        said = self._said(trajectories)
         values = self._history_values(trajectories)
         if values is not None:
             target, advantage, expected = self._targets_by_histories(values, trajectories)

@@ -16,7 +16,7 @@ import torch
 
 from spiel_dl.games.environments import keep_freed_memory
 from spiel_dl.learning.sources import Source, Trajectories
-from spiel_dl.networks.perceptron import Inputs, Layers, evaluate
+from spiel_dl.networks.perceptron import Answer, Inputs, Layers, evaluate
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 
 ActingPolicy = Callable[[Any, torch.Tensor], torch.Tensor]
@@ -33,11 +33,14 @@ class ActingNetwork:
       parameters: float32 [P], not to be changed while it acts.
       exploration: share of decisions that are made at random instead, all legal actions being
         equally likely.
+      said: to it is added what the network says of each move's rows, which then need not be asked
+        again, see `answer`; None: that is forgotten.
     """
 
     network: PolicyNetwork
     parameters: torch.Tensor
     exploration: float = 0.0
+    said: list[list[torch.Tensor]] | None = None
 
     @functools.cached_property
     def _layers(self) -> Layers:
@@ -45,8 +48,19 @@ class ActingNetwork:
 
     def __call__(self, observation: Inputs, legal: torch.Tensor) -> torch.Tensor:
         """Action probabilities, float32 [N, A]; see `ActingPolicy`."""
-        policy = policy_of(evaluate(self._layers, observation)[:, :-1], legal)
+        units: list[torch.Tensor] = []
+        outputs = evaluate(self._layers, observation, units)
+        if self.said is not None:
+            self.said.append([outputs, *units])
+        policy = policy_of(outputs[:, :-1], legal)
         return explored(policy, legal, self.exploration) if self.exploration else policy
+
+
+    def answer(self, inputs: Inputs) -> Answer:
+        """`PolicyNetwork.answer` of all rows that were shown, in turn."""
+        assert self.said is not None
+        outputs, *units = map(torch.cat, zip(*self.said, strict=True))
+        return Answer(outputs, self.network, self.parameters, inputs, units)
 
 
 def explored(policy: torch.Tensor, legal: torch.Tensor, exploration: float) -> torch.Tensor:

@@ -106,6 +106,7 @@ class SelfPlayLearner(BatchLearner):
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._logit_tables = self._tabulate()
+        self._acting: ActingNetwork | None = None  # if it knows what it said of the last games
         # Tensors, because a CUDA graph does not notice what changes in Python.
         self._now = {name: torch.zeros((), device=device) for name in self._schedule()}
 
@@ -163,6 +164,12 @@ class SelfPlayLearner(BatchLearner):
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Changes the current parameters; returns the `losses`."""
 
+    def _said(self, trajectories: Trajectories) -> Answer:
+        """What the network says of the rows of the games that were played last."""
+        if self._acting is not None:
+            return self._acting.answer(trajectories.seen.rows)
+        return self.network.answer(self.parameters, trajectories.seen.rows)
+
     def _follow(self, said: Answer, gradient: torch.Tensor, seen: Seen) -> None:
         """One step of Adam, by the gradient of what was said of all moves, [T, B, A + 1]."""
         self._descent.follow([said.gradient(seen.add_up(gradient))])
@@ -206,7 +213,7 @@ class SelfPlayLearner(BatchLearner):
 
     def target_value(self, seen: Seen) -> torch.Tensor:
         """The target network's values of what was seen, in units of `utility_scale`: [T, B]."""
-        return seen.at_moves(self.network.outputs(self._fixed[_TARGET], seen.rows)[:, -1])
+        return seen.at_moves(self.network.values(self._fixed[_TARGET], seen.rows))
 
     def regularization_logits(
         self, trajectories: Trajectories, num_newest: int
@@ -259,11 +266,14 @@ class SelfPlayLearner(BatchLearner):
         return {"policy": {**place, "hidden_sizes": sizes, "fine_tuning": None}}
 
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
-        act, tree = ActingNetwork(self.network, self.parameters.detach()), self._tree()
+        tree = self._tree()
+        act = ActingNetwork(self.network, self.parameters.detach(), said=[])
         # At all infosets at once, unless that is much more than is asked for move by move.
         most = 2 * self._self_play.source.num_steps * self.config.batch_size
         if tree is not None and len(tree.infoset_legal) <= most:
+            self._acting = None
             return act(tree.infoset_tensors, tree.infoset_legal)
+        self._acting = act
         return act
 
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:

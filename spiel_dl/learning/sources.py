@@ -387,10 +387,9 @@ class PlayerLists:
           num_inputs: D.
         """
         self._num_inputs = num_inputs
-        self._rows = torch.zeros((3, num_rows), dtype=torch.int32)
-        known = np.zeros((2 * num_games, 3), np.int32)
-        self._arrays = GrowingArrays(*self._rows.numpy(), known)
-        self._running: dict[int, torch.Tensor] = {}
+        rows = np.zeros((3, num_rows), np.int32)
+        self._arrays = GrowingArrays(*rows, np.zeros((2 * num_games, 3), np.int32))
+        self._running: dict[int, np.ndarray] = {}
 
     def restart(self) -> None:
         """Players know nothing any more."""
@@ -402,12 +401,15 @@ class PlayerLists:
 
     def shown(self, games: Games, begin: int, end: int) -> GrowingInputs:
         """Some rows; the network that is asked must have been asked of those before, too."""
-        return self.rows(games, end, begin)._replace(running=self._running)
+        return self.rows(games, begin, end, self._running)
 
-    def rows(self, games: Games, end: int, begin: int = 0) -> GrowingInputs:
-        """All rows up to one."""
-        ones = torch.from_numpy(games.bits).flatten(0, 1)
-        return GrowingInputs(ones, *self._rows[:, begin:end], self._num_inputs)
+    def rows(
+        self, games: Games, begin: int, end: int, running: dict[int, np.ndarray] | None = None
+    ) -> GrowingInputs:
+        """Some rows, the first ones to be asked of a network begin at 0."""
+        ones = games.bits.reshape(-1, games.bits.shape[2])
+        lists = (x[begin:end] for x in self._arrays[:3])
+        return GrowingInputs(ones, *lists, self._num_inputs, running)
 
 
 class CompiledSource(_CompiledSource):
@@ -426,10 +428,9 @@ class CompiledSource(_CompiledSource):
         super().__init__((num_steps, num_games, rules.num_actions), num_inputs)
         self._lists = PlayerLists(num_games, num_steps * num_games, num_inputs)
         # Of histories: the ones of each game, and the rows.
-        self._ones = torch.zeros((num_games, 2 * environment.games.bits.shape[2]), dtype=torch.int32)
-        self._history_rows = torch.zeros((3, num_steps * num_games), dtype=torch.int32)
-        known = np.zeros((num_games, 3), np.int32)
-        self._history_lists = GrowingArrays(*self._history_rows.numpy(), known)
+        self._ones = np.zeros((num_games, 2 * environment.games.bits.shape[2]), np.int32)
+        rows = np.zeros((3, num_steps * num_games), np.int32)
+        self._history_lists = GrowingArrays(*rows, np.zeros((num_games, 3), np.int32))
         self._history_size = 0
 
     def record_histories(self) -> int:
@@ -453,13 +454,11 @@ class CompiledSource(_CompiledSource):
             rules = self.environment.rules
             sizes = (rules.public_size(True), rules.private_size(True))
             play_kernels.meet_histories(
-                games, sizes, self._ones.numpy(), self._history_lists, begin
+                games, sizes, self._ones, self._history_lists, begin
             )
         self._num_rows_before = begin
         self._num_rows = self._lists.meet(t, games, begin, self._arrays)
-        legal = self._moves.legal[t]
-        if self._num_rows - begin < self.batch_size:
-            legal = legal[self._moves.player[t] >= 0]
+        legal = torch.from_numpy(games.legal[games.player >= 0])
         return Shown(self._lists.shown(games, begin, self._num_rows), legal)
 
     def move(self, t: int, policy: torch.Tensor, thresholds: torch.Tensor) -> None:
@@ -473,10 +472,10 @@ class CompiledSource(_CompiledSource):
         if play_kernels.look_back(games.player, games.returns, self._arrays):
             _refuse_chance()
         shape = moves.place.shape
-        seen = Seen(self._lists.rows(games, self._num_rows), moves.place, shape)
+        seen = Seen(self._lists.rows(games, 0, self._num_rows), moves.place, shape)
         if not self._history_size:
             return moves.trajectories(seen, None)
-        rows = self._history_rows[:, : self._num_rows]
+        rows = (x[: self._num_rows] for x in self._history_lists[:3])
         histories = GrowingInputs(self._ones, *rows, self._history_size)
         return moves.trajectories(seen, Seen(histories, moves.place, shape))
 

@@ -17,7 +17,7 @@ _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True
 
 
 class GrowingInputs(NamedTuple):
-    """N rows of inputs, each of one of G sequences; on a CPU.
+    """N rows of inputs, each of one of G sequences; on a CPU, as arrays.
 
     The rows of a sequence come in order, other sequences' rows between them. Each begins with the
     ones of the sequence's row before.
@@ -32,37 +32,33 @@ class GrowingInputs(NamedTuple):
         shown to one network a few at a time; None: all rows of the sequences are here.
     """
 
-    ones: torch.Tensor
-    sequence: torch.Tensor
-    begin: torch.Tensor
-    end: torch.Tensor
+    ones: np.ndarray
+    sequence: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
     num_inputs: int
-    running: dict[int, torch.Tensor] | None = None
+    running: dict[int, np.ndarray] | None = None
 
     def first_layer(self, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         """The rows times weights (float32 [D, H]), plus a bias (float32 [1, H]): [N, H]."""
         num_units = weight.shape[1]
         sums = {} if self.running is None else self.running
         if num_units not in sums:
-            sums[num_units] = torch.empty((len(self.ones), num_units))
+            sums[num_units] = np.empty((len(self.ones), num_units), np.float32)
         product = torch.empty((len(self.end), num_units))
-        numbers = (product.numpy(), sums[num_units].numpy(), weight.numpy(), bias.numpy())
-        _multiply(*numbers, *self.arrays())
+        numbers = (product.numpy(), sums[num_units], weight.numpy(), bias.numpy())
+        _multiply(*numbers, *self[:4])
         return product
 
     def first_layer_back(self, gradient: torch.Tensor, of_weight: torch.Tensor) -> None:
         """Adds to the weights' gradient, float32 [D, H], that of the rows, float32 [N, H]."""
-        _multiply_back(of_weight.numpy(), gradient.numpy(), *self.arrays())
+        _multiply_back(of_weight.numpy(), gradient.numpy(), *self[:4])
 
     def dense(self) -> torch.Tensor:
         """The rows as a matrix: float32 [N, D]."""
         rows = torch.zeros((len(self.end), self.num_inputs))
-        _write(rows.numpy(), *self.arrays())
+        _write(rows.numpy(), *self[:4])
         return rows
-
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What compiled loops take: `ones`, `sequence`, `begin`, `end`."""
-        return (self.ones.numpy(), self.sequence.numpy(), self.begin.numpy(), self.end.numpy())
 
 
 @_jit

@@ -155,24 +155,39 @@ def evaluate(
     Returns:
       Float32 [N, outputs].
     """
-    found = []
+    found: list[torch.Tensor] = []
     if isinstance(inputs, GrowingInputs):
         (bias, weight), *layers = layers
         inputs = inputs.first_layer(weight, bias).relu_()
         found.append(inputs)
-    last = len(layers) - 1
-    after = [inputs.new_empty((len(inputs), weight.shape[1])) for _, weight in layers]
-    for rows in _blocks(inputs):
-        shown = inputs[rows]
-        for index, (bias, weight) in enumerate(layers):
-            shown = torch.addmm(bias, shown, weight, out=after[index][rows])
-            if index < last:
-                shown.relu_()
+    blocks = _blocks(inputs)
+    if len(blocks) == 1:
+        outputs = _evaluate_block(layers, inputs, found)
+    else:
+        parts: list[list[torch.Tensor]] = [[] for _ in blocks]
+        outputs = torch.cat(
+            [
+                _evaluate_block(layers, inputs[rows], part)
+                for rows, part in zip(blocks, parts, strict=True)
+            ]
+        )
+        if units is not None:
+            found += map(torch.cat, zip(*parts, strict=True))
     if units is not None:
-        units += [*found, *after[:-1]]
-    return after[-1]
+        units += found
+    return outputs
+
+
+def _evaluate_block(
+    layers: Layers, shown: torch.Tensor, units: list[torch.Tensor]
+) -> torch.Tensor:
+    for bias, weight in layers[:-1]:
+        shown = torch.addmm(bias, shown, weight).relu_()
+        units.append(shown)
+    bias, weight = layers[-1]
+    return torch.addmm(bias, shown, weight)
 
 
 def _blocks(rows: torch.Tensor) -> list[slice]:
     size = _CPU_BLOCK if rows.is_cpu else _BLOCK
-    return [slice(begin, begin + size) for begin in range(0, len(rows), size)]
+    return [slice(begin, begin + size) for begin in range(0, max(len(rows), 1), size)]

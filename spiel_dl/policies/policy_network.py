@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.networks.perceptron import Inputs, Perceptron
+from spiel_dl.networks.perceptron import Inputs, Perceptron, evaluate
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
 _ILLEGAL_LOGIT = -1e30
@@ -61,6 +61,11 @@ class PolicyNetwork(Perceptron):
         outputs = self.outputs(parameters, observation)
         return Outputs(outputs[..., :-1], outputs[..., -1])
 
+    def values(self, parameters: torch.Tensor, observation: Inputs) -> torch.Tensor:
+        """The values alone, float32 [N], of parameters, float32 [P]."""
+        *layers, (bias, weight) = self.split_layers(parameters.detach())
+        return evaluate([*layers, (bias[:, -1:], weight[:, -1:])], observation)[:, 0]
+
 
 def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """Log-probabilities of the softmax over legal actions: [..., A]; -1e30 for illegal ones.
@@ -93,7 +98,13 @@ class MaskedPolicy(NamedTuple):
         On a CPU several times as fast as `log_policy`, which asks for exponentials of -1e30.
         """
         largest = (logits.detach() + (mask - 1) * -_ILLEGAL_LOGIT).amax(dim=-1, keepdim=True)
-        shifted = (logits - largest) * mask
-        weights = shifted.exp() * mask
-        total = weights.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(weights.dtype).tiny)
-        return MaskedPolicy(weights / total, (shifted - total.log()) * mask)
+        tiny = torch.finfo(logits.dtype).tiny
+        if logits.requires_grad:
+            shifted = (logits - largest) * mask
+            weights = shifted.exp() * mask
+            total = weights.sum(dim=-1, keepdim=True).clamp(min=tiny)
+            return MaskedPolicy(weights / total, (shifted - total.log()) * mask)
+        shifted = (logits - largest).mul_(mask)
+        weights = shifted.exp().mul_(mask)
+        total = weights.sum(dim=-1, keepdim=True).clamp_(min=tiny)
+        return MaskedPolicy(weights.div_(total), shifted.sub_(total.log()).mul_(mask))
