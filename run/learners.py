@@ -97,7 +97,6 @@ class SelfPlayFlags:
         shared = inspect.signature(SelfPlayLearner).parameters
         texts = {
             "cuda_graph": "do each learner step as one CUDA graph.",
-            "num_workers": "processes that play while this one learns; 0: none.",
         }
         self._own = config_flags.define(solver, leave_out=list(shared), texts=texts)
         self._transformations = config_flags.define(_transformations, "Critic")
